@@ -1,0 +1,1 @@
+"""The effects, each idempotent: one class per concern, its dependencies in the constructor."""

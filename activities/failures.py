@@ -1,0 +1,45 @@
+"""How errors cross into Temporal: one table of what is retried, stable types, and no raw text of others.
+
+Our own errors carry their message, which names fields and servers and never content. Anything unexpected
+crosses as the name of its class alone; its text stays in the worker's log.
+"""
+
+from typing import Any
+
+import structlog
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, CancelledError, FailureError
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from perdure.errors import PerdureError
+
+_log = structlog.get_logger(__name__)
+
+
+def to_application_error(error: PerdureError) -> ApplicationError:
+    """Give the failure that a workflow sees: the class's name as its type, retried if the class says so."""
+    return ApplicationError(str(error), type=type(error).__name__, non_retryable=not error.retryable)
+
+
+class FailureInterceptor(Interceptor):
+    """Puts the table in front of every activity."""
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        """Wrap an activity."""
+        return _Inbound(next)
+
+
+class _Inbound(ActivityInboundInterceptor):
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+        try:
+            return await self.next.execute_activity(input)
+        except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
+            raise
+        except PerdureError as error:
+            raise to_application_error(error) from None
+        except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
+            _log.exception("unexpected failure", activity=activity.info().activity_type)
+            raise ApplicationError(
+                f"{type(error).__name__} in {activity.info().activity_type}; the worker's log has the details",
+                type=type(error).__name__,
+            ) from None

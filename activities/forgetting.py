@@ -1,0 +1,119 @@
+"""Forgetting as activities: each a step of one tenant's sweep that can be repeated."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+from temporalio import activity
+
+from perdure.coordination.deletions import Deletions
+from perdure.coordination.due import DueIndex
+from perdure.errors import InvalidInput
+from perdure.forgetting import Forgetter, Forgetting
+from perdure.model import Instant, Model
+from perdure.tenants import TenantKey
+
+
+class DueRequest(Model):
+    """The input of ``due_tenants``."""
+
+    now: Instant
+    after: str = ""
+    """The cursor: the last tenant that was handled."""
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class SelectRequest(Model):
+    """The input of ``select_forgetting``."""
+
+    tenant: str
+    now: Instant
+    approved: bool
+
+
+class ForgetRequest(Model):
+    """The input of ``tombstone`` and ``purge``."""
+
+    forgetting: Forgetting
+    run: str
+
+
+class UndoRun(Model):
+    """What to undo: the input of the ``UndoForgetting`` workflow."""
+
+    run: str
+    """The forgetting run to be undone; empty: the latest one of the user."""
+    user_id: str = ""
+    """Undo it for this user only."""
+
+
+class RestoreRequest(Model):
+    """The input of ``restore``."""
+
+    tenant: str
+    run: str
+    now: Instant
+
+
+class Undoing(Model):
+    """Which run is undone, and for whom: the output of ``find_undo``."""
+
+    run: str
+    tenants: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForgettingActivities:
+    """The forgetting activities and what they need."""
+
+    forgetter: Forgetter
+    due: DueIndex
+    deletions: Deletions
+    tenant_key: TenantKey
+
+    @activity.defn(name="tenant_of")
+    async def tenant_of(self, user_id: str) -> str:
+        """Give a user's tenant, which only a worker can: it has the key."""
+        return self.tenant_key.tenant_of(user_id)
+
+    @activity.defn(name="due_tenants")
+    async def due_tenants(self, request: DueRequest) -> list[str]:
+        """Give the next tenants with something due."""
+        return await self.due.tenants(now=request.now, after=request.after, limit=request.limit)
+
+    @activity.defn(name="select_forgetting")
+    async def select(self, request: SelectRequest) -> Forgetting:
+        """Choose what is let go of one tenant; changes nothing."""
+        return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
+
+    @activity.defn(name="tombstone")
+    async def tombstone(self, request: ForgetRequest) -> int:
+        """Forget what was chosen, undoably; gives how many."""
+        return await self.forgetter.tombstone(request.forgetting, run=request.run)
+
+    @activity.defn(name="purge")
+    async def purge(self, request: ForgetRequest) -> int:
+        """Remove for good what was forgotten long enough ago; gives how many."""
+        return await self.forgetter.purge(request.forgetting)
+
+    @activity.defn(name="finish_forgetting")
+    async def finish(self, tenant: str) -> None:
+        """Set the tenant's next due date."""
+        await self.forgetter.finish(tenant)
+
+    @activity.defn(name="find_undo")
+    async def find_undo(self, undo: UndoRun) -> Undoing:
+        """Find which run is undone, and for which tenants."""
+        if not undo.user_id:
+            return Undoing(run=undo.run, tenants=tuple(await self.deletions.tenants_of(undo.run)))
+        tenant = self.tenant_key.tenant_of(undo.user_id)
+        open_lines = [line for line in await self.deletions.all(tenant) if not line.purged and not line.restored_at]
+        run = undo.run or (open_lines[-1].run if open_lines else "")
+        if not run:
+            raise InvalidInput("user", "nothing was forgotten of this user that can still be undone")
+        return Undoing(run=run, tenants=(tenant,))
+
+    @activity.defn(name="restore")
+    async def restore(self, request: RestoreRequest) -> int:
+        """Undo what a run forgot of one tenant; gives how many."""
+        return await self.forgetter.restore(request.tenant, run=request.run, at=request.now)

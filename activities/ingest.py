@@ -1,0 +1,160 @@
+"""Ingest as activities: submit and wait for whoever asks; plan, apply and confirm for the job itself."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pydantic import JsonValue
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, WorkflowAlreadyStartedError
+from temporalio.service import RPCError
+
+from activities.attributes import tenant_attributes
+from perdure.crashpoints import CrashPoint, reached
+from perdure.errors import StoreUnavailable
+from perdure.identity import digest
+from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
+from perdure.mirror import BatchLine, Mirror
+from perdure.model import Instant, Model
+from perdure.tenants import TenantKey
+from perdure.writing import Writer, read_batch
+
+POLLS = 4
+POLL_SECONDS = 0.15
+"""Four fast polls 150 ms apart inside one attempt (R3); after that the wait is Temporal's, and free."""
+
+RETRY_SECONDS = 1.0
+"""The server rounds retry delays up to whole seconds (measured: asked for 150 ms, 1.0 s came out)."""
+
+
+def job_id(batch: Batch) -> str:
+    """Give the id of a batch's job: tenant, the caller's key and the items, so the same batch is the same job."""
+    items: list[JsonValue] = [item.model_dump(mode="json") for item in batch.items]
+    return f"ingest-{batch.tenant}-{digest('job/1', batch.tenant, batch.key, items)[:32]}"
+
+
+class RememberRequest(Model):
+    """Items to remember, from somebody who knows the user and not the tenant."""
+
+    user_id: str
+    key: str
+    items: tuple[JsonValue, ...]
+    agent: str | None = None
+
+
+class PlanRequest(Model):
+    """The input of ``plan_ingest``."""
+
+    batch: Batch
+    at: Instant
+
+
+class ApplyRequest(Model):
+    """The input of ``apply_ingest``."""
+
+    batch: Batch
+    plan: Plan
+    operation: str
+
+
+class ConfirmRequest(Model):
+    """The input of ``confirm_ingest``."""
+
+    batch: Batch
+    plan: Plan
+    versions: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestActivities:
+    """The ingest activities and what they need."""
+
+    client: Client
+    task_queue: str
+    tenant_key: TenantKey
+    mirror: Mirror
+    writer: Writer
+
+    @activity.defn(name="remember")
+    async def remember(self, request: RememberRequest) -> str:
+        """Check items and submit them as a job of the user's tenant; gives the job's id."""
+        tenant = self.tenant_key.tenant_of(request.user_id)
+        return await self.submit(read_batch(tenant=tenant, key=request.key, items=request.items, agent=request.agent))
+
+    @activity.defn(name="submit_ingest")
+    async def submit(self, batch: Batch) -> str:
+        """Mirror a batch and start its job, or find the job there is, open or closed; gives the job's id."""
+        identifier = job_id(batch)
+        await self.mirror.append(batch.tenant, BatchLine(job_id=identifier, batch=batch, at=datetime.now(UTC)))
+        reached(CrashPoint.SUBMIT_MIRRORED)
+        try:
+            await self.client.start_workflow(
+                "IngestMemory",
+                batch,
+                id=identifier,
+                task_queue=self.task_queue,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                search_attributes=tenant_attributes(batch.tenant),
+                static_summary=f"Remember {len(batch.items)} items",
+            )
+        except WorkflowAlreadyStartedError:
+            activity.logger.debug("the job is there already")
+        except RPCError as error:
+            raise StoreUnavailable("temporal", error.status.name) from error
+        reached(CrashPoint.SUBMIT_STARTED)
+        return identifier
+
+    @activity.defn(name="wait_ingest")
+    async def wait(self, identifier: str) -> Receipt:
+        """Wait for a job's receipt: a few fast polls, then again after Temporal's retry delay.
+
+        A job that failed is an error with its reason; one that still runs is never reported as failed.
+        """
+        handle = self.client.get_workflow_handle(identifier, result_type=Receipt)
+        for poll in range(POLLS):
+            if poll:
+                await asyncio.sleep(POLL_SECONDS)
+            try:
+                status = (await handle.describe()).status
+                if status is not WorkflowExecutionStatus.RUNNING:
+                    return await handle.result()
+            except WorkflowFailureError as error:
+                reason = str(error.cause or error)
+                raise ApplicationError(f"{identifier}: {reason}", type="JobFailed", non_retryable=True) from None
+            except RPCError as error:
+                raise StoreUnavailable("temporal", error.status.name) from error
+        raise still_running(identifier)
+
+    @activity.defn(name="plan_ingest")
+    async def plan(self, request: PlanRequest) -> Plan:
+        """Decide on each item."""
+        return await self.writer.plan(request.batch, at=request.at)
+
+    @activity.defn(name="apply_ingest")
+    async def apply(self, request: ApplyRequest) -> dict[str, int]:
+        """Write what was decided, once; gives the version of each record or memory afterwards."""
+        return await self.writer.apply(request.batch, request.plan, operation=request.operation)
+
+    @activity.defn(name="confirm_ingest")
+    async def confirm(self, request: ConfirmRequest) -> tuple[ItemReceipt, ...]:
+        """Read back what was written; only then is it searchable."""
+        for poll in range(POLLS):
+            if poll:
+                await asyncio.sleep(POLL_SECONDS)
+            receipts = await self.writer.confirm(request.batch, request.plan, request.versions)
+            if receipts is not None:
+                return receipts
+        raise still_running("confirm")
+
+
+def still_running(what: str) -> ApplicationError:
+    """Give the failure that means "not yet": benign, so neither logs nor metrics call it an error."""
+    return ApplicationError(
+        f"{what} is still running",
+        type="StillRunning",
+        category=ApplicationErrorCategory.BENIGN,
+        next_retry_delay=timedelta(seconds=RETRY_SECONDS),
+    )

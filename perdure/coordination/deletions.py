@@ -1,0 +1,69 @@
+"""The deletion log: what was forgotten, when and why; without content. It never forgets by itself."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from redis.asyncio import Redis
+
+from perdure.coordination.answers import ask
+from perdure.model import Instant, Model
+
+
+class Deletion(Model):
+    """One line of the log."""
+
+    id: str
+    """The record or memory that was forgotten."""
+    at: Instant
+    reason: str
+    run: str
+    """The forgetting run that did it."""
+    occurrences: tuple[str, ...] = ()
+    """The observations that supported it: a resubmission of one of them does not bring it back."""
+    purged: bool = False
+    """False while forgetting it can still be undone."""
+    restored_at: Instant | None = None
+    """When forgetting it was undone."""
+
+    def covers(self, occurrence: str, occurred_at: datetime) -> bool:
+        """Say whether an observation is one that was forgotten: the same, or no newer than the deletion."""
+        return self.restored_at is None and (occurrence in self.occurrences or occurred_at <= self.at)
+
+
+class Deletions:
+    """The log of every tenant, in Redis hashes without expiry."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def of(self, tenant: str, ids: Sequence[str]) -> dict[str, Deletion]:
+        """Give the lines on these ids, as far as there are any."""
+        if not ids:
+            return {}
+        lines: list[str | None] = await ask(self._redis, "HMGET", _key(tenant), *ids)
+        return {line.id: line for line in (Deletion.model_validate_json(text) for text in lines if text)}
+
+    async def all(self, tenant: str) -> list[Deletion]:
+        """Give the whole log of a tenant, oldest first."""
+        lines: list[str] = await ask(self._redis, "HVALS", _key(tenant))
+        return sorted(map(Deletion.model_validate_json, lines), key=lambda line: (line.at, line.id))
+
+    async def write(self, tenant: str, deletions: Sequence[Deletion]) -> None:
+        """Add lines, or replace those on the same ids."""
+        if deletions:
+            lines = (text for line in deletions for text in (line.id, line.model_dump_json()))
+            await ask(self._redis, "HSET", _key(tenant), *lines)
+            for run in sorted({line.run for line in deletions}):
+                await ask(self._redis, "SADD", _run_key(run), tenant)
+
+    async def tenants_of(self, run: str) -> list[str]:
+        """Give the tenants of which a run forgot something."""
+        return sorted(await ask(self._redis, "SMEMBERS", _run_key(run)))
+
+
+def _key(tenant: str) -> str:
+    return f"perdure:{tenant}:deletions"
+
+
+def _run_key(run: str) -> str:
+    return f"perdure:forgetting:{run}"

@@ -1,0 +1,65 @@
+"""Named commit points: places where a process can be killed on purpose, to prove that nothing breaks.
+
+Each boundary between an effect and its record calls ``reached`` with its name. Unarmed, that is one
+dictionary look-up. ``PERDURE_CRASH_AT`` arms points for a whole process: ``name`` kills at the first
+call, ``name:13`` at the thirteenth; several are separated by commas. ``name:13:stop`` suspends the
+process instead (SIGSTOP), which is how a zombie attempt is made.
+"""
+
+import os
+import signal
+from collections import Counter
+from enum import StrEnum
+
+VARIABLE = "PERDURE_CRASH_AT"
+
+
+class CrashPoint(StrEnum):
+    """Every commit point there is."""
+
+    SUBMIT_MIRRORED = "submit.mirrored"
+    """The batch is in the mirror; its job is not started."""
+    SUBMIT_STARTED = "submit.started"
+    """The job is started; its submitter has not been told."""
+    PLAN_DECIDED = "plan.decided"
+    APPLY_LEASED = "apply.leased"
+    APPLY_HALF_WRITTEN = "apply.half_written"
+    """Some objects of the batch are written, the others are not."""
+    APPLY_WRITTEN = "apply.written"
+    """All are written; Temporal has not been told."""
+    CONFIRM_READ = "confirm.read"
+    TOOL_CLAIMED = "tool.claimed"
+    """A once effect is claimed; nothing has happened yet."""
+    TOOL_ACTED = "tool.acted"
+    """The effect happened; its result is not stored."""
+    TOOL_STORED = "tool.stored"
+    """The result is stored; Temporal has not been told."""
+    FORGET_LOGGED = "forget.logged"
+    """The deletion lines are written; nothing is tombstoned or purged yet."""
+    FORGET_TOMBSTONED = "forget.tombstoned"
+    FORGET_PURGED = "forget.purged"
+
+
+_calls: Counter[str] = Counter()
+
+
+def _armed(setting: str) -> dict[str, tuple[int, int]]:
+    armed: dict[str, tuple[int, int]] = {}
+    for part in filter(None, setting.split(",")):
+        name, _, rest = part.partition(":")
+        nth, _, how = rest.partition(":")
+        armed[CrashPoint(name)] = (int(nth or 1), signal.SIGSTOP if how == "stop" else signal.SIGKILL)
+    return armed
+
+
+_points = _armed(os.environ.get(VARIABLE, ""))
+
+
+def reached(point: CrashPoint) -> None:
+    """Say that a commit point was reached; dies here if the point is armed."""
+    if point not in _points:
+        return
+    _calls[point] += 1
+    nth, how = _points[point]
+    if _calls[point] == nth:
+        os.kill(os.getpid(), how)

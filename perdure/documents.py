@@ -1,0 +1,134 @@
+"""YAML documents, and how they are refused: with the field's path and the nearest name. Opens no file."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from perdure.errors import InvalidInput
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as people mean it: a repeated key is a mistake, and a date stays the text that was written."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            name = str(key.value)
+            if name in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is there twice", key.start_mark)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInput) -> dict[str, Any]:
+    """Read one YAML document that must be a mapping.
+
+    Args:
+        text: The document.
+        where: What it is, for the message: a file's name.
+        error: What to raise.
+
+    Raises:
+        InvalidInput: When it is not YAML, or not a mapping with text keys; of the class ``error``.
+    """
+    try:
+        # The loader is a SafeLoader.
+        document: object = yaml.load(text, Loader=_Loader)  # noqa: S506
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark
+        place = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise error(where, f"is not YAML: {problem.problem}{place}") from problem
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+        raise error(where, f"is not YAML: {problem}") from problem
+    return mapping(document, where, error)
+
+
+def mapping(value: object, path: str, error: type[InvalidInput]) -> dict[str, Any]:
+    """Take a value for a mapping with text keys, or refuse it."""
+    if not isinstance(value, dict):
+        raise error(path, f"is {_kind(value)}", fix="write a mapping: name: value")
+    entries = cast("dict[object, Any]", value)
+    for key in entries:
+        if not isinstance(key, str):
+            raise error(path, f"has the key {key!r}, which is not text", fix="put it in quotes")
+    return cast("dict[str, Any]", entries)
+
+
+def sequence(value: object, path: str, error: type[InvalidInput]) -> list[Any]:
+    """Take a value for a list, or refuse it."""
+    if not isinstance(value, list):
+        raise error(path, f"is {_kind(value)}", fix="write a list")
+    return cast("list[Any]", value)
+
+
+def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[InvalidInput] = InvalidInput) -> M:
+    """Make a model of a document's part, or refuse it with the first problem's path.
+
+    Args:
+        model: What it should be.
+        data: The part.
+        path: Where the part is in its document; empty for the whole.
+        error: What to raise.
+    """
+    try:
+        return model.model_validate(dict(data))
+    except ValidationError as problem:
+        raise refused(problem, model, path, error) from None
+
+
+def refused(
+    problem: ValidationError, model: type[BaseModel], path: str, error: type[InvalidInput] = InvalidInput
+) -> InvalidInput:
+    """Turn the first of pydantic's complaints into an error that names the field and the fix."""
+    first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+    location = first["loc"]
+    field = join(path, *location)
+    if first["type"] == "extra_forbidden":
+        known = _fields(model) if len(location) == 1 else []
+        return error(field, "is not a field here", fix=nearest(str(location[-1]), known))
+    if first["type"] == "missing":
+        return error(field, "is missing")
+    return error(field or model.__name__, first["msg"][:1].lower() + first["msg"][1:])
+
+
+def join(path: str, *location: str | int) -> str:
+    """Write a path the way people do: ``steps[3].args.name``."""
+    for part in location:
+        path = f"{path}[{part}]" if isinstance(part, int) else ".".join(filter(None, (path, part)))
+    return path
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Suggest the known name that comes closest, or list those there are."""
+    names = sorted(set(known))
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"there are: {_listed(names)}" if names else ""
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def _fields(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "empty"
+    names = {"str": "text", "bool": "a boolean", "int": "a number", "float": "a number", "dict": "a mapping"}
+    name = type(value).__name__
+    return names.get(name, f"a {name}")

@@ -1,0 +1,100 @@
+"""Which entries a sweep lets go, and whether that is too many at once. Pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from perdure.model import Instant, Model, Unit
+from perdure.records import Memory, Record
+from perdure.retention import RetentionRules
+
+
+class Letting(Model):
+    """One entry to be let go, small enough for a workflow's history: no content."""
+
+    id: str
+    version: int
+    reason: str
+
+
+class Forgetting(Model):
+    """What a sweep would do for one tenant."""
+
+    tenant: str
+    at: Instant
+    tombstone: tuple[Letting, ...] = ()
+    """To be forgotten now; undoable until purged."""
+    purge: tuple[Letting, ...] = ()
+    """Forgotten long enough ago to be removed for good."""
+    backdated: tuple[Letting, ...] = ()
+    """Due by old rules, and kept by the present ones: only their date is put right."""
+    stored: int = 0
+    """How many entries the tenant has."""
+    held: str = ""
+    """Why nothing is tombstoned until a person approves; empty: go on."""
+    more: bool = False
+    """There is more due than one plan takes."""
+
+
+class Guard(Model):
+    """Stops a sweep that would forget suspiciously much of one tenant at once."""
+
+    fraction: Unit = 0.3
+    """The largest share of a tenant's entries that goes without a person's approval."""
+    free: Annotated[int, Field(ge=0)] = 20
+    """So many go in any case: a share of a handful says nothing."""
+
+    def objection(self, due: int, stored: int) -> str:
+        """Say why a person has to look first; empty when there is no need."""
+        if due <= self.free or due <= stored * self.fraction:
+            return ""
+        return f"{due} of {stored} entries are due, more than {self.fraction:.0%}"
+
+
+def select(
+    tenant: str,
+    *,
+    due: Sequence[Record | Memory],
+    purgeable: Sequence[Record | Memory],
+    stored: int,
+    rules: RetentionRules,
+    guard: Guard,
+    approved: bool,
+    limit: int,
+    at: datetime,
+) -> Forgetting:
+    """Choose what one tenant's sweep does.
+
+    Args:
+        tenant: Whose entries.
+        due: Those whose ``forget_after`` has passed, whichever rules computed it.
+        purgeable: Those forgotten whose ``purge_after`` has passed.
+        stored: How many current entries the tenant has.
+        rules: Today's rules; they have the last word over a date computed by earlier ones.
+        guard: Stops what looks like a mistake.
+        approved: A person has looked and said yes.
+        limit: How many of each a plan takes.
+        at: The sweep's moment.
+    """
+    tombstone: list[Letting] = []
+    backdated: list[Letting] = []
+    for entry in due:
+        moment, reason = rules.date(entry)
+        if moment is not None and moment <= at:
+            tombstone.append(Letting(id=entry.id, version=entry.version, reason=reason))
+        else:
+            backdated.append(Letting(id=entry.id, version=entry.version, reason="the rules changed"))
+    held = "" if approved else guard.objection(len(tombstone), stored)
+    purge = [Letting(id=entry.id, version=entry.version, reason=entry.forget_reason) for entry in purgeable]
+    return Forgetting(
+        tenant=tenant,
+        at=at,
+        tombstone=tuple(tombstone[:limit]),
+        purge=tuple(purge[:limit]),
+        backdated=tuple(backdated[:limit]),
+        stored=stored,
+        held=held,
+        more=max(len(tombstone), len(purge), len(backdated)) > limit,
+    )

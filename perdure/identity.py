@@ -1,0 +1,112 @@
+"""Ids: what makes two things the same thing. Pure; never reads a clock, a file or a random number.
+
+Every id is the sha256 of a version tag and its parts, each in RFC 8785 canonical JSON with text in
+Unicode NFC. Canonical JSON quotes its strings, so ``("a", "bc")`` and ``("ab", "c")`` differ.
+"""
+
+import hashlib
+import hmac
+import unicodedata
+import uuid
+from typing import Any, cast
+
+import rfc8785
+from pydantic import JsonValue
+
+from perdure.errors import InvalidInput
+
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "perdure")
+_MAX_SAFE_INTEGER = 2**53 - 1
+"""RFC 8785 numbers are IEEE doubles: a larger integer would not come back as it was."""
+
+
+def canonical_json(value: JsonValue) -> bytes:
+    """Encode a value so that equal values give equal bytes.
+
+    Args:
+        value: Anything that JSON can hold.
+
+    Returns:
+        UTF-8 bytes in the form of RFC 8785, with all text in Unicode NFC.
+
+    Raises:
+        InvalidInput: For what JSON cannot hold exactly: NaN, infinities, integers beyond 2**53 - 1,
+            lone surrogates, and keys that become the same key in NFC.
+    """
+    try:
+        return rfc8785.dumps(cast("Any", _normalised(value, "value")))
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as error:
+        raise InvalidInput("value", f"is not JSON: {error}") from error
+
+
+def _normalised(value: JsonValue, path: str) -> JsonValue:
+    match value:
+        case str():
+            return unicodedata.normalize("NFC", value)
+        case bool():
+            return value
+        case int() if abs(value) > _MAX_SAFE_INTEGER:
+            raise InvalidInput(path, f"{value} is too large for JSON", fix="write it as a string")
+        case list():
+            return [_normalised(item, f"{path}[{index}]") for index, item in enumerate(value)]
+        case dict():
+            normal = {
+                unicodedata.normalize("NFC", key): _normalised(item, f"{path}.{key}") for key, item in value.items()
+            }
+            if len(normal) != len(value):
+                raise InvalidInput(path, "has two keys that are the same in Unicode NFC")
+            return normal
+        case _:
+            return value
+
+
+def digest(tag: str, *parts: JsonValue) -> str:
+    """Give the sha256, in hex, of a tag and its parts.
+
+    Args:
+        tag: What kind of id this is, with its version: ``record/1``.
+        *parts: The full identity, in a fixed order.
+    """
+    return hashlib.sha256(canonical_json([tag, *parts])).hexdigest()
+
+
+def tenant_id(key: bytes, user_id: str) -> str:
+    """Give the tenant of a user: an HMAC that nobody without the key can link to the user.
+
+    Args:
+        key: The installation's tenant key, 32 bytes.
+        user_id: The id by which the caller knows the user.
+    """
+    message = canonical_json(["tenant/1", user_id])
+    return f"t_{hmac.new(key, message, hashlib.sha256).hexdigest()[:40]}"
+
+
+def record_id(tenant: str, lane: str, key: str, payload: JsonValue) -> str:
+    """Give the id of an execution record: its content, so the same record written twice is one."""
+    return f"exec_{digest('record/1', tenant, lane, key, payload)}"
+
+
+def memory_id(tenant: str, memory_type: str, content: str) -> str:
+    """Give the id of a memory: its user, its type and its words."""
+    return f"mem_{digest('memory/1', tenant, memory_type, content)}"
+
+
+def occurrence_id(tenant: str, origin: str, source: str) -> str:
+    """Give the id of one observation.
+
+    Args:
+        tenant: Whose observation it is.
+        origin: What kind of place it came from: ``step``, ``turn`` or ``caller``.
+        source: The place itself: a task and step, a turn's id, or the caller's own key.
+    """
+    return f"occ_{digest('occurrence/1', tenant, origin, source)}"
+
+
+def object_uuid(tenant: str, identifier: str) -> str:
+    """Give the id under which Weaviate keeps a record or memory: uuid5 over the full identity."""
+    return str(uuid.uuid5(_NAMESPACE, canonical_json([tenant, identifier]).decode()))
+
+
+def workflow_id(user_id: str, task_id: str) -> str:
+    """Give the id of a task's workflow: readable, distinct for each user, without the raw user id."""
+    return f"task-{task_id}-{digest('workflow/1', user_id, task_id)[:12]}"

@@ -1,0 +1,91 @@
+"""The shapes of one asynchronous ingest: batch, plan, outcome, receipt. Pure values."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from perdure.model import Instant, Model, Name
+from perdure.records import MemoryItem, RecordItem
+
+
+class UnusableItem(Model):
+    """The place of an item that did not pass validation, so that its receipt can say why."""
+
+    kind: Literal["unusable"] = "unusable"
+    reason: str
+
+
+BatchItem = Annotated[RecordItem | MemoryItem | UnusableItem, Field(discriminator="kind")]
+
+
+class Batch(Model):
+    """Items of one tenant to be remembered together; the unit of a job."""
+
+    tenant: str
+    key: Annotated[str, Field(min_length=1, max_length=300)]
+    """The caller's own key: the same key with the same items is the same job again."""
+    items: Annotated[tuple[BatchItem, ...], Field(min_length=1, max_length=100)]
+    run: str = ""
+    """The task that asks, if one does."""
+    agent: Name | None = None
+
+
+class Decision(StrEnum):
+    """What a plan decides for an item."""
+
+    INSERT = "insert"
+    REINFORCE = "reinforce"
+    """It is known already: one more occurrence, and no second memory."""
+    SUPERSEDE = "supersede"
+    """It replaces another one, which is kept but no longer recalled."""
+    REJECT = "reject"
+
+
+class PlannedItem(Model):
+    """The decision on one item, small enough for a workflow's history: no text and no vector."""
+
+    index: Annotated[int, Field(ge=0)]
+    """The item's place in its batch."""
+    decision: Decision
+    target: str = ""
+    """The id of the record or memory that will be written; empty when rejected."""
+    reason: str = ""
+
+
+class Plan(Model):
+    """The decisions on a whole batch, made at one moment."""
+
+    at: Instant
+    items: tuple[PlannedItem, ...]
+    expected: dict[str, int]
+    """The version that each record or memory which will be written must still have; 0: it must not exist."""
+
+
+class Fate(StrEnum):
+    """What became of an item."""
+
+    SEARCHABLE = "searchable"
+    REJECTED = "rejected"
+
+
+class ItemReceipt(Model):
+    """What became of one item."""
+
+    index: int
+    fate: Fate
+    decision: Decision
+    id: str = ""
+    """The record or memory that now carries it; empty when rejected."""
+    reason: str = ""
+
+
+class Receipt(Model):
+    """What became of each item of a job."""
+
+    job_id: str
+    items: tuple[ItemReceipt, ...]
+
+    def count(self, fate: Fate) -> int:
+        """Give how many items met this fate."""
+        return sum(item.fate is fate for item in self.items)

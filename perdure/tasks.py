@@ -1,0 +1,180 @@
+"""What a user asks and gets back: tasks, their questions and answers, their results. Pure values."""
+
+import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from perdure.identity import workflow_id
+from perdure.jobs import Receipt
+from perdure.model import Instant, Model, Name
+
+
+class MemoryMode(StrEnum):
+    """What a task may do with memory."""
+
+    ON = "on"
+    READ = "read"
+    """It recalls, and remembers nothing."""
+    OFF = "off"
+    """Neither: for anonymous, stateless, regulated or must-be-deterministic use."""
+
+
+class Limits(Model):
+    """Bounds on one task."""
+
+    steps: Annotated[int, Field(ge=1, le=100_000)] = 10_000
+    """How many steps it may run."""
+    answer_hours: Annotated[float, Field(gt=0, le=24 * 365)] = 24 * 7
+    """How long a question waits for its answer before the task fails."""
+
+
+class AgentTask(Model):
+    """A durable task: the input of the ``ResumableAgent`` workflow."""
+
+    task_id: Name
+    """The caller's own id. The same id for the same user is the same task."""
+    user_id: Annotated[str, Field(min_length=1, max_length=500)]
+    """Whose task it is; it decides what can be recalled. Kept out of ids, keys and labels."""
+    skill: Name
+    """The name of the skill to run."""
+    inputs: dict[str, JsonValue] = Field(default_factory=dict)
+    session_id: Name | None = None
+    """Tasks of one session share their episodes; without one, the task is its own session."""
+    agent: Name = "agent"
+    date: datetime.date | None = None
+    """The day that the task is about, as ``${task.date}``; without one, the day on which it starts."""
+    memory: MemoryMode = MemoryMode.ON
+    limits: Limits = Limits()
+
+    @property
+    def workflow_id(self) -> str:
+        """The id of the workflow that runs it."""
+        return workflow_id(self.user_id, self.task_id)
+
+    @property
+    def session(self) -> str:
+        """The session that its episodes belong to."""
+        return self.session_id or self.task_id
+
+
+class QuestionKind(StrEnum):
+    """Why a person is asked."""
+
+    APPROVAL = "approval"
+    """May this step act?"""
+    INPUT = "input"
+    """The step's ``expect`` was not met: what should be taken instead?"""
+    FAILURE = "failure"
+    """The tool failed: try again, skip the step, or stop the task?"""
+    UNKNOWN_EFFECT = "unknown_effect"
+    """An attempt died around a ``once`` effect, and nothing can tell whether it happened."""
+
+
+class Question(Model):
+    """A question that a task waits on."""
+
+    id: str
+    """The step's path; an answer names it."""
+    kind: QuestionKind
+    text: str
+    choices: tuple[str, ...] = ()
+    """The answers that are taken; empty: any text."""
+    asked_at: Instant | None = None
+
+
+class Answer(Model):
+    """A person's answer: the input of the ``answer`` update."""
+
+    question_id: Annotated[str, Field(min_length=1, max_length=300)]
+    value: Annotated[str, Field(max_length=4_000)]
+    by: Annotated[str, Field(max_length=200)] = ""
+    """Who answered, for the audit."""
+
+
+class Phase(StrEnum):
+    """Where a task is."""
+
+    PREPARING = "preparing"
+    RUNNING = "running"
+    WAITING = "waiting"
+    """For a person's answer."""
+    REMEMBERING = "remembering"
+    EVALUATING = "evaluating"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class StepStatus(StrEnum):
+    """How a step ended."""
+
+    DONE = "done"
+    SKIPPED = "skipped"
+    """Its ``when`` was false, or a person said so."""
+    FAILED = "failed"
+    """It failed, and the skill or a person let the task continue."""
+
+
+class Progress(Model):
+    """Where a task is, small enough to be asked for often: the answer of the ``progress`` query."""
+
+    task_id: str
+    skill: str
+    phase: Phase
+    step: str = ""
+    """The path of the current step."""
+    done: int = 0
+    """Steps that ended in any way."""
+    total: int = 0
+    """Steps known so far; a ``for_each`` adds its own when its list is known."""
+    skipped: int = 0
+    failed: int = 0
+    recalled: int = 0
+    """Items that recalls returned."""
+    remembered: int = 0
+    """Items handed to ingest jobs."""
+    questions: tuple[Question, ...] = ()
+    """What the task waits on now."""
+    problem: str = ""
+
+
+class RecallSummary(Model):
+    """What one recall of a task gave, and why; without content."""
+
+    step: str
+    ids: tuple[str, ...]
+    scores: tuple[float, ...]
+    why: str
+    """Which phase gave what, and what triggered the fallback."""
+    degraded: bool
+    milliseconds: float
+
+
+class Evaluation(Model):
+    """Whether the task did what its skill promises."""
+
+    passed: bool
+    reason: str = ""
+
+
+class TaskResult(Model):
+    """How a task ended: the output of the ``ResumableAgent`` workflow."""
+
+    task_id: str
+    status: Literal["completed", "failed", "cancelled"]
+    output: JsonValue = None
+    done: int = 0
+    skipped: int = 0
+    failed: int = 0
+    problem: str = ""
+    """Why it failed, with the step that did."""
+    recalls: tuple[RecallSummary, ...] = ()
+    """The last recalls, at most 50."""
+    recalled: int = 0
+    jobs: tuple[str, ...] = ()
+    """The last ingest jobs that it started, at most 50."""
+    receipts: tuple[Receipt, ...] = ()
+    """The receipts of critical jobs, the last 10."""
+    evaluation: Evaluation | None = None

@@ -1,0 +1,300 @@
+"""Tools: typed async functions that a task's steps call, and the box a worker keeps them in. Never runs a step.
+
+A tool declares its effect, which decides how a step around it recovers. There is no registry behind the
+decorator: it returns a ``Tool``, and a ``Toolbox`` collects those that a module holds.
+"""
+
+import importlib
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, JsonValue, PydanticSchemaGenerationError, ValidationError, create_model
+from pydantic_core import PydanticSerializationError, to_json
+
+from perdure.documents import nearest, refused
+from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
+from perdure.model import Instant, Model, Name
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RESULT_LIMIT = 2_000_000
+"""Bytes of JSON that a tool may return: what Temporal takes in one payload, less its envelope."""
+
+DEFAULT_TIMEOUT = 30.0
+"""Seconds that a read or idempotent tool may take."""
+
+DEFAULT_ONCE_TIMEOUT = 4.0
+"""Seconds that a once tool may take. A resumed task waits out what is left of it, so it is kept
+below the 6 s in which a killed task must go on."""
+
+RESERVED = frozenset(
+    {
+        "prepare_task",
+        "expand",
+        "evaluate_task",
+        "recall",
+        "recall_step",
+        "remember_step",
+        "submit_ingest",
+        "wait_ingest",
+    }
+)
+"""Activity types of our own, which no tool may take."""
+
+
+class Effect(StrEnum):
+    """What happens when a tool is called twice."""
+
+    READ = "read"
+    """Nothing: it only looks."""
+    IDEMPOTENT = "idempotent"
+    """The same as when it is called once."""
+    ONCE = "once"
+    """Something bad: it is called under a claim, and never again when it may have happened."""
+
+
+class ToolCall(Model):
+    """What a tool may know about the call it serves: annotate a parameter with it to get it."""
+
+    idempotency_key: str
+    """The same for every attempt at this step of this task; hand it to services that take one."""
+    task_id: str
+    step: str
+    """The step's path."""
+    attempt: int
+    deadline: Instant
+    """When the call is cut off."""
+
+
+class Tool(Generic[P, R]):
+    """A typed async function with its effect; calling it calls the function."""
+
+    def __init__(
+        self,
+        function: Callable[P, Awaitable[R]],
+        *,
+        effect: Effect,
+        timeout: float,
+        check: Callable[..., Awaitable[R | None]] | None,
+        name: str,
+    ) -> None:
+        self.function = function
+        self.effect = effect
+        self.timeout = timeout
+        """Seconds that one call may take."""
+        self.check = check
+        """For a once tool: finds out whether the effect happened, and gives its result, or None."""
+        self.name = name
+        self.description = inspect.getdoc(function) or ""
+        self._call_parameter, self.arguments = _arguments_of(function, name)
+        self._check_takes_call = check is not None and _call_parameter(check) is not None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+        """Call the function itself, as a test of the tool would."""
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name} {self.effect}>"
+
+    @property
+    def parameters(self) -> dict[str, bool]:
+        """The names of its arguments, and whether each is required."""
+        return {name: field.is_required() for name, field in self.arguments.model_fields.items()}
+
+    def validate(self, arguments: Mapping[str, JsonValue], path: str = "args") -> dict[str, Any]:
+        """Check arguments against the function's signature; nothing is coerced from one type to another.
+
+        Args:
+            arguments: The values, as JSON.
+            path: Where they are written, for the error.
+
+        Returns:
+            Keyword arguments for the function.
+
+        Raises:
+            InvalidArguments: Naming the argument.
+        """
+        try:
+            checked = self.arguments.model_validate_json(json.dumps(dict(arguments)), strict=True)
+        except ValidationError as problem:
+            raise refused(problem, self.arguments, path, InvalidArguments) from None
+        return {name: getattr(checked, name) for name in type(checked).model_fields if name in checked.model_fields_set}
+
+    async def run(self, call: ToolCall, keywords: Mapping[str, Any]) -> JsonValue:
+        """Call the function with validated arguments; its result is JSON within ``RESULT_LIMIT``."""
+        extra = {self._call_parameter: call} if self._call_parameter else {}
+        function: Callable[..., Awaitable[R]] = self.function
+        return self.jsonable(await function(**keywords, **extra))
+
+    async def run_check(self, call: ToolCall, keywords: Mapping[str, Any]) -> tuple[bool, JsonValue]:
+        """Ask the tool's own check whether the effect happened.
+
+        Returns:
+            Whether it happened, and its result if it did.
+        """
+        if self.check is None:
+            raise InvalidInput(f"tool {self.name}", "has no check")
+        found = await (self.check(call, **keywords) if self._check_takes_call else self.check(**keywords))
+        return (False, None) if found is None else (True, self.jsonable(found))
+
+    def jsonable(self, result: object) -> JsonValue:
+        """Turn a result into JSON.
+
+        Raises:
+            InvalidInput: When it is not JSON.
+            ResultTooLarge: When it is more than a step may carry.
+        """
+        try:
+            encoded = to_json(result, inf_nan_mode="constants")
+            if len(encoded) > RESULT_LIMIT:
+                raise ResultTooLarge(
+                    f"tool {self.name!r} returned {len(encoded):,} bytes, and a step carries at most {RESULT_LIMIT:,} "
+                    "(return a reference to it)"
+                )
+            return json.loads(encoded, parse_constant=_refuse_constant)
+        except (PydanticSerializationError, UnicodeEncodeError, ValueError) as problem:
+            kind = type(result).__name__
+            raise InvalidInput(f"tool {self.name}", f"returned {kind} that is not JSON") from problem
+
+
+def tool(
+    *,
+    effect: Literal["read", "idempotent", "once"],
+    timeout: float | None = None,
+    check: Callable[..., Awaitable[R | None]] | None = None,
+    name: str | None = None,
+) -> Callable[[Callable[P, Awaitable[R]]], Tool[P, R]]:
+    """Make a tool of a typed async function.
+
+    Args:
+        effect: What happens when it is called twice: ``read``, ``idempotent`` or ``once``.
+        timeout: Seconds that one call may take. For a once tool it is also how long a task that was
+            killed in the middle waits before it dares to look, so keep it as short as the effect allows.
+        check: For a once tool: an async function with the same arguments (and a ``ToolCall`` first, if
+            it wants one) that finds out whether the effect happened, and returns its result, or None.
+            Without it, a person is asked.
+        name: What skills call it; by default the function's name.
+
+    Returns:
+        A decorator.
+    """
+
+    def decorate(function: Callable[P, Awaitable[R]]) -> Tool[P, R]:
+        named = name or getattr(function, "__name__", "")
+        kind = Effect(effect)
+        if not inspect.iscoroutinefunction(function):
+            raise InvalidInput(f"tool {named}", "is not an async function", fix="write async def")
+        if check is not None and kind is not Effect.ONCE:
+            raise InvalidInput(f"tool {named}", "has a check, which only a once tool needs")
+        if check is not None and not inspect.iscoroutinefunction(check):
+            raise InvalidInput(f"tool {named}", "has a check that is not an async function", fix="write async def")
+        seconds = timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)
+        if seconds <= 0:
+            raise InvalidInput(f"tool {named}", "has a timeout below zero")
+        return Tool(function, effect=kind, timeout=seconds, check=check, name=_tool_name(named))
+
+    return decorate
+
+
+class Toolbox:
+    """The tools that a worker has."""
+
+    def __init__(self, tools: Iterable[Tool[..., Any]] = ()) -> None:
+        self._tools: dict[str, Tool[..., Any]] = {}
+        for one in tools:
+            if one.name in self._tools and self._tools[one.name] is not one:
+                raise InvalidInput(f"tool {one.name}", "is there twice", fix="give one of them another name")
+            self._tools[one.name] = one
+
+    @classmethod
+    def load(cls, modules: Iterable[str]) -> "Toolbox":
+        """Collect the tools of these modules.
+
+        Raises:
+            InvalidInput: When a module cannot be imported or holds no tool, or a name is there twice.
+        """
+        found: list[Tool[..., Any]] = []
+        for name in modules:
+            try:
+                module = importlib.import_module(name)
+            except ImportError as problem:
+                raise InvalidInput(f"tools {name}", f"cannot be imported: {problem}") from problem
+            here: list[Tool[..., Any]] = [value for value in vars(module).values() if isinstance(value, Tool)]
+            if not here:
+                raise InvalidInput(f"tools {name}", "holds no tool", fix="decorate a function with @tool(effect=…)")
+            found.extend(here)
+        return cls(found)
+
+    def __iter__(self) -> Iterator[Tool[..., Any]]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def names(self) -> list[str]:
+        """The names there are, sorted."""
+        return sorted(self._tools)
+
+    def get(self, name: str, path: str = "tool") -> Tool[..., Any]:
+        """Give a tool.
+
+        Raises:
+            InvalidInput: When no tool has this name; the nearest is suggested.
+        """
+        if name not in self._tools:
+            raise InvalidInput(path, f"no worker has a tool {name!r}", fix=nearest(name, self._tools))
+        return self._tools[name]
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+class _Named(Model):
+    name: Name
+
+
+def _tool_name(name: str) -> str:
+    if name in RESERVED:
+        raise InvalidInput(f"tool {name}", "has a name that is taken by a step of ours", fix="give it another name")
+    try:
+        return _Named(name=name).name
+    except ValidationError as problem:
+        raise refused(problem, _Named, f"tool {name}") from None
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    return get_type_hints(function, include_extras=True)
+
+
+def _call_parameter(function: Callable[..., Any]) -> str | None:
+    hints = _hints(function)
+    return next((name for name in inspect.signature(function).parameters if hints.get(name) is ToolCall), None)
+
+
+def _arguments_of(function: Callable[..., Any], name: str) -> tuple[str | None, type[BaseModel]]:
+    """Build the model of a function's arguments, without the parameter that takes the call."""
+    call_parameter = _call_parameter(function)
+    hints = _hints(function)
+    fields: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == call_parameter:
+            continue
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise InvalidInput(f"tool {name}", f"takes {parameter}", fix="name each argument")
+        if parameter.name not in hints:
+            raise InvalidInput(f"tool {name}", f"has no type for {parameter.name!r}", fix="annotate it")
+        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        fields[parameter.name] = (hints[parameter.name], default)
+    try:
+        made = create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
+    except (PydanticSchemaGenerationError, NameError) as problem:
+        raise InvalidInput(f"tool {name}", f"has an argument that JSON cannot carry: {problem}") from problem
+    return call_parameter, made

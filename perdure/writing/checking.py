@@ -1,0 +1,72 @@
+"""Checking a batch before any I/O (R7): good items go on, a bad one keeps its place with its reason. Pure."""
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from perdure.errors import InvalidInput, InvalidItem
+from perdure.identity import canonical_json
+from perdure.jobs import Batch, UnusableItem
+from perdure.records import MARKER, Item, MemoryItem, RecordItem
+
+LARGEST_ITEM = 16_000
+"""Bytes of canonical JSON an item: a batch of 100 stays below Temporal's 2 MB for one payload."""
+
+_item: TypeAdapter[RecordItem | MemoryItem] = TypeAdapter(Item)
+
+
+def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
+    """Read one item as a caller wrote it.
+
+    Raises:
+        InvalidItem: Naming the field and the fix.
+    """
+    try:
+        item = _item.validate_python(raw)
+        size = len(canonical_json(item.model_dump(mode="json")))
+    except ValidationError as error:
+        raise _refusal(field, error) from error
+    except InvalidInput as error:
+        raise InvalidItem(f"{field}.payload", error.problem, fix=error.fix) from error
+    if size > LARGEST_ITEM:
+        raise InvalidItem(field, f"has {size:,} bytes", fix=f"remember the insight, at most {LARGEST_ITEM:,} bytes")
+    if isinstance(item, MemoryItem) and MARKER in item.content:
+        raise InvalidItem(f"{field}.content", f"carries {MARKER}", fix="recalled records are not remembered again")
+    return item
+
+
+def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = "", agent: str | None = None) -> Batch:
+    """Read a batch; an item that cannot be used keeps its place, with the reason.
+
+    Raises:
+        InvalidItem: None of the items can be used, or there are none, or too many.
+    """
+    if not 1 <= len(items) <= 100:
+        raise InvalidItem("items", f"there are {len(items)}", fix="a batch has 1 to 100 items")
+    read: list[RecordItem | MemoryItem | UnusableItem] = []
+    for index, raw in enumerate(items):
+        try:
+            read.append(read_item(raw, f"items[{index}]"))
+        except InvalidItem as error:
+            if len(items) == 1:
+                raise
+            read.append(UnusableItem(reason=str(error)))
+    if all(isinstance(item, UnusableItem) for item in read):
+        reasons = "; ".join(item.reason for item in read if isinstance(item, UnusableItem))
+        raise InvalidItem("items", f"none can be used: {reasons}")
+    return Batch(tenant=tenant, key=key, items=tuple(read), run=run, agent=agent)
+
+
+def _refusal(field: str, error: ValidationError) -> InvalidItem:
+    first: Any = error.errors(include_url=False, include_input=False)[0]
+    # The discriminator puts the item's kind into the path; the caller never wrote that.
+    inner = [str(part) for part in first["loc"] if part not in ("record", "memory")]
+    path = ".".join([field, *inner])
+    fix = ""
+    if first["type"] == "extra_forbidden":
+        known = {**RecordItem.model_fields, **MemoryItem.model_fields}
+        near = difflib.get_close_matches(inner[-1], known, n=1)
+        fix = f"did you mean {near[0]}?" if near else "remove it"
+    return InvalidItem(path, str(first["msg"]), fix=fix)

@@ -1,0 +1,97 @@
+"""What one more observation makes of an entry. Pure: absolute values from what is stored and what was seen."""
+
+from datetime import datetime
+
+from perdure.jobs import Batch
+from perdure.records import (
+    OCCURRENCES_KEPT,
+    Memory,
+    MemoryItem,
+    Record,
+    RecordItem,
+    State,
+    record_text,
+)
+from perdure.writing.planning import occurrence_of
+
+REINFORCEMENT = 0.1
+"""What one more independent observation adds to a memory's confidence (R32)."""
+
+
+def observed(
+    stored: Record | Memory | None, identifier: str, item: RecordItem | MemoryItem, batch: Batch
+) -> Record | Memory:
+    """Give the entry after an observation.
+
+    The same observation again changes nothing, so a retry never inflates "seen". A forgotten entry that is
+    observed anew starts over: nothing of its old life comes back.
+    """
+    occurrence = occurrence_of(batch.tenant, item)
+    if stored is None or stored.state is State.FORGOTTEN:
+        return _fresh(identifier, item, batch, occurrence, version=stored.version if stored else 1)
+    if occurrence in stored.occurrences:
+        return stored
+    seen = {
+        "occurrences": (*stored.occurrences, occurrence)[-OCCURRENCES_KEPT:],
+        "seen": stored.seen + 1,
+        "first_seen": min(stored.first_seen, item.occurred_at),
+        "last_seen": max(stored.last_seen, item.occurred_at),
+        "importance": item.importance if item.importance is not None else stored.importance,
+    }
+    if isinstance(stored, Record) and isinstance(item, RecordItem):
+        newest = {
+            "text": record_text(item),
+            "run": batch.run,
+            "agent": batch.agent or "",
+            "intent": item.intent,
+            "confidence": item.confidence,
+            "valid_until": item.valid_until,
+        }
+        return stored.model_copy(update=seen | (newest if item.occurred_at >= stored.last_seen else {}))
+    return stored.model_copy(update=seen | {"confidence": round(min(1.0, stored.confidence + REINFORCEMENT), 6)})
+
+
+def superseded(stored: Memory, by: str) -> Memory:
+    """Give a memory after another one replaced it: kept, and no longer recalled."""
+    if stored.superseded_by == by:
+        return stored
+    return stored.model_copy(update={"state": State.SUPERSEDED, "superseded_by": by})
+
+
+def _fresh(
+    identifier: str, item: RecordItem | MemoryItem, batch: Batch, occurrence: str, *, version: int
+) -> Record | Memory:
+    moment: datetime = item.occurred_at
+    if isinstance(item, RecordItem):
+        return Record(
+            id=identifier,
+            text=record_text(item),
+            occurrences=(occurrence,),
+            first_seen=moment,
+            last_seen=moment,
+            confidence=item.confidence,
+            importance=item.importance,
+            valid_until=item.valid_until,
+            version=version,
+            lane=item.lane,
+            key=item.key,
+            payload=item.payload,
+            intent=item.intent,
+            run=batch.run,
+            agent=batch.agent or "",
+        )
+    return Memory(
+        id=identifier,
+        text=item.content,
+        occurrences=(occurrence,),
+        first_seen=moment,
+        last_seen=moment,
+        confidence=item.confidence,
+        importance=item.importance,
+        valid_until=item.valid_until,
+        version=version,
+        memory_type=item.memory_type,
+        source=item.source,
+        tags=item.tags,
+        supersedes=item.supersedes,
+    )

@@ -1,0 +1,1 @@
+"""Skills in YAML and their tools, shipped as examples that really run."""

@@ -1,0 +1,1 @@
+"""The process: settings, wiring, telemetry, schedules, local servers and the CLI."""

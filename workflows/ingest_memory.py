@@ -1,0 +1,97 @@
+"""One ingest job: plan, apply, confirm, and the receipt that says what became of each item."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from activities.ingest import ApplyRequest, ConfirmRequest, IngestActivities, PlanRequest
+    from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
+
+_STORE_RETRY = RetryPolicy(
+    initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
+)
+"""Without an end: a job that was accepted waits for its server, however long that takes."""
+
+_ATTEMPT = timedelta(seconds=90)
+"""Longer than waiting for another writer's lease (35 s) and writing a batch (under 5 s) together."""
+
+
+@workflow.defn(name="IngestMemory")
+class IngestMemory:
+    """Makes a batch searchable, or says why not, exactly once for each batch."""
+
+    @workflow.init
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._plans = 0
+        self._stage = "planning"
+
+    @workflow.run
+    async def run(self, batch: Batch) -> Receipt:
+        """Run the job; its id is the operation's id, so that nothing is written twice."""
+        operation = workflow.info().workflow_id
+        while True:
+            plan = await self._plan(batch)
+            try:
+                versions = await self._apply(batch, plan, operation)
+                break
+            except ActivityError as error:
+                if not _is_conflict(error):
+                    raise
+        items = await self._confirm(batch, plan, versions)
+        self._show("done")
+        return Receipt(job_id=operation, items=items)
+
+    @workflow.query
+    def stage(self) -> str:
+        """Where the job is: planning, applying, confirming or done."""
+        return self._stage
+
+    async def _plan(self, batch: Batch) -> Plan:
+        self._plans += 1
+        self._show("planning")
+        return await workflow.execute_activity_method(
+            IngestActivities.plan,
+            PlanRequest(batch=batch, at=workflow.now()),
+            start_to_close_timeout=_ATTEMPT,
+            retry_policy=_STORE_RETRY,
+            summary=f"Decide on {len(batch.items)} items",
+        )
+
+    async def _apply(self, batch: Batch, plan: Plan, operation: str) -> dict[str, int]:
+        self._show("applying")
+        return await workflow.execute_activity_method(
+            IngestActivities.apply,
+            ApplyRequest(batch=batch, plan=plan, operation=operation),
+            start_to_close_timeout=_ATTEMPT,
+            # A conflict is not repeated as it is: it is planned again, with what is stored by now.
+            retry_policy=RetryPolicy(
+                initial_interval=_STORE_RETRY.initial_interval,
+                maximum_interval=_STORE_RETRY.maximum_interval,
+                non_retryable_error_types=["VersionConflict"],
+            ),
+            summary=f"Write {len(plan.expected)} entries",
+        )
+
+    async def _confirm(self, batch: Batch, plan: Plan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
+        self._show("confirming")
+        return await workflow.execute_activity_method(
+            IngestActivities.confirm,
+            ConfirmRequest(batch=batch, plan=plan, versions=versions),
+            start_to_close_timeout=_ATTEMPT,
+            retry_policy=_STORE_RETRY,
+            summary=f"Read back {len(versions)} entries",
+        )
+
+    def _show(self, stage: str) -> None:
+        self._stage = stage
+        again = f", planned {self._plans} times" if self._plans > 1 else ""
+        asked_by = f" for `{self._batch.run}`" if self._batch.run else ""
+        workflow.set_current_details(f"**{stage}** {len(self._batch.items)} items{asked_by}{again}")
+
+
+def _is_conflict(error: ActivityError) -> bool:
+    return isinstance(error.cause, ApplicationError) and error.cause.type == "VersionConflict"
