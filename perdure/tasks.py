@@ -177,4 +177,6 @@ class TaskResult(Model):
     """The last ingest jobs that it started, at most 50."""
     receipts: tuple[Receipt, ...] = ()
     """The receipts of critical jobs, the last 10."""
+    refused: tuple[str, ...] = ()
+    """What could not be remembered, each with its step and the reason; the last 10."""
     evaluation: Evaluation | None = None

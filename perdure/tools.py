@@ -124,11 +124,11 @@ class Tool(Generic[P, R]):
             raise refused(problem, self.arguments, path, InvalidArguments) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields if name in checked.model_fields_set}
 
-    async def run(self, call: ToolCall, keywords: Mapping[str, Any]) -> JsonValue:
-        """Call the function with validated arguments; its result is JSON within ``RESULT_LIMIT``."""
+    async def call(self, call: ToolCall, keywords: Mapping[str, Any]) -> R:
+        """Call the function with validated arguments."""
         extra = {self._call_parameter: call} if self._call_parameter else {}
         function: Callable[..., Awaitable[R]] = self.function
-        return self.jsonable(await function(**keywords, **extra))
+        return await function(**keywords, **extra)
 
     async def run_check(self, call: ToolCall, keywords: Mapping[str, Any]) -> tuple[bool, JsonValue]:
         """Ask the tool's own check whether the effect happened.

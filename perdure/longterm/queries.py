@@ -1,0 +1,122 @@
+"""One question to one collection: what every read is made of. Knows no use case."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+from weaviate.classes.query import MetadataQuery
+from weaviate.collections import CollectionAsync
+
+from perdure.longterm import conditions
+from perdure.longterm.conditions import Condition
+from perdure.longterm.connection import Connection, MissingTenant, asking
+from perdure.longterm.mapping import RETURNED, entry_from
+from perdure.longterm.schema import Kind
+from perdure.records import Entry
+
+_MOST = 10_000
+"""Weaviate's own bound on one answer."""
+_DISTANCE = MetadataQuery(distance=True)
+_SCORE = MetadataQuery(score=True)
+
+
+class Hit(NamedTuple):
+    """An entry that a search found, with what each kind of search thought of it."""
+
+    entry: Entry
+    cosine: float | None = None
+    """None: the vector search did not return it."""
+    bm25: float | None = None
+    """None: the word search did not return it."""
+
+
+class Queries:
+    """Questions about one tenant's entries of one kind; nothing is found where there is no tenant.
+
+    Args:
+        connection: The connection to ask through.
+        timeout: Seconds that one question may take.
+    """
+
+    def __init__(self, connection: Connection, timeout: float) -> None:
+        self._connection = connection
+        self._timeout = timeout
+
+    async def fetch(
+        self, tenant: str, kind: Kind, condition: Condition, *, limit: int, sort: Any = None
+    ) -> list[Entry]:
+        """Give the entries that meet a condition."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.fetch_objects(
+                    filters=condition, limit=min(limit, _MOST), sort=sort, return_properties=RETURNED
+                )
+        except MissingTenant:
+            return []
+        return [_entry_of(item) for item in found.objects]
+
+    async def versions(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
+        """Give the versions of these entries."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.fetch_objects(
+                    filters=conditions.identified(ids),
+                    limit=len(ids),
+                    return_properties=["identifier", "version"],
+                )
+        except MissingTenant:
+            return {}
+        return {cast("str", item.properties["identifier"]): int(item.properties["version"]) for item in found.objects}
+
+    async def near(
+        self, tenant: str, kind: Kind, vector: Sequence[float], condition: Condition, *, limit: int
+    ) -> list[Hit]:
+        """Give the entries nearest to a vector, nearest first."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.near_vector(
+                    near_vector=vector,
+                    limit=limit,
+                    filters=condition,
+                    return_properties=RETURNED,
+                    return_metadata=_DISTANCE,
+                )
+        except MissingTenant:
+            return []
+        return [Hit(_entry_of(item), cosine=1.0 - (item.metadata.distance or 0.0)) for item in found.objects]
+
+    async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Hit]:
+        """Give the entries that share the rarest words with a text, best first."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.bm25(
+                    query=text,
+                    query_properties=["headline"],
+                    limit=limit,
+                    filters=condition,
+                    return_properties=RETURNED,
+                    return_metadata=_SCORE,
+                )
+        except MissingTenant:
+            return []
+        return [Hit(_entry_of(item), bm25=item.metadata.score or 0.0) for item in found.objects]
+
+    async def count(self, tenant: str, kind: Kind, condition: Condition) -> int:
+        """Give how many entries meet a condition."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                answer = await collection.aggregate.over_all(filters=condition, total_count=True)
+        except MissingTenant:
+            return 0
+        return answer.total_count or 0
+
+    async def _of(self, tenant: str, kind: Kind) -> CollectionAsync[Any, Any]:
+        return (await self._connection.collection(kind)).with_tenant(tenant)
+
+
+def _entry_of(item: Any) -> Entry:
+    return entry_from(item.properties["text"], item.properties["document"])

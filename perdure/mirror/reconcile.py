@@ -1,0 +1,98 @@
+"""Merges what the long-term store has with what the mirror says. Pure: no store, no file, no clock."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from perdure.jobs import UnusableItem
+from perdure.mirror.lines import BatchLine, DeletionLine, EpisodeLine, MirrorLine, RestorationLine
+from perdure.model import Instant, Model
+from perdure.records import Entry, Item, item_id
+
+
+class Origin(StrEnum):
+    """Where an entry was found."""
+
+    REMOTE = "remote"
+    LOCAL = "local"
+    """In the mirror only: its job has not finished, or the store lost it."""
+    MERGED = "merged"
+
+
+class Reconciled(Model):
+    """One record or memory, however often it was found."""
+
+    id: str
+    origin: Origin
+    entry: Entry | None = None
+    """As the store has it."""
+    items: tuple[Item, ...] = ()
+    """As it was asked to be remembered, oldest first, one for each distinct occurrence."""
+
+
+def reconcile(tenant: str, remote: Sequence[Entry], lines: Iterable[MirrorLine]) -> tuple[Reconciled, ...]:
+    """Merge by id: each distinct id once, tagged with where it was found.
+
+    A deletion wins over every item before it in the log, and over an entry that was last seen before it;
+    an item after it is a new observation and counts.
+
+    Args:
+        tenant: Whose entries and lines these are.
+        remote: What the store has.
+        lines: The mirror's lines, oldest first.
+
+    Returns:
+        The store's entries in their order, then what only the mirror has, oldest first.
+    """
+    observed = _observed(tenant, lines)
+    merged: dict[str, Reconciled] = {}
+    for entry in remote:
+        local = observed.get(entry.id, _Observed())
+        items = tuple(local.items.values())
+        if not items and local.deleted_at is not None and entry.last_seen <= local.deleted_at:
+            continue
+        origin = Origin.MERGED if items else Origin.REMOTE
+        merged[entry.id] = Reconciled(id=entry.id, origin=origin, entry=entry, items=items)
+    known = {entry.id for entry in remote}
+    for identifier, local in observed.items():
+        if local.items and identifier not in known:
+            items = tuple(local.items.values())
+            merged[identifier] = Reconciled(id=identifier, origin=Origin.LOCAL, items=items)
+    return tuple(merged.values())
+
+
+@dataclass
+class _Observed:
+    """What the log says about one id, up to some line."""
+
+    items: dict[str, Item] = field(default_factory=dict[str, Item])
+    buried: dict[str, Item] = field(default_factory=dict[str, Item])
+    """Items under a deletion, until a restoration."""
+    deleted_at: Instant | None = None
+
+    def heed(self, line: DeletionLine | RestorationLine) -> None:
+        if isinstance(line, DeletionLine):
+            self.buried |= self.items
+            self.items = {}
+            self.deleted_at = line.at
+        else:
+            self.items = self.buried | self.items
+            self.buried = {}
+            self.deleted_at = None
+
+
+def _observed(tenant: str, lines: Iterable[MirrorLine]) -> dict[str, _Observed]:
+    observed: defaultdict[str, _Observed] = defaultdict(_Observed)
+    for line in lines:
+        match line:
+            case BatchLine():
+                for item in line.batch.items:
+                    if not isinstance(item, UnusableItem):
+                        observed[item_id(tenant, item)].items.setdefault(item.occurrence, item)
+            case DeletionLine() | RestorationLine():
+                for identifier in line.ids:
+                    observed[identifier].heed(line)
+            case EpisodeLine():
+                pass
+    return observed

@@ -1,0 +1,82 @@
+"""What integration tests share: real stores, one tenant for each test."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from redis.asyncio import Redis
+
+from perdure.changes import Door
+from perdure.coordination.deletions import Deletions
+from perdure.coordination.due import DueIndex
+from perdure.coordination.leases import Leases
+from perdure.embedding import CachedEmbedder, Embedder, MiniLMEmbedder
+from perdure.forgetting import Forgetter, Guard
+from perdure.longterm import Embedding, LongTerm
+from perdure.mirror import Mirror
+from perdure.retention import RetentionRules
+from perdure.writing import Writer
+from perdure.writing.planning import WritePolicy
+from tests.conftest import Servers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """Everything that writes and forgets, on real servers."""
+
+    redis: Redis
+    longterm: LongTerm
+    embedder: Embedder
+    mirror: Mirror
+    leases: Leases
+    due: DueIndex
+    deletions: Deletions
+    door: Door
+    writer: Writer
+    forgetter: Forgetter
+
+
+@pytest.fixture
+def tenant() -> str:
+    return f"t_{uuid4().hex}"
+
+
+@pytest.fixture
+async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
+    redis: Redis = Redis.from_url(servers.redis_url, decode_responses=True)
+    embedder = CachedEmbedder(MiniLMEmbedder(), 1000)
+    longterm = LongTerm(
+        servers.weaviate_url,
+        servers.weaviate_grpc_port,
+        embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
+    )
+    mirror, due, deletions = Mirror(tmp_path / "mirror"), DueIndex(redis), Deletions(redis)
+    leases, rules = Leases(redis), RetentionRules()
+    door = Door(longterm=longterm, leases=leases, due=due, rules=rules, client_timeout=longterm.write_timeout)
+    yield Stores(
+        redis=redis,
+        longterm=longterm,
+        embedder=embedder,
+        mirror=mirror,
+        leases=leases,
+        due=due,
+        deletions=deletions,
+        door=door,
+        writer=Writer(
+            longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy()
+        ),
+        forgetter=Forgetter(
+            longterm=longterm,
+            door=door,
+            deletions=deletions,
+            mirror=mirror,
+            rules=rules,
+            guard=Guard(),
+            grace=timedelta(days=30),
+        ),
+    )
+    await longterm.close()
+    await redis.aclose()

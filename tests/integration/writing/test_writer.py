@@ -1,0 +1,136 @@
+"""The write path against real stores: once, whole, and never over somebody else's change."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import JsonValue
+
+from perdure.errors import LeaseLost, VersionConflict
+from perdure.jobs import Batch, Decision, Fate
+from perdure.records import Memory, State
+from perdure.writing import read_batch
+from tests.integration.conftest import Stores
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def fact(content: str, occurrence: str, **more: JsonValue) -> dict[str, JsonValue]:
+    return {
+        "kind": "memory",
+        "content": content,
+        "occurrence": occurrence,
+        "occurred_at": NOW.isoformat(),
+        **more,
+    }
+
+
+def log(key: str, payload: JsonValue, occurrence: str) -> dict[str, JsonValue]:
+    return {
+        "kind": "record",
+        "lane": "pattern",
+        "key": key,
+        "payload": payload,
+        "occurrence": occurrence,
+        "occurred_at": NOW.isoformat(),
+    }
+
+
+async def written(stores: Stores, batch: Batch, operation: str) -> list[str]:
+    plan = await stores.writer.plan(batch, at=NOW)
+    versions = await stores.writer.apply(batch, plan, operation=operation)
+    receipts = await stores.writer.confirm(batch, plan, versions)
+    assert receipts is not None
+    return [receipt.id for receipt in receipts]
+
+
+async def test_the_same_operation_writes_once_however_often_it_is_applied(stores: Stores, tenant: str) -> None:
+    batch = read_batch(tenant=tenant, key="k", items=[fact("The deploy freezes on Fridays.", "o1")])
+    plan = await stores.writer.plan(batch, at=NOW)
+    first = await stores.writer.apply(batch, plan, operation="job-1")
+    again = await stores.writer.apply(batch, plan, operation="job-1")
+    assert first == again == {plan.items[0].target: 1}
+
+
+async def test_a_new_occurrence_counts_once_and_a_retried_one_does_not(stores: Stores, tenant: str) -> None:
+    one = read_batch(tenant=tenant, key="a", items=[log("numpy", {"version": "2.4"}, "task-1/step-1")])
+    two = read_batch(tenant=tenant, key="b", items=[log("numpy", {"version": "2.4"}, "task-2/step-1")])
+    [identifier] = await written(stores, one, "job-1")
+    await written(stores, two, "job-2")
+    await written(stores, one, "job-3")
+    [record] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert record.seen == 2
+    assert record.version == 2
+
+
+async def test_a_plan_made_before_somebody_elses_change_is_refused(stores: Stores, tenant: str) -> None:
+    batch = read_batch(tenant=tenant, key="a", items=[log("numpy", 1, "o1")])
+    plan = await stores.writer.plan(batch, at=NOW)
+    other = read_batch(tenant=tenant, key="b", items=[log("numpy", 1, "o2")])
+    await written(stores, other, "job-other")
+    with pytest.raises(VersionConflict):
+        await stores.writer.apply(batch, plan, operation="job-1")
+    await written(stores, batch, "job-1")
+
+
+async def test_a_bad_item_is_rejected_with_its_reason_and_the_good_ones_go_in(stores: Stores, tenant: str) -> None:
+    batch = read_batch(
+        tenant=tenant,
+        key="k",
+        items=[
+            fact("Backups are kept for 35 days.", "o1"),
+            fact("Perhaps the office moves.", "o2", confidence=0.4),
+            {"kind": "record", "lane": "patern", "key": "k", "payload": 1, "occurrence": "o3"},
+        ],
+    )
+    plan = await stores.writer.plan(batch, at=NOW)
+    versions = await stores.writer.apply(batch, plan, operation="job-1")
+    receipts = await stores.writer.confirm(batch, plan, versions)
+    assert receipts is not None
+    assert [receipt.fate for receipt in receipts] == [Fate.SEARCHABLE, Fate.REJECTED, Fate.REJECTED]
+    assert "0.4 is below 0.7" in receipts[1].reason
+    assert "items[2].lane" in receipts[2].reason
+
+
+async def test_the_same_words_reinforce_and_their_opposite_does_not(stores: Stores, tenant: str) -> None:
+    [liked] = await written(
+        stores, read_batch(tenant=tenant, key="a", items=[fact("Ada likes peanuts.", "o1", confidence=0.8)]), "j1"
+    )
+    same = read_batch(tenant=tenant, key="b", items=[fact("ada likes the peanuts", "o2")])
+    plan = await stores.writer.plan(same, at=NOW)
+    assert (plan.items[0].decision, plan.items[0].target) == (Decision.REINFORCE, liked)
+    await stores.writer.apply(same, plan, operation="j2")
+    opposite = read_batch(tenant=tenant, key="c", items=[fact("Ada does not like peanuts.", "o3")])
+    assert (await stores.writer.plan(opposite, at=NOW)).items[0].decision is Decision.INSERT
+    [memory] = (await stores.longterm.get(tenant, [liked])).values()
+    assert (memory.confidence, memory.seen) == (0.9, 2)
+
+
+async def test_a_superseded_memory_is_kept_and_no_longer_found(stores: Stores, tenant: str) -> None:
+    [old] = await written(stores, read_batch(tenant=tenant, key="a", items=[fact("The lead is Kim.", "o1")]), "j1")
+    [new] = await written(
+        stores, read_batch(tenant=tenant, key="b", items=[fact("The lead is Lee.", "o2", supersedes=old)]), "j2"
+    )
+    [replaced] = (await stores.longterm.get(tenant, [old])).values()
+    assert isinstance(replaced, Memory)
+    assert (replaced.state, replaced.superseded_by) == (State.SUPERSEDED, new)
+    [vector] = await stores.embedder.embed(["Who is the lead?"])
+    hits = await stores.longterm.search(
+        tenant, text="lead", vector=vector, min_confidence=0.7, limit=10, now=NOW + timedelta(days=1)
+    )
+    assert [hit.entry.id for hit in hits] == [new]
+
+
+async def test_nobody_can_replace_another_users_memory(stores: Stores, tenant: str) -> None:
+    [theirs] = await written(stores, read_batch(tenant=tenant, key="a", items=[fact("The lead is Kim.", "o1")]), "j1")
+    mine = read_batch(tenant=tenant + "x", key="b", items=[fact("The lead is Eve.", "o2", supersedes=theirs)])
+    plan = await stores.writer.plan(mine, at=NOW)
+    assert plan.items[0].decision is Decision.REJECT
+    assert "no such memory of this user" in plan.items[0].reason
+
+
+async def test_no_write_starts_when_the_lease_has_too_little_left(stores: Stores, tenant: str) -> None:
+    async with stores.leases.hold(tenant) as lease:
+        await lease.require(20)
+        await stores.redis.delete(f"perdure:{tenant}:lease")
+        with pytest.raises(LeaseLost):
+            await lease.require(0.1)
