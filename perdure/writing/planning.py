@@ -11,10 +11,10 @@ from datetime import datetime
 
 from perdure.coordination.deletions import Deletion
 from perdure.errors import InvalidItem
-from perdure.identity import memory_id, occurrence_id, record_id
+from perdure.identity import occurrence_id
 from perdure.jobs import Batch, BatchItem, Decision, Plan, PlannedItem, UnusableItem
 from perdure.model import Model, Unit
-from perdure.records import Memory, MemoryItem, Record, RecordItem, State
+from perdure.records import Memory, MemoryItem, Record, RecordItem, State, item_id
 
 _NOISE = frozenset({"a", "an", "the"})
 _WORD = re.compile(r"[\w'@/+#-]+")
@@ -36,13 +36,6 @@ class Known(Model):
     deletions: Mapping[str, Deletion]
     neighbours: Mapping[int, Sequence[Memory]]
     """For each item's index, the current memories nominated by similarity."""
-
-
-def target_of(tenant: str, item: RecordItem | MemoryItem) -> str:
-    """Give the id under which an item would be stored."""
-    if isinstance(item, RecordItem):
-        return record_id(tenant, item.lane, item.key, item.payload)
-    return memory_id(tenant, item.memory_type, " ".join(item.content.split()).rstrip("."))
 
 
 def occurrence_of(tenant: str, item: RecordItem | MemoryItem) -> str:
@@ -78,7 +71,7 @@ def _decide(tenant: str, index: int, item: BatchItem, known: Known, policy: Writ
         return _rejected(index, item.reason)
     if objection := _objection(tenant, index, item, known, policy):
         return _rejected(index, objection)
-    target = target_of(tenant, item)
+    target = item_id(tenant, item)
     if isinstance(item, MemoryItem) and item.supersedes:
         return PlannedItem(index=index, decision=Decision.SUPERSEDE, target=target)
     stored = known.entries.get(target)
@@ -91,7 +84,7 @@ def _decide(tenant: str, index: int, item: BatchItem, known: Known, policy: Writ
 
 
 def _objection(tenant: str, index: int, item: RecordItem | MemoryItem, known: Known, policy: WritePolicy) -> str:
-    deletion = known.deletions.get(target_of(tenant, item))
+    deletion = known.deletions.get(item_id(tenant, item))
     if deletion is not None and deletion.covers(occurrence_of(tenant, item), item.occurred_at):
         return f"it was forgotten on {deletion.at:%Y-%m-%d}: {deletion.reason}"
     if isinstance(item, RecordItem):
@@ -105,7 +98,7 @@ def _objection(tenant: str, index: int, item: RecordItem | MemoryItem, known: Kn
 
 
 def _cannot_replace(tenant: str, item: MemoryItem, replaced: Record | Memory | None) -> str:
-    target = target_of(tenant, item)
+    target = item_id(tenant, item)
     if not isinstance(replaced, Memory):
         return "no such memory of this user"
     if replaced.id == target:

@@ -10,9 +10,9 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.embedding import Embedder, Vector
 from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, PlannedItem, UnusableItem
 from perdure.longterm import LongTerm
-from perdure.records import Memory, MemoryItem, Record, RecordItem
+from perdure.records import Memory, MemoryItem, Record, RecordItem, item_id
 from perdure.writing.observing import observed, superseded
-from perdure.writing.planning import Known, WritePolicy, plan, target_of
+from perdure.writing.planning import Known, WritePolicy, plan
 
 _NEIGHBOURS = 5
 _QUERIES_AT_ONCE = 8
@@ -34,7 +34,7 @@ class Writer:
     async def plan(self, batch: Batch, *, at: datetime) -> Plan:
         """Decide on each item, from what the stores know now."""
         usable = {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
-        ids = {target_of(batch.tenant, item) for item in usable.values()}
+        ids = {item_id(batch.tenant, item) for item in usable.values()}
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
         entries, deletions, neighbours = await asyncio.gather(
             self._longterm.get(batch.tenant, sorted(ids)),

@@ -1,0 +1,91 @@
+"""Forgetting against real stores: undoable, then final, and nothing brings it back."""
+
+from datetime import UTC, datetime, timedelta
+
+from pydantic import JsonValue
+
+from perdure.jobs import Decision
+from perdure.mirror import Origin, reconcile
+from perdure.records import Lane, State
+from perdure.writing import read_batch
+from tests.integration.conftest import Stores
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+LATER = NOW + timedelta(days=40)
+
+
+def passing(key: str, occurrence: str, at: datetime = NOW) -> dict[str, JsonValue]:
+    return {
+        "kind": "record",
+        "lane": "pattern",
+        "key": key,
+        "payload": {"note": key},
+        "occurrence": occurrence,
+        "occurred_at": at.isoformat(),
+        "valid_until": (at + timedelta(days=1)).isoformat(),
+    }
+
+
+async def write(stores: Stores, tenant: str, *items: JsonValue, operation: str = "job-1") -> list[str]:
+    batch = read_batch(tenant=tenant, key=operation, items=items)
+    plan = await stores.writer.plan(batch, at=NOW)
+    await stores.writer.apply(batch, plan, operation=operation)
+    return [item.target for item in plan.items]
+
+
+async def test_what_expired_is_tombstoned_then_purged_and_stays_away(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    assert await stores.due.next(tenant) == NOW + timedelta(days=1)
+
+    first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    assert [(item.id, item.reason) for item in first.tombstone] == [(identifier, "expired")]
+    assert await stores.forgetter.tombstone(first, run="run-1") == 1
+    assert await stores.longterm.lookup(tenant, lane=Lane.PATTERN, keys=["a"], limit=5, now=NOW) == []
+    await stores.forgetter.finish(tenant)
+    assert await stores.due.next(tenant) == NOW + timedelta(days=32)
+
+    second = await stores.forgetter.plan(tenant, at=LATER, approved=False)
+    assert [item.id for item in second.purge] == [identifier]
+    assert await stores.forgetter.purge(second) == 1
+    assert await stores.forgetter.purge(second) == 1, "a second attempt finds it gone, which is what was asked"
+    assert await stores.longterm.get(tenant, [identifier]) == {}
+    assert (await stores.deletions.of(tenant, [identifier]))[identifier].purged
+
+    again = read_batch(tenant=tenant, key="job-1", items=[passing("a", "o1")])
+    refused = (await stores.writer.plan(again, at=LATER)).items[0]
+    assert refused.decision is Decision.REJECT
+    assert "forgotten on 2026-05-03: expired" in refused.reason
+    seen_anew = read_batch(tenant=tenant, key="job-2", items=[passing("a", "o2", at=LATER)])
+    assert (await stores.writer.plan(seen_anew, at=LATER)).items[0].decision is Decision.INSERT
+
+
+async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(forgetting, run="run-1")
+    assert await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3)) == 1
+    assert await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3)) == 1, "a second attempt"
+    [entry] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert entry.state is State.CURRENT
+    assert (await stores.forgetter.plan(tenant, at=LATER, approved=False)).tombstone == ()
+    [found] = await stores.longterm.lookup(tenant, lane=Lane.PATTERN, keys=["a"], limit=5, now=LATER)
+    assert found.id == identifier
+
+
+async def test_a_suspiciously_large_sweep_is_held(stores: Stores, tenant: str) -> None:
+    await write(stores, tenant, *(passing(f"k{number}", f"o{number}") for number in range(30)))
+    held = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    assert held.held == "30 of 30 entries are due, more than 30%"
+    approved = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=True)
+    assert (approved.held, len(approved.tombstone)) == ("", 30)
+
+
+async def test_an_entry_used_again_after_the_plan_is_not_purged(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(first, run="run-1")
+    purge = await stores.forgetter.plan(tenant, at=LATER, approved=False)
+    await write(stores, tenant, passing("a", "o2", at=LATER), operation="job-2")
+    assert await stores.forgetter.purge(purge) == 0
+    [entry] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert (entry.state, entry.seen) == (State.CURRENT, 1)
