@@ -4,6 +4,7 @@ import datetime
 import hashlib
 import json
 from collections import OrderedDict
+from typing import cast
 
 from pydantic import JsonValue
 from redis.asyncio import Redis
@@ -58,7 +59,7 @@ class Outputs:
         encoded = self._cache.get(key)
         if encoded is None:
             try:
-                encoded = await self._redis.getex(key, px=self._ttl)
+                encoded = cast("str | None", await self._redis.getex(key, px=self._ttl))
             except (RedisError, OSError) as problem:
                 raise StoreUnavailable("redis", type(problem).__name__) from problem
             if encoded is None:

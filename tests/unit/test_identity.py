@@ -1,0 +1,80 @@
+"""Ids: equal things have equal ids, and different things different ones."""
+
+import unicodedata
+import uuid
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from perdure.errors import InvalidInput
+from perdure.identity import canonical_json, digest, object_uuid, record_id, tenant_id, workflow_id
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+json_values: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | text,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(text.map(lambda t: unicodedata.normalize("NFC", t)), inner, max_size=4)
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(text.map(lambda t: unicodedata.normalize("NFC", t)), json_values, max_size=6), st.randoms())
+def test_the_order_of_keys_does_not_matter(value: dict[str, JsonValue], random: Random) -> None:
+    items = list(value.items())
+    random.shuffle(items)
+    assert canonical_json(dict(items)) == canonical_json(value)
+
+
+@given(text)
+def test_composed_and_decomposed_text_is_the_same_text(word: str) -> None:
+    assert canonical_json(unicodedata.normalize("NFD", word)) == canonical_json(unicodedata.normalize("NFC", word))
+
+
+@given(text, text, text)
+def test_moving_a_boundary_between_parts_gives_another_id(one: str, two: str, three: str) -> None:
+    if two:
+        assert digest("t", one + two, three) != digest("t", one, two + three)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (float("nan"), "is not JSON"),
+        (2**53, "too large"),
+        ("\ud800", "is not JSON"),
+        ({"é": 1, "e\u0301": 2}, "the same in Unicode NFC"),
+    ],
+)
+def test_what_json_cannot_hold_exactly_is_refused(value: JsonValue, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        canonical_json(value)
+
+
+def test_ids_stay_what_they_are_for_ever() -> None:
+    """Stored data is found by these ids: a change here is a migration."""
+    assert canonical_json({"b": 1.0, "a": [True, None, "é"]}) == '{"a":[true,null,"é"],"b":1}'.encode()
+    assert (
+        record_id("t_1", "pattern", "numpy", {"version": "2.4"})
+        == "exec_409a2be7d968a196ac1b00782ed644c68fec9764e15be3c1997fdb1be4d593c1"
+    )
+    assert tenant_id(bytes(32), "ada") == "t_9ef2aa05c3285b6b7f6c8297a4ecd7e026c9a4c8"
+    assert object_uuid("t_1", "mem_1") == "53256b30-6754-584f-9359-3c426a37a62b"
+    assert workflow_id("ada", "audit-1") == "task-audit-1-987463d38828"
+
+
+def test_one_users_ids_tell_nothing_of_the_user_without_the_key() -> None:
+    assert tenant_id(bytes(32), "ada") != tenant_id(b"x" * 32, "ada")
+    assert "ada" not in tenant_id(bytes(32), "ada") + workflow_id("ada", "t1")
+
+
+def test_weaviate_ids_are_version_5() -> None:
+    assert uuid.UUID(object_uuid("t_1", "mem_1")).version == 5

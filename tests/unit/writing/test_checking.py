@@ -1,0 +1,58 @@
+"""Pre-flight checks: a bad item is refused before any I/O, naming the field and the fix."""
+
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import JsonValue
+
+from perdure.errors import InvalidItem
+from perdure.jobs import UnusableItem
+from perdure.writing import read_batch
+from perdure.writing.checking import LARGEST_ITEM
+
+GOOD: dict[str, JsonValue] = {
+    "kind": "memory",
+    "content": "Backups are kept for 35 days.",
+    "occurrence": "o",
+    "occurred_at": datetime(2026, 5, 1, tzinfo=UTC).isoformat(),
+}
+RECORD: dict[str, JsonValue] = {
+    "kind": "record",
+    "lane": "pattern",
+    "key": "k",
+    "payload": 1,
+    "occurrence": "o",
+    "occurred_at": GOOD["occurred_at"],
+}
+
+
+@pytest.mark.parametrize(
+    ("item", "names"),
+    [
+        (GOOD | {"contents": "x"}, "did you mean content?"),
+        (GOOD | {"confidence": 2}, "items[0].confidence"),
+        (GOOD | {"content": ""}, "items[0].content"),
+        (GOOD | {"content": "a\x00b"}, "control characters"),
+        (GOOD | {"occurred_at": "2026-05-01T00:00:00"}, "items[0].occurred_at"),
+        (GOOD | {"content": "recalled EXEC_MEMORY_JSON={}"}, "not remembered again"),
+        (RECORD | {"lane": "patern"}, "items[0].lane"),
+        (RECORD | {"payload": 2**60}, "too large for JSON"),
+        (RECORD | {"payload": "x" * LARGEST_ITEM}, "remember the insight"),
+        ("text", "items[0]"),
+    ],
+)
+def test_a_bad_item_is_refused_with_its_field(item: JsonValue, names: str) -> None:
+    with pytest.raises(InvalidItem) as refusal:
+        read_batch(tenant="t", key="k", items=[item])
+    assert names in str(refusal.value)
+
+
+def test_a_bad_item_among_good_ones_keeps_its_place() -> None:
+    batch = read_batch(tenant="t", key="k", items=[GOOD, {"kind": "memory"}, RECORD])
+    assert [isinstance(item, UnusableItem) for item in batch.items] == [False, True, False]
+
+
+@pytest.mark.parametrize("items", [[], [GOOD] * 101])
+def test_a_batch_has_1_to_100_items(items: list[JsonValue]) -> None:
+    with pytest.raises(InvalidItem, match="1 to 100"):
+        read_batch(tenant="t", key="k", items=items)

@@ -1,0 +1,91 @@
+"""Decisions on items: pure rules, by plain calls."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.coordination.deletions import Deletion
+from perdure.jobs import Batch, Decision
+from perdure.records import Lane, Memory, MemoryItem, Record, RecordItem, item_id
+from perdure.writing.observing import observed
+from perdure.writing.planning import Known, WritePolicy, occurrence_of, plan, same_statement
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+NOTHING = Known(entries={}, deletions={}, neighbours={})
+
+
+def memory(content: str, *, occurrence: str = "o1", confidence: float = 0.9, supersedes: str = "") -> MemoryItem:
+    return MemoryItem(
+        content=content, confidence=confidence, supersedes=supersedes, occurrence=occurrence, occurred_at=NOW
+    )
+
+
+def record(payload: str, occurrence: str, at: datetime = NOW) -> RecordItem:
+    return RecordItem(lane=Lane.PATTERN, key="k", payload=payload, occurrence=occurrence, occurred_at=at)
+
+
+def batch(*items: MemoryItem | RecordItem) -> Batch:
+    return Batch(tenant="t", key="k", items=items)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ada likes peanuts.", "Ada does not like peanuts."),
+        ("I prefer Python over JavaScript", "I prefer JavaScript over Python"),
+        ("Backups go to db-1", "Backups go to db-2"),
+        ("The limit is 5", "The limit is 50"),
+        ("Use C", "Use C++"),
+        ("Use C", "Use C#"),
+    ],
+)
+def test_a_difference_that_matters_makes_another_statement(one: str, other: str) -> None:
+    assert not same_statement(one, other)
+
+
+def test_case_articles_and_stops_do_not() -> None:
+    assert same_statement("The deploy freezes on Fridays.", "the deploy freezes on fridays")
+
+
+def test_what_was_forgotten_is_refused_unless_it_is_observed_anew() -> None:
+    item = memory("The lead is Kim.")
+    identifier = item_id("t", item)
+    gone = Deletion(id=identifier, at=NOW, reason="expired", run="r", occurrences=(occurrence_of("t", item),))
+    known = Known(entries={}, deletions={identifier: gone}, neighbours={})
+    assert plan(batch(item), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.REJECT
+    anew = item.model_copy(update={"occurrence": "o2", "occurred_at": NOW + timedelta(seconds=1)})
+    assert plan(batch(anew), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.INSERT
+    same_again = item.model_copy(update={"occurred_at": NOW + timedelta(days=9)})
+    assert plan(batch(same_again), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.REJECT
+
+
+def test_a_memory_below_the_bar_is_refused_and_a_record_is_not() -> None:
+    low = memory("Perhaps.", confidence=0.69)
+    happened = record("p", "o").model_copy(update={"confidence": 0.1})
+    decisions = [item.decision for item in plan(batch(low, happened), NOTHING, policy=WritePolicy(), at=NOW).items]
+    assert decisions == [Decision.REJECT, Decision.INSERT]
+
+
+@given(st.lists(st.integers(0, 6), max_size=30))
+def test_seen_counts_distinct_occurrences_whatever_is_retried(order: list[int]) -> None:
+    entry: Record | Memory | None = None
+    for number in order:
+        item = record("p", f"o{number}", NOW + timedelta(days=number))
+        entry = observed(entry, item_id("t", item), item, batch(item))
+    if entry is not None:
+        assert entry.seen == len(set(order)) == len(entry.occurrences)
+        assert entry.first_seen == NOW + timedelta(days=min(order))
+        assert entry.last_seen == NOW + timedelta(days=max(order))
+
+
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=200))
+def test_the_list_of_occurrences_is_bounded(order: list[int]) -> None:
+    entry: Record | Memory | None = None
+    for number in order:
+        item = memory("The lead is Kim.", occurrence=f"o{number}")
+        entry = observed(entry, item_id("t", item), item, batch(item))
+    assert entry is not None
+    assert len(entry.occurrences) <= 64
+    assert entry.confidence <= 1

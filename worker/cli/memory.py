@@ -1,0 +1,193 @@
+"""Commands about memory: recall, remember, forget. All go through a worker, which alone has the tenant key."""
+
+import asyncio
+import json
+import secrets
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import JsonValue, TypeAdapter, ValidationError
+from temporalio.client import Client
+from temporalio.common import RetryPolicy
+
+from activities.forgetting import UndoRun
+from activities.ingest import RememberRequest
+from activities.recall import RecallRequest
+from perdure.errors import InvalidItem
+from perdure.jobs import Fate, Receipt
+from perdure.recall import RecallResult
+from perdure.records import Lane, MemoryType
+from worker.cli.output import Exit, explained, out, say, show_json
+from worker.cli.reach import connected, reachable
+from worker.cli.tasks import AsJson
+from worker.settings import Settings
+from workflows.forget_memory import ForgetResult, ForgetRun, UndoResult
+
+User = Annotated[str, typer.Option("--user", help="Whose memory.", show_default=False)]
+
+_ONE_ANSWER = timedelta(seconds=20)
+_items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])
+
+
+def recall(
+    text: Annotated[str, typer.Argument(help="What it is about.")] = "",
+    *,
+    user: User,
+    lane: Annotated[Lane | None, typer.Option(help="Look into this log first.")] = None,
+    key: Annotated[list[str] | None, typer.Option(help="For exactly this key; may be repeated.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=50)] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is remembered, with the score of each item and what it is made of."""
+    with explained():
+        request = RecallRequest(user_id=user, text=text, lane=lane, keys=tuple(key or ()), limit=limit)
+        found = asyncio.run(_recall(Settings(), request))
+        if as_json:
+            show_json(found)
+            return
+        for item in found.items:
+            out.print(f"{item.score:.3f}  {item.why}", markup=False)
+            out.print(f"       {item.text}", markup=False)
+        say(
+            f"{len(found.items)} items in {found.milliseconds:.0f} ms"
+            + (f"; fallback: {found.trigger}" if found.trigger else "")
+            + (f"; degraded: {', '.join(found.degraded)} did not answer" if found.degraded else "")
+        )
+
+
+async def _recall(settings: Settings, request: RecallRequest) -> RecallResult:
+    client = await connected(reachable(settings))
+    return await ask_worker(client, settings, "recall_memory", request, RecallResult)
+
+
+def remember(
+    content: Annotated[str, typer.Argument(help="The statement to remember.")] = "",
+    *,
+    user: User,
+    file: Annotated[Path | None, typer.Option(help="A JSON list of items instead: records or memories.")] = None,
+    memory_type: Annotated[MemoryType, typer.Option("--type")] = MemoryType.FACT,
+    confidence: Annotated[float, typer.Option(min=0, max=1)] = 0.9,
+    supersedes: Annotated[str, typer.Option(help="The id of the memory that this one replaces.")] = "",
+    key: Annotated[str, typer.Option(help="Your own key: the same key and items are the same job again.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Remember a statement, or a file of items, and wait until it is searchable."""
+    with explained():
+        batch_key = key or f"cli-{secrets.token_hex(8)}"
+        item: dict[str, JsonValue] = {
+            "kind": "memory",
+            "content": content,
+            "memory_type": memory_type.value,
+            "confidence": confidence,
+            "supersedes": supersedes,
+        }
+        items = _read_items(file) if file else [item]
+        stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
+        receipt = asyncio.run(_remember(Settings(), RememberRequest(user_id=user, key=batch_key, items=stamped)))
+        if as_json:
+            show_json(receipt)
+        else:
+            for line in receipt.items:
+                out.print(f"{line.fate.value:<10}  {line.decision.value:<9}  {line.id}  {line.reason}", markup=False)
+        if receipt.count(Fate.REJECTED):
+            raise typer.Exit(Exit.FAILED)
+
+
+async def _remember(settings: Settings, request: RememberRequest) -> Receipt:
+    client = await connected(reachable(settings))
+    job = await ask_worker(client, settings, "remember", request, str)
+    say(f"submitted {job}")
+    return await client.get_workflow_handle(job, result_type=Receipt).result()
+
+
+def _read_items(file: Path) -> list[JsonValue]:
+    try:
+        return _items.validate_python(json.loads(file.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InvalidItem(str(file), f"cannot be read: {error.strerror}") from error
+    except (ValueError, ValidationError) as error:
+        raise InvalidItem(str(file), "is not a JSON list of items") from error
+
+
+def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:
+    """Fill in what a person need not write: where it was observed, and when."""
+    if not isinstance(item, dict):
+        return item
+    return {"occurrence": f"{key}/{index}", "occurred_at": datetime.now(UTC).isoformat()} | item
+
+
+def forget(
+    *,
+    user: Annotated[str, typer.Option("--user", help="Only this user's memories.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be let go.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring back what the latest run (or --run) forgot.")] = False,
+    run: Annotated[str, typer.Option("--run", help="With --undo: the run, as 'forget' printed it.")] = "",
+    approve: Annotated[bool, typer.Option("--approve", help="Go on where the guard holds a tenant.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let go what the rules no longer keep, as the schedule does; or bring it back."""
+    with explained():
+        if undo and not (user or run):
+            raise typer.BadParameter("--undo needs --user or --run")
+        if undo:
+            undone = asyncio.run(_undo(Settings(), UndoRun(run=run, user_id=user)))
+            show_json(undone) if as_json else out.print(f"restored {undone.restored} entries of run {undone.run}")
+            return
+        sweep = ForgetRun(dry_run=dry_run, user_id=user, approved=approve)
+        swept = asyncio.run(_forget(Settings(), sweep))
+        if as_json:
+            show_json(swept)
+        else:
+            show_sweep(swept)
+
+
+def show_sweep(swept: ForgetResult) -> None:
+    """Print what a sweep did, for a person."""
+    report = swept.report
+    verb = "would forget" if swept.dry_run else "forgot"
+    out.print(f"{verb} {report.forgotten} and purge {report.purged} entries of {report.tenants} users")
+    for reason, number in report.reasons.items():
+        out.print(f"  {number} × {reason}")
+    for held in report.held:
+        out.print(f"  held for a person: {held}  (perdure forget --approve)", markup=False)
+    if not swept.dry_run and report.forgotten:
+        out.print(f"  undo: perdure forget --undo --run {swept.run}")
+
+
+async def _forget(settings: Settings, sweep: ForgetRun) -> ForgetResult:
+    client = await connected(reachable(settings))
+    return await client.execute_workflow(
+        "ForgetMemory",
+        sweep,
+        id=f"forget-memory-{secrets.token_hex(6)}",
+        task_queue=settings.task_queue,
+        result_type=ForgetResult,
+        static_summary="Asked for by a person",
+    )
+
+
+async def _undo(settings: Settings, undo: UndoRun) -> UndoResult:
+    client = await connected(reachable(settings))
+    return await client.execute_workflow(
+        "UndoForgetting",
+        undo,
+        id=f"undo-forgetting-{secrets.token_hex(6)}",
+        task_queue=settings.task_queue,
+        result_type=UndoResult,
+    )
+
+
+async def ask_worker(client: Client, settings: Settings, activity: str, request: Any, result_type: type[Any]) -> Any:
+    """Have a worker do one activity that belongs to no workflow."""
+    return await client.execute_activity(
+        activity,
+        request,
+        id=f"{activity}-{secrets.token_hex(8)}",
+        task_queue=settings.task_queue,
+        result_type=result_type,
+        start_to_close_timeout=_ONE_ANSWER,
+        schedule_to_close_timeout=_ONE_ANSWER,
+        retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1)),
+    )

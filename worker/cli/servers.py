@@ -1,0 +1,53 @@
+"""Owns ``perdure up`` and ``perdure down``: starting the local servers and a worker, and stopping them."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from worker.cli.output import explained, out, say, show_json
+from worker.servers import ensure, state, stop
+from worker.settings import Settings
+
+
+def up(
+    *,
+    worker: Annotated[bool, typer.Option(help="Start a worker beside the servers.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the addresses as JSON.")] = False,
+) -> None:
+    """Start the local servers and a worker, or attach to those that run."""
+    started = time.monotonic()
+    with explained():
+        settings = Settings()
+        addresses = ensure(settings, worker=worker, progress=say)
+        current = state(settings)
+    if as_json:
+        show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}))
+        return
+    out.print(f"up after {time.monotonic() - started:.1f} s; data in {settings.home}")
+    if addresses.temporal_ui:
+        out.print(f"  Temporal UI  {addresses.temporal_ui}")
+    out.print(f"  Temporal     {addresses.temporal}")
+    out.print(f"  Weaviate     {addresses.weaviate_url}, gRPC port {addresses.weaviate_grpc_port}")
+    out.print(f"  Redis        {_without_password(addresses.redis_url)}")
+    if current:
+        out.print(f"  worker       {'running' if worker or current.worker else 'not started'}")
+        out.print("stop them with: perdure down")
+
+
+def down(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print whether anything ran as JSON.")] = False
+) -> None:
+    """Stop the local servers and the worker; their data stays."""
+    with explained():
+        settings = Settings()
+        stopped = stop(settings, say)
+    if as_json:
+        show_json({"stopped": stopped})
+    else:
+        out.print("stopped" if stopped else f"nothing runs in {settings.home}")
+
+
+def _without_password(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

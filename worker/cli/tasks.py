@@ -1,0 +1,186 @@
+"""Commands about one task: run, status, answer, cancel."""
+
+import asyncio
+import difflib
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+import yaml
+from pydantic import ValidationError
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+
+from perdure.errors import InvalidTask
+from perdure.tasks import AgentTask, Answer, Progress, TaskResult
+from worker.cli import following
+from worker.cli.output import Exit, explained, fail, out, say, show_json
+from worker.cli.reach import connected, reachable, started
+from worker.settings import Settings
+
+TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for a script.")]
+
+
+def read_task(path: Path) -> AgentTask:
+    """Read a task from YAML.
+
+    Raises:
+        InvalidTask: Naming the field and the fix.
+    """
+    try:
+        document: object = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidTask(str(path), f"cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InvalidTask(str(path), f"is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(document, dict):
+        raise InvalidTask(str(path), "is not a task", fix="write task_id, user_id, skill and inputs as a mapping")
+    try:
+        return AgentTask.model_validate(cast("dict[str, Any]", document))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        near = difflib.get_close_matches(field, AgentTask.model_fields, n=1)
+        extra = first["type"] == "extra_forbidden"
+        fix = f"did you mean {near[0]}?" if extra and near else f"the fields are {', '.join(AgentTask.model_fields)}"
+        raise InvalidTask(f"{path}: {field}", first["msg"], fix=fix if extra else "") from error
+
+
+def workflow_id_of(task: str) -> str:
+    """Give the workflow id that a person means: an id as it is, or that of the task in a YAML file."""
+    return read_task(Path(task)).workflow_id if task.endswith((".yaml", ".yml")) else task
+
+
+async def start(client: Client, task: AgentTask, settings: Settings) -> tuple[WorkflowHandle[Any, TaskResult], bool]:
+    """Start a task, or attach to the run that there is, open or closed.
+
+    Returns:
+        The handle, and whether the task is new.
+    """
+    try:
+        handle: WorkflowHandle[Any, TaskResult] = await client.start_workflow(
+            "ResumableAgent",
+            task,
+            id=task.workflow_id,
+            task_queue=settings.task_queue,
+            result_type=TaskResult,
+            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            static_summary=f"{task.skill} for {task.agent}",
+        )
+    except WorkflowAlreadyStartedError:
+        return client.get_workflow_handle(task.workflow_id, result_type=TaskResult), False
+    return handle, True
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="The task: task_id, user_id, skill and inputs, in YAML.")],
+    *,
+    detach: Annotated[bool, typer.Option("--detach", help="Start it and return.")] = False,
+    traced: Annotated[bool, typer.Option("--trace", help="Print the span tree when it has ended.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a task and follow it live. Ctrl-C detaches; the task goes on."""
+    with explained():
+        settings = Settings()
+        task = read_task(file)
+        try:
+            asyncio.run(_run(settings, task, detach=detach, traced=traced, as_json=as_json))
+        except KeyboardInterrupt:
+            say(f"detached; the task goes on: perdure status {task.workflow_id}")
+            raise typer.Exit(Exit.DETACHED) from None
+
+
+async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: bool, as_json: bool) -> None:
+    addresses = await asyncio.to_thread(started, settings)
+    client = await connected(addresses)
+    handle, new = await start(client, task, settings)
+    say(f"{'started' if new else 'attached to'} {handle.id}")
+    if detach:
+        if as_json:
+            show_json({"workflow_id": handle.id, "new": new})
+        return
+    result = await following.follow(handle)
+    if as_json:
+        show_json(result)
+    else:
+        report(result)
+    if result.status != "completed":
+        raise typer.Exit(Exit.FAILED)
+
+
+def report(result: TaskResult) -> None:
+    """Print how a task ended, for a person."""
+    out.print(
+        f"{result.status}: {result.done} steps done, {result.skipped} skipped, {result.failed} failed, "
+        f"{result.recalled} items recalled"
+    )
+    if result.problem:
+        out.print(result.problem, markup=False)
+    if result.evaluation is not None:
+        out.print(f"evaluation: {'passed' if result.evaluation.passed else 'not passed'} {result.evaluation.reason}")
+    if result.output is not None:
+        out.print_json(data=result.output)
+
+
+def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
+    """Show where a task is, and what it waits on."""
+    with explained():
+        asyncio.run(_status(Settings(), workflow_id_of(task), as_json=as_json))
+
+
+async def _status(settings: Settings, workflow_id: str, *, as_json: bool) -> None:
+    client = await connected(reachable(settings))
+    handle = client.get_workflow_handle(workflow_id, result_type=TaskResult)
+    progress = await handle.query("progress", result_type=Progress)
+    closed = (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING
+    if as_json:
+        show_json(progress)
+        return
+    following.show(progress)
+    if not closed:
+        for question in progress.questions:
+            out.print(following.how_to_answer(workflow_id, question), markup=False)
+
+
+def answer(
+    task: TaskArgument,
+    question: Annotated[str, typer.Argument(help="The question's id, as 'status' shows it.")],
+    value: Annotated[str, typer.Argument(help="The answer.")],
+    *,
+    by: Annotated[str, typer.Option(help="Who answers, for the audit.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question that a task waits on."""
+    with explained():
+        asyncio.run(_answer(Settings(), workflow_id_of(task), Answer(question_id=question, value=value, by=by)))
+        if as_json:
+            show_json({"answered": question})
+        else:
+            say(f"answered {question}")
+
+
+async def _answer(settings: Settings, workflow_id: str, given: Answer) -> None:
+    client = await connected(reachable(settings))
+    await client.get_workflow_handle(workflow_id).execute_update("answer", given)
+
+
+def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
+    """Ask a task to stop; it finishes what it must not leave half done."""
+    with explained():
+        workflow_id = workflow_id_of(task)
+        asyncio.run(_cancel(Settings(), workflow_id))
+        if as_json:
+            show_json({"cancelled": workflow_id})
+        else:
+            say(f"asked {workflow_id} to stop: perdure status {workflow_id}")
+
+
+async def _cancel(settings: Settings, workflow_id: str) -> None:
+    client = await connected(reachable(settings))
+    handle = client.get_workflow_handle(workflow_id)
+    if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
+        fail(f"{workflow_id} has ended already", Exit.REFUSED)
+    await handle.cancel()

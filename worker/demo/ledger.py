@@ -1,0 +1,53 @@
+"""What really happened, read from the effect's own ledger and from Temporal's history. Pure but for the file."""
+
+import csv
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import WorkflowHandle
+
+from perdure.model import Model
+from playbooks.dependency_audit.lockfiles import LockedPackage
+
+
+class Ledger(Model):
+    """The report's rows against the lock file's packages."""
+
+    rows: int
+    packages: int
+    duplicates: int
+    missing: int
+    inspected: int
+    """Rows whose package was really looked at; the others come from memory."""
+
+
+def read_ledger(report: Path, packages: Collection[LockedPackage]) -> Ledger:
+    """Count the rows of a report."""
+    with report.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    written = Counter((row["package"], row["locked"]) for row in rows)
+    wanted = {(package.name, package.version) for package in packages}
+    return Ledger(
+        rows=len(rows),
+        packages=len(wanted),
+        duplicates=sum(written.values()) - len(written),
+        missing=len(wanted - written.keys()),
+        inspected=sum(row["basis"] == "inspected" for row in rows),
+    )
+
+
+async def attempts_again(handle: WorkflowHandle[object, object]) -> int:
+    """Count the steps of a task that took more than one attempt."""
+    again = 0
+    async for event in handle.fetch_history_events():
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+            again += event.activity_task_started_event_attributes.attempt > 1
+    return again
+
+
+def with_one_version_changed(packages: Collection[LockedPackage], changed: LockedPackage) -> str:
+    """Give a lock file as it would be after one package was updated."""
+    pins = ((one.name, f"{one.version}.post1" if one == changed else one.version) for one in packages)
+    return "".join(f"{name}=={version}\n" for name, version in pins)

@@ -1,0 +1,153 @@
+"""The checks, each one question to a real server or file, with what to do where the answer is no."""
+
+import os
+import shutil
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from activities.attributes import ALL
+from perdure.coordination.answers import ask
+from perdure.errors import PerdureError, StoreUnavailable
+from perdure.model import Model
+from perdure.procedures.checking import check_skill
+from worker.settings import Addresses, Settings
+from worker.wiring import Services
+
+ENOUGH_DISK = 1_000_000_000
+"""Bytes below which the mirror and the local servers may soon refuse to write."""
+
+
+class Finding(Model):
+    """What one check found."""
+
+    check: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patient:
+    """What is examined."""
+
+    settings: Settings
+    addresses: Addresses
+    client: Client
+    services: Services
+
+
+async def examine(patient: Patient) -> list[Finding]:
+    """Run every check; one that cannot be answered is a finding like any other."""
+    return [await _asked(name, check, patient) for name, check in _CHECKS.items()]
+
+
+async def examine_quickly(patient: Patient) -> list[Finding]:
+    """Run the checks that a container's health depends on."""
+    return [await _asked(name, _CHECKS[name], patient) for name in ("temporal", "worker")]
+
+
+async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str, str]]], patient: Patient) -> Finding:
+    try:
+        ok, detail, fix = await check(patient)
+    except PerdureError as error:
+        return Finding(check=name, ok=False, detail=str(error), fix="see what the message names")
+    except RPCError as error:
+        return Finding(check=name, ok=False, detail=f"Temporal: {error.message}", fix="perdure up")
+    return Finding(check=name, ok=ok, detail=detail, fix="" if ok else fix)
+
+
+async def _temporal(patient: Patient) -> tuple[bool, str, str]:
+    ok = await patient.client.service_client.check_health()
+    return ok, f"{patient.addresses.temporal}, namespace {patient.client.namespace}", "perdure up"
+
+
+async def _worker(patient: Patient) -> tuple[bool, str, str]:
+    queue = patient.settings.task_queue
+    answer = await patient.client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=patient.client.namespace,
+            task_queue=TaskQueue(name=queue),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        )
+    )
+    return bool(answer.pollers), f"{len(answer.pollers)} workers poll {queue!r}", "start one: perdure worker"
+
+
+async def _retention(patient: Patient) -> tuple[bool, str, str]:
+    namespace = await patient.client.workflow_service.describe_namespace(
+        DescribeNamespaceRequest(namespace=patient.client.namespace)
+    )
+    kept = namespace.config.workflow_execution_retention_ttl.ToTimedelta()
+    claims = timedelta(days=patient.settings.claim_ttl_days)
+    detail = f"claims are kept {claims.days} days, histories {kept.total_seconds() / 86400:.1f}"
+    return claims > kept, detail, "set PERDURE_CLAIM_TTL_DAYS above the namespace's retention"
+
+
+async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
+    there = await patient.client.operator_service.list_search_attributes(
+        ListSearchAttributesRequest(namespace=patient.client.namespace)
+    )
+    missing = [key.name for key in ALL if key.name not in there.custom_attributes]
+    fix = "; ".join(f"temporal operator search-attribute create --name {name} --type Keyword" for name in missing)
+    return not missing, f"missing: {', '.join(missing)}" if missing else "all registered", fix
+
+
+async def _redis(patient: Patient) -> tuple[bool, str, str]:
+    wanted = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
+    redis = patient.services.redis
+    found: dict[str, str] = {}
+    for name in wanted:
+        answer = await ask(redis, "CONFIG", "GET", name)
+        found |= answer if isinstance(answer, dict) else dict([answer])
+    wrong = [f"{name} is {found.get(name)}" for name, value in wanted.items() if found.get(name) != value]
+    fix = "set " + ", ".join(f"{name} {value}" for name, value in wanted.items())
+    return not wrong, "; ".join(wrong) or "append-only, fsync always, no eviction", fix
+
+
+async def _weaviate(patient: Patient) -> tuple[bool, str, str]:
+    await patient.services.longterm.open()
+    embedder = patient.services.embedder
+    return True, f"{patient.addresses.weaviate_url}, {embedder.name} ({embedder.dimension} numbers)", ""
+
+
+async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
+    key = patient.services.tenant_key
+    await patient.services.installation.check(key)
+    return True, f"{key.fingerprint} opens the data that is there; back up {patient.settings.home}/tenant.key", ""
+
+
+async def _disk(patient: Patient) -> tuple[bool, str, str]:
+    folder = patient.settings.mirror_folder
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(existing, os.W_OK):
+        raise StoreUnavailable("mirror", f"{existing} cannot be written")
+    free = shutil.disk_usage(existing).free
+    return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
+
+
+async def _skills(patient: Patient) -> tuple[bool, str, str]:
+    names = patient.services.skills.names()
+    for name in names:
+        check_skill(patient.services.skills.get(name), patient.services.toolbox)
+    return True, f"{', '.join(names)} with {len(patient.services.toolbox)} tools", ""
+
+
+_CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
+    "temporal": _temporal,
+    "worker": _worker,
+    "retention": _retention,
+    "search attributes": _search_attributes,
+    "redis": _redis,
+    "weaviate": _weaviate,
+    "tenant key": _tenant_key,
+    "disk": _disk,
+    "skills": _skills,
+}

@@ -1,0 +1,107 @@
+"""The worker process: everything wired, polling until it is told to stop, and then finishing what it holds."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from datetime import timedelta
+
+import structlog
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.converter import DATA_CONVERTER
+from activities.failures import FailureInterceptor
+from perdure.errors import PerdureError, StoreUnavailable
+from perdure.longterm import LongTerm
+from worker.schedules import ensure_schedule
+from worker.servers import running
+from worker.settings import Addresses, Settings, temporal_connect
+from worker.telemetry import Telemetry
+from worker.wiring import WORKFLOWS, Services, activities, open_services
+
+GRACE = timedelta(seconds=10)
+"""How long running activities may finish when the worker is told to stop; more than a once tool takes."""
+
+_log = structlog.get_logger(__name__)
+
+
+async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> None:
+    """Serve tasks until told to stop.
+
+    A store that is down does not keep a worker from starting: tasks go on without it as far as they can.
+
+    Raises:
+        EmbeddingMismatch: The collections were made with another model.
+        TenantKeyMismatch: The data was written under another tenant key.
+        StoreUnavailable: Temporal does not answer.
+    """
+    telemetry = Telemetry.start(settings)
+    try:
+        client = await Client.connect(
+            **temporal_connect(addresses), data_converter=DATA_CONVERTER, plugins=[telemetry.plugin]
+        )
+    except RuntimeError as error:
+        raise StoreUnavailable("temporal", f"{addresses.temporal} does not answer") from error
+    async with open_services(settings, addresses) as services:
+        await _checked(services)
+        await ensure_schedule(client, settings)
+        async with make_worker(client, services, settings):
+            _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
+            await stop.wait()
+            _log.info("worker stopping")
+    telemetry.stop()
+
+
+def make_worker(client: Client, services: Services, settings: Settings, **more: object) -> Worker:
+    """Make a worker with everything that it serves."""
+    options: dict[str, object] = {
+        "task_queue": settings.task_queue,
+        "workflows": WORKFLOWS,
+        "activities": activities(services, client, settings),
+        "interceptors": [FailureInterceptor()],
+        "sticky_queue_schedule_to_start_timeout": timedelta(seconds=settings.sticky_timeout),
+        "graceful_shutdown_timeout": GRACE,
+    } | more
+    return Worker(client, **options)  # pyright: ignore[reportArgumentType]
+
+
+async def _checked(services: Services) -> None:
+    """Refuse data that this worker would damage; go on where a store cannot say yet."""
+    with contextlib.suppress(StoreUnavailable):
+        await _opened(services.longterm)
+    with contextlib.suppress(StoreUnavailable):
+        await services.installation.check(services.tenant_key)
+
+
+async def _opened(longterm: LongTerm) -> None:
+    try:
+        await longterm.open()
+    except StoreUnavailable as error:
+        _log.warning("long-term memory does not answer yet", problem=str(error))
+        raise
+
+
+async def _main() -> None:
+    settings = Settings()
+    addresses = running(settings)
+    if addresses is None:
+        raise StoreUnavailable("servers", "none run: start them with 'perdure up', or set their addresses")
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await run(settings, addresses, stop)
+
+
+def main() -> int:
+    """Run a worker until SIGTERM or Ctrl-C."""
+    try:
+        asyncio.run(_main())
+    except PerdureError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 3 if isinstance(error, StoreUnavailable) else 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""The one schedule there is: the forgetting sweep, created once and updated when its definition changes."""
+
+from datetime import timedelta
+
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+)
+
+from worker.settings import Settings
+from workflows.forget_memory import ForgetRun
+
+SCHEDULE_ID = "perdure-forgetting"
+
+CATCH_UP = timedelta(days=1)
+"""A server that was down for longer does not owe every missed sweep: one sweep lets go all that is due."""
+
+
+def definition(settings: Settings) -> Schedule:
+    """Give the schedule as the settings want it."""
+    return Schedule(
+        action=ScheduleActionStartWorkflow(
+            "ForgetMemory",
+            ForgetRun(),
+            id="forget-memory",
+            task_queue=settings.task_queue,
+            static_summary="Let go what the rules no longer keep",
+        ),
+        spec=ScheduleSpec(cron_expressions=[settings.forgetting_cron], jitter=timedelta(minutes=5)),
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP, pause_on_failure=False),
+    )
+
+
+async def ensure_schedule(client: Client, settings: Settings) -> None:
+    """Create the schedule, or bring the one there is up to date; a pause set by a person stays."""
+    if settings.forgetting_cron == "off":
+        return
+    try:
+        await client.create_schedule(SCHEDULE_ID, definition(settings))
+    except ScheduleAlreadyRunningError:
+        await client.get_schedule_handle(SCHEDULE_ID).update(lambda found: _updated(found, settings))
+
+
+def _updated(found: ScheduleUpdateInput, settings: Settings) -> ScheduleUpdate | None:
+    wanted = definition(settings)
+    wanted.state = found.description.schedule.state
+    # Cron expressions come back as calendars, so the definition cannot be compared: it is written anew.
+    return ScheduleUpdate(schedule=wanted)

@@ -1,0 +1,187 @@
+"""What is connected to what: from settings and addresses to the activities of a worker. Holds no logic."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from redis.asyncio import Redis
+from temporalio.client import Client
+from workflows.resumable_agent import ResumableAgent
+
+import playbooks
+from activities.evaluation import EvaluationActivities
+from activities.forgetting import ForgettingActivities
+from activities.ingest import IngestActivities
+from activities.notes import StepNotes
+from activities.recall import RecallActivities
+from activities.steps import StepActivities
+from activities.tasks import TaskActivities
+from perdure.changes import Door
+from perdure.coordination.claims import Claims
+from perdure.coordination.deletions import Deletions
+from perdure.coordination.due import DueIndex
+from perdure.coordination.installation import Installation
+from perdure.coordination.leases import Leases
+from perdure.coordination.outputs import Outputs
+from perdure.embedding import CachedEmbedder, Embedder, open_embedder
+from perdure.episodes import Episodes, connect
+from perdure.forgetting import Forgetter, Guard
+from perdure.longterm import Embedding, LongTerm
+from perdure.mirror import Mirror
+from perdure.procedures.running import StepRunner
+from perdure.procedures.values import Values
+from perdure.recall import Recall
+from perdure.recall.telemetry import Telemetry
+from perdure.retention import RetentionRules
+from perdure.skills import SkillLibrary
+from perdure.tenants import TenantKey
+from perdure.tools import Toolbox
+from perdure.writing import Writer
+from perdure.writing.planning import WritePolicy
+from worker.settings import Addresses, Settings
+from workflows.forget_memory import ForgetMemory, UndoForgetting
+from workflows.ingest_memory import IngestMemory
+
+WORKFLOWS: Sequence[type] = (ResumableAgent, IngestMemory, ForgetMemory, UndoForgetting)
+
+WRITE_SECONDS = 8.0
+"""The longest that one write to Weaviate may take; twice that must be left of the 30 s lease."""
+
+_CACHED_VECTORS = 4_000
+"""Vectors of one process: planning a batch and applying it embed each text once (6 MB at 384 numbers)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """Every service of one process, on real stores."""
+
+    redis: Redis
+    installation: Installation
+    tenant_key: TenantKey
+    embedder: Embedder
+    longterm: LongTerm
+    mirror: Mirror
+    episodes: Episodes
+    recall: Recall
+    writer: Writer
+    forgetter: Forgetter
+    deletions: Deletions
+    due: DueIndex
+    claims: Claims
+    outputs: Outputs
+    toolbox: Toolbox
+    skills: SkillLibrary
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenerator[Services]:
+    """Connect to the stores, and close the connections in the end. Nothing is asked of a store yet.
+
+    Raises:
+        InvalidInput: A setting names a tool module or an embedding model that is not there.
+    """
+    redis = connect(addresses.redis_url)
+    api_key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+    embedder = CachedEmbedder(
+        open_embedder(settings.embedding, api_key=api_key, base_url=settings.openai_base_url), _CACHED_VECTORS
+    )
+    longterm = LongTerm(
+        addresses.weaviate_url,
+        addresses.weaviate_grpc_port,
+        embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
+        api_key=addresses.weaviate_api_key.get_secret_value() if addresses.weaviate_api_key else None,
+        write_timeout=WRITE_SECONDS,
+    )
+    mirror, episodes = Mirror(settings.mirror_folder), Episodes(redis)
+    due, deletions, rules = DueIndex(redis), Deletions(redis), RetentionRules()
+    ttl = timedelta(days=settings.claim_ttl_days)
+    door = Door(longterm=longterm, leases=Leases(redis), due=due, rules=rules, client_timeout=WRITE_SECONDS)
+    services = Services(
+        redis=redis,
+        installation=Installation(redis),
+        tenant_key=TenantKey.load_or_create(settings.home / "tenant.key"),
+        embedder=embedder,
+        longterm=longterm,
+        mirror=mirror,
+        episodes=episodes,
+        recall=Recall(
+            longterm=longterm,
+            episodes=episodes,
+            mirror=mirror,
+            embedder=embedder,
+            limit_seconds=settings.recall_seconds,
+            telemetry=Telemetry(trace_content=settings.trace_content),
+        ),
+        writer=Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy()),
+        forgetter=Forgetter(
+            longterm=longterm,
+            door=door,
+            deletions=deletions,
+            mirror=mirror,
+            rules=rules,
+            guard=Guard(fraction=settings.forgetting_guard),
+            grace=timedelta(days=settings.forgetting_grace_days),
+        ),
+        deletions=deletions,
+        due=due,
+        claims=Claims(redis, ttl),
+        outputs=Outputs(redis, ttl),
+        toolbox=Toolbox.load(settings.tools),
+        skills=SkillLibrary((*settings.skills, packaged_skills())),
+    )
+    try:
+        yield services
+    finally:
+        await longterm.close()
+        await redis.aclose()
+
+
+def packaged_skills() -> Path:
+    """Give the folder of the skills that come with Perdure."""
+    return Path(playbooks.__file__).parent / "skills"
+
+
+def activities(services: Services, client: Client, settings: Settings) -> list[Callable[..., Any]]:
+    """Give every activity of a worker."""
+    values = Values(services.outputs)
+    runner = StepRunner(services.toolbox, services.claims, values)
+    steps = StepActivities(services.toolbox, runner, StepNotes(services.episodes, services.mirror))
+    tasks = TaskActivities(
+        services.skills, services.toolbox, services.tenant_key, values, heartbeat=settings.heartbeat_timeout
+    )
+    recall = RecallActivities(services.recall, services.tenant_key)
+    evaluation = EvaluationActivities(runner)
+    ingest = IngestActivities(
+        client=client,
+        task_queue=settings.task_queue,
+        tenant_key=services.tenant_key,
+        mirror=services.mirror,
+        writer=services.writer,
+    )
+    forgetting = ForgettingActivities(
+        forgetter=services.forgetter, due=services.due, deletions=services.deletions, tenant_key=services.tenant_key
+    )
+    return [
+        tasks.prepare_task,
+        *steps.activities(),
+        recall.recall,
+        recall.recall_memory,
+        evaluation.evaluate_task,
+        ingest.remember,
+        ingest.submit,
+        ingest.wait,
+        ingest.plan,
+        ingest.apply,
+        ingest.confirm,
+        forgetting.tenant_of,
+        forgetting.due_tenants,
+        forgetting.select,
+        forgetting.tombstone,
+        forgetting.purge,
+        forgetting.finish,
+        forgetting.find_undo,
+        forgetting.restore,
+    ]
