@@ -88,10 +88,18 @@ def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[In
 
 
 def refused(
-    problem: ValidationError, model: type[BaseModel], path: str, error: type[InvalidInput] = InvalidInput
+    problem: ValidationError,
+    model: type[BaseModel],
+    path: str,
+    error: type[InvalidInput] = InvalidInput,
+    *,
+    ignore_missing: bool = False,
 ) -> InvalidInput:
     """Turn the first of pydantic's complaints into an error that names the field and the fix."""
-    first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+    found = problem.errors(include_url=False, include_input=False, include_context=False)
+    found = [one for one in found if not (ignore_missing and one["type"] == "missing")] or found
+    # A name that is written wrongly is also missing; the wrong one says more.
+    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
     location = first["loc"]
     field = join(path, *location)
     if first["type"] == "extra_forbidden":
@@ -99,7 +107,7 @@ def refused(
         return error(field, "is not a field here", fix=nearest(str(location[-1]), known))
     if first["type"] == "missing":
         return error(field, "is missing")
-    return error(field or model.__name__, first["msg"][:1].lower() + first["msg"][1:])
+    return error(field or "input", first["msg"][:1].lower() + first["msg"][1:])
 
 
 def join(path: str, *location: str | int) -> str:

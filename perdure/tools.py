@@ -105,15 +105,18 @@ class Tool(Generic[P, R]):
         """The names of its arguments, and whether each is required."""
         return {name: field.is_required() for name, field in self.arguments.model_fields.items()}
 
-    def validate(self, arguments: Mapping[str, JsonValue], path: str = "args") -> dict[str, Any]:
+    def validate(
+        self, arguments: Mapping[str, JsonValue], path: str = "args", *, partial: bool = False
+    ) -> dict[str, Any]:
         """Check arguments against the function's signature; nothing is coerced from one type to another.
 
         Args:
             arguments: The values, as JSON.
             path: Where they are written, for the error.
+            partial: Whether others are still to come, so that none is missing yet.
 
         Returns:
-            Keyword arguments for the function.
+            Keyword arguments for the function; nothing to call it with when partial.
 
         Raises:
             InvalidArguments: Naming the argument.
@@ -121,7 +124,9 @@ class Tool(Generic[P, R]):
         try:
             checked = self.arguments.model_validate_json(json.dumps(dict(arguments)), strict=True)
         except ValidationError as problem:
-            raise refused(problem, self.arguments, path, InvalidArguments) from None
+            if partial and all(error["type"] == "missing" and len(error["loc"]) == 1 for error in problem.errors()):
+                return {}
+            raise refused(problem, self.arguments, path, InvalidArguments, ignore_missing=partial) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields if name in checked.model_fields_set}
 
     async def call(self, call: ToolCall, keywords: Mapping[str, Any]) -> R:

@@ -1,27 +1,88 @@
 """Fixtures that every kind of test shares: the real servers."""
 
 import os
-from dataclasses import dataclass
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
+import pytest_asyncio
+
+from worker.servers import Fleet, Server, ensure, find_all, stop
+from worker.settings import Addresses, Settings
 
 
-@dataclass(frozen=True, kw_only=True)
-class Servers:
+class Servers(Addresses):
     """Where the real servers of this test run listen."""
 
-    temporal: str
-    weaviate_url: str
-    weaviate_grpc_port: int
-    redis_url: str
+
+def clean_settings(home: Path, **values: Any) -> Settings:
+    """Give settings of a data folder, without whatever addresses this machine's user has configured."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in list(os.environ):
+            if variable.startswith("PERDURE_") and variable != "PERDURE_CACHE":
+                patch.delenv(variable)
+        patch.setenv("PERDURE_CONFIG", os.devnull)
+        return Settings(home=home, **values)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_configured_temporal() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Keep tests away from any Temporal that this machine's user has configured."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in list(os.environ):
+            if variable.startswith(("TEMPORAL_", "OTEL_")):
+                patch.delenv(variable)
+        patch.setenv("TEMPORAL_CONFIG_FILE", os.devnull)
+        yield
 
 
 @pytest.fixture(scope="session")
-def servers() -> Servers:
-    assert os.environ.get("PERDURE_TEST_SERVERS") == "dev"
-    return Servers(
-        temporal="127.0.0.1:17233",
-        weaviate_url="http://127.0.0.1:18080",
-        weaviate_grpc_port=18081,
-        redis_url="redis://127.0.0.1:16379",
-    )
+def servers() -> Generator[Servers]:
+    """The real servers of this test run, shared by all tests: unique tenants and keys keep those apart."""
+    if os.environ.get("PERDURE_TEST_SERVERS") == "dev":
+        yield Servers(
+            temporal="127.0.0.1:17233",
+            weaviate_url="http://127.0.0.1:18080",
+            weaviate_grpc_port=18081,
+            redis_url="redis://127.0.0.1:16379",
+        )
+        return
+    with ExitStack() as stack:
+        # Not pytest's own temporary folder: that is kept after the run, and stores are large.
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="perdure-tests-")))
+        settings = clean_settings(home)
+        stack.callback(stop, settings)
+        addresses = ensure(settings, worker=False, progress=print)
+        yield Servers.model_validate(addresses.model_dump())
+
+
+class OwnServers(Protocol):
+    """Starts servers for one test alone."""
+
+    async def __call__(self, *servers: Server) -> Fleet:
+        """Start these servers; the fleet's addresses name the shared ones for all others."""
+        ...
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own_servers(tmp_path: Path, servers: Servers) -> AsyncGenerator[OwnServers]:
+    """Servers that a test may stop, start, pause and resume, since they are its own.
+
+    ``fleet = await own_servers(Server.REDIS)``, then ``await fleet.stop(Server.REDIS)``, ``fleet.pause(…)`` and so on.
+    """
+    fleets: list[Fleet] = []
+
+    async def start(*wanted: Server) -> Fleet:
+        settings = clean_settings(tmp_path / f"own-{len(fleets)}")
+        found = {server: path for server, path in find_all(settings, print).items() if server in wanted}
+        fleet = Fleet(settings, found, print, others=servers)
+        fleets.append(fleet)
+        await fleet.start_all()
+        return fleet
+
+    yield start
+    for fleet in fleets:
+        await fleet.stop_all()

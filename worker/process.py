@@ -17,7 +17,7 @@ from perdure.longterm import LongTerm
 from worker.schedules import ensure_schedule
 from worker.servers import running
 from worker.settings import Addresses, Settings, temporal_connect
-from worker.telemetry import Telemetry
+from worker.telemetry import Telemetry, configure_logging
 from worker.wiring import WORKFLOWS, Services, activities, open_services
 
 GRACE = timedelta(seconds=10)
@@ -36,6 +36,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         TenantKeyMismatch: The data was written under another tenant key.
         StoreUnavailable: Temporal does not answer.
     """
+    configure_logging()
     telemetry = Telemetry.start(settings)
     try:
         client = await Client.connect(

@@ -9,7 +9,6 @@ from typing import Any
 
 from redis.asyncio import Redis
 from temporalio.client import Client
-from workflows.resumable_agent import ResumableAgent
 
 import playbooks
 from activities.evaluation import EvaluationActivities
@@ -17,6 +16,7 @@ from activities.forgetting import ForgettingActivities
 from activities.ingest import IngestActivities
 from activities.notes import StepNotes
 from activities.recall import RecallActivities
+from activities.recalling import RecallStepActivities
 from activities.steps import StepActivities
 from activities.tasks import TaskActivities
 from perdure.changes import Door
@@ -44,6 +44,7 @@ from perdure.writing.planning import WritePolicy
 from worker.settings import Addresses, Settings
 from workflows.forget_memory import ForgetMemory, UndoForgetting
 from workflows.ingest_memory import IngestMemory
+from workflows.resumable_agent import ResumableAgent
 
 WORKFLOWS: Sequence[type] = (ResumableAgent, IngestMemory, ForgetMemory, UndoForgetting)
 
@@ -113,7 +114,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             mirror=mirror,
             embedder=embedder,
             limit_seconds=settings.recall_seconds,
-            telemetry=Telemetry(trace_content=settings.trace_content),
+            telemetry=Telemetry(content=settings.trace_content),
         ),
         writer=Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy()),
         forgetter=Forgetter(
@@ -167,7 +168,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     return [
         tasks.prepare_task,
         *steps.activities(),
-        recall.recall,
+        RecallStepActivities(runner, services.recall).recall_step,
         recall.recall_memory,
         evaluation.evaluate_task,
         ingest.remember,

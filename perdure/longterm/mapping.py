@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pydantic import JsonValue, TypeAdapter
 
 from perdure.errors import InvalidInput
-from perdure.records import MARKER, Entry, Memory, Record, headline_of, payload_of
+from perdure.identity import canonical_json
+from perdure.records import MARKER, Entry, Memory, Record, headline_of
 
 RETURNED = ["text", "document"]
 """The properties that ``entry_from`` needs."""
@@ -18,9 +19,12 @@ RETURNED = ["text", "document"]
 NEVER = 2**53 - 1
 """What stands for "no such moment": later than any other, and still exact in Weaviate's doubles."""
 
+_RECORD = '"kind":"record"'
+"""Inside a JSON string its quotes would be escaped, so it is found in a record's document only."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _entry: TypeAdapter[Entry] = TypeAdapter(Entry)
-_document: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
+_string: TypeAdapter[str] = TypeAdapter(str)
 
 
 def micros(moment: datetime | None) -> int:
@@ -37,10 +41,10 @@ def properties_of(entry: Record | Memory) -> dict[str, JsonValue]:
     """Give all properties of an entry, present or not: a write leaves nothing of an older one.
 
     Raises:
-        InvalidInput: For a record whose text does not carry its payload.
+        InvalidInput: For a record whose text does not carry its payload: it could not be read back.
     """
-    if isinstance(entry, Record) and f"\n{MARKER}" not in entry.text:
-        raise InvalidInput("text", f"carries no {MARKER}", fix="make it with record_text")
+    if isinstance(entry, Record) and _payload_json(entry.text) != canonical_json(entry.payload).decode():
+        raise InvalidInput("text", "does not carry the record's payload", fix="make it with record_text")
     properties: dict[str, JsonValue] = {
         "identifier": entry.id,
         "headline": headline_of(entry.text),
@@ -60,9 +64,14 @@ def properties_of(entry: Record | Memory) -> dict[str, JsonValue]:
 
 
 def entry_from(text: str, document: str) -> Entry:
-    """Rebuild an entry from what was stored of it."""
-    fields = _document.validate_json(document)
-    fields["text"] = text
-    if fields.get("kind") == "record":
-        fields["payload"] = payload_of(text)
-    return _entry.validate_python(fields)
+    """Rebuild an entry from what was stored of it; a record's payload from its text alone."""
+    # The parts are spliced as JSON and parsed once: 9 µs an entry, where parsing, adding and validating
+    # one after the other takes 21 µs, and a question reads a hundred.
+    parts = [f'{{"text":{_string.dump_json(text).decode()}', document[1:]]
+    if _RECORD in document:
+        parts.insert(1, f'"payload":{_payload_json(text)}')
+    return _entry.validate_json(",".join(parts))
+
+
+def _payload_json(text: str) -> str:
+    return text.rpartition(f"\n{MARKER}")[2]

@@ -1,7 +1,8 @@
 """One question to one collection: what every read is made of. Knows no use case."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
+from uuid import UUID
 
 from weaviate.classes.query import MetadataQuery
 from weaviate.collections import CollectionAsync
@@ -19,6 +20,15 @@ _DISTANCE = MetadataQuery(distance=True)
 _SCORE = MetadataQuery(score=True)
 
 
+class Row(NamedTuple):
+    """What one search says of one object, not parsed yet: the other search may have found it too."""
+
+    uuid: UUID
+    text: str
+    document: str
+    score: float
+
+
 class Hit(NamedTuple):
     """An entry that a search found, with what each kind of search thought of it."""
 
@@ -27,6 +37,21 @@ class Hit(NamedTuple):
     """None: the vector search did not return it."""
     bm25: float | None = None
     """None: the word search did not return it."""
+
+
+def merged(by_meaning: Iterable[Row], by_words: Iterable[Row]) -> list[Hit]:
+    """Make one hit of each object that either search found."""
+    near, words = {row.uuid: row for row in by_meaning}, {row.uuid: row for row in by_words}
+    hits: list[Hit] = []
+    for uuid, row in {**words, **near}.items():
+        hits.append(
+            Hit(
+                entry_from(row.text, row.document),
+                cosine=near[uuid].score if uuid in near else None,
+                bm25=words[uuid].score if uuid in words else None,
+            )
+        )
+    return hits
 
 
 class Queries:
@@ -53,7 +78,7 @@ class Queries:
                 )
         except MissingTenant:
             return []
-        return [_entry_of(item) for item in found.objects]
+        return [entry_from(item.properties["text"], item.properties["document"]) for item in found.objects]
 
     async def versions(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
         """Give the versions of these entries."""
@@ -71,7 +96,7 @@ class Queries:
 
     async def near(
         self, tenant: str, kind: Kind, vector: Sequence[float], condition: Condition, *, limit: int
-    ) -> list[Hit]:
+    ) -> list[Row]:
         """Give the entries nearest to a vector, nearest first."""
         collection = await self._of(tenant, kind)
         try:
@@ -85,9 +110,9 @@ class Queries:
                 )
         except MissingTenant:
             return []
-        return [Hit(_entry_of(item), cosine=1.0 - (item.metadata.distance or 0.0)) for item in found.objects]
+        return [_row(item, 1.0 - (item.metadata.distance or 0.0)) for item in found.objects]
 
-    async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Hit]:
+    async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Row]:
         """Give the entries that share the rarest words with a text, best first."""
         collection = await self._of(tenant, kind)
         try:
@@ -102,7 +127,7 @@ class Queries:
                 )
         except MissingTenant:
             return []
-        return [Hit(_entry_of(item), bm25=item.metadata.score or 0.0) for item in found.objects]
+        return [_row(item, item.metadata.score or 0.0) for item in found.objects]
 
     async def count(self, tenant: str, kind: Kind, condition: Condition) -> int:
         """Give how many entries meet a condition."""
@@ -118,5 +143,5 @@ class Queries:
         return (await self._connection.collection(kind)).with_tenant(tenant)
 
 
-def _entry_of(item: Any) -> Entry:
-    return entry_from(item.properties["text"], item.properties["document"])
+def _row(item: Any, score: float) -> Row:
+    return Row(item.uuid, item.properties["text"], item.properties["document"], score)

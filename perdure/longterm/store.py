@@ -1,8 +1,9 @@
-"""Long-term memory as the other rooms see it, one tenant at a time. Never decides what is worth keeping or recalling."""
+"""Long-term memory as the other rooms see it, a tenant at a time. Never decides what is worth keeping or recalling."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 from weaviate.classes.query import Sort
 
@@ -10,7 +11,7 @@ from perdure.longterm import conditions
 from perdure.longterm.conditions import Condition
 from perdure.longterm.connection import Connection, asking
 from perdure.longterm.mapping import NEVER, micros
-from perdure.longterm.queries import Hit, Queries
+from perdure.longterm.queries import Hit, Queries, merged
 from perdure.longterm.schema import KINDS, Embedding, Kind
 from perdure.longterm.writes import Writes
 from perdure.records import Entry, Lane, Memory, MemoryType, Record, State
@@ -49,6 +50,7 @@ class LongTerm:
         self._queries = Queries(self._connection, query_timeout)
         self._writes = Writes(self._connection, dimension=embedding.dimension, timeout=write_timeout)
         self._timeout = query_timeout
+        self.write_timeout = write_timeout
 
     async def open(self) -> None:
         """Connect now, and check the collections.
@@ -126,7 +128,7 @@ class LongTerm:
         tenant: str,
         *,
         text: str,
-        vector: Sequence[float],
+        vector: Sequence[float] | None,
         limit: int,
         now: datetime,
         kinds: Collection[Kind] = KINDS,
@@ -139,7 +141,7 @@ class LongTerm:
         Args:
             tenant: Whose.
             text: What to look for in words.
-            vector: The same as a vector.
+            vector: The same as a vector; without one, only words are searched.
             limit: How many at most of each kind by each kind of search.
             now: The moment at which they must still be valid.
             kinds: Which kinds of entries.
@@ -152,18 +154,21 @@ class LongTerm:
             "record": base & conditions.of_keys(lane) if lane else base,
             "memory": base & conditions.of_types(memory_types) if memory_types else base,
         }
-        searches = [self._queries.near(tenant, kind, vector, of_kind[kind], limit=limit) for kind in kinds]
-        if text.strip():
-            searches += [self._queries.by_words(tenant, kind, text, of_kind[kind], limit=limit) for kind in kinds]
-        hits: dict[str, Hit] = {}
-        for hit in (hit for found in await asyncio.gather(*searches) for hit in found):
-            known = hits.get(hit.entry.id)
-            hits[hit.entry.id] = known._replace(bm25=hit.bm25) if known else hit
-        return list(hits.values())
+        near = (
+            []
+            if vector is None
+            else [self._queries.near(tenant, kind, vector, of_kind[kind], limit=limit) for kind in kinds]
+        )
+        words = [
+            self._queries.by_words(tenant, kind, text, of_kind[kind], limit=limit) for kind in kinds if text.strip()
+        ]
+        found = await asyncio.gather(*near, *words)
+        return merged(chain(*found[: len(near)]), chain(*found[len(near) :]))
 
     async def neighbours(self, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:
         """Give the current memories nearest to a vector, nearest first."""
-        return await self._queries.near(tenant, "memory", vector, conditions.state_is(State.CURRENT), limit=limit)
+        current = conditions.state_is(State.CURRENT)
+        return merged(await self._queries.near(tenant, "memory", vector, current, limit=limit), ())
 
     async def due(self, tenant: str, *, before: datetime, limit: int) -> list[Entry]:
         """Give what is to be forgotten by then, most overdue first."""

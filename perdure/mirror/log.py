@@ -58,16 +58,13 @@ class Mirror:
         raw = await asyncio.to_thread(self._raw, tenant)
         return deleted_ids(decode(filter(is_about_deletion, raw)).lines)
 
-    def tenants(self) -> list[str]:
+    async def tenants(self) -> list[str]:
         """Give every tenant that has a log.
 
         Raises:
             StoreUnavailable: When the folder cannot be read.
         """
-        with _failing_as_unavailable():
-            if not self._folder.is_dir():
-                return []
-            return sorted(entry.name for entry in self._folder.iterdir() if _TENANT.fullmatch(entry.name))
+        return await asyncio.to_thread(self._tenants)
 
     def _append(self, tenant: str, content: bytes) -> None:
         with _failing_as_unavailable():
@@ -78,6 +75,12 @@ class Mirror:
             with _locked(folder, fcntl.LOCK_EX):
                 self._rotate(folder, len(content))
                 _append(folder / _CURRENT, content)
+
+    def _tenants(self) -> list[str]:
+        with _failing_as_unavailable():
+            if not self._folder.is_dir():
+                return []
+            return sorted(entry.name for entry in self._folder.iterdir() if _TENANT.fullmatch(entry.name))
 
     def _folder_of(self, tenant: str) -> Path:
         if not _TENANT.fullmatch(tenant):

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.model import Instant, Model
-from perdure.records import Item
+from perdure.records import Item, Lane, MemoryType
 from perdure.skills.model import ForEach, RecallStep, RememberStep, Skill, ToolStep
 from perdure.tasks import AgentTask, Evaluation, MemoryMode, Question, RecallSummary, StepStatus
 from perdure.tools import Effect
@@ -121,6 +121,19 @@ class StepOutcome(Model):
     claim: str = ""
     """To be handed back with the answer."""
     recall: RecallSummary | None = None
+    recalled: int = 0
+    """How many items a recall gave; its summary names the first of them."""
+
+
+class RecallWish(Model):
+    """What a recall step asks of memory, with its expressions evaluated."""
+
+    text: str
+    lane: Lane | None
+    keys: tuple[str, ...]
+    memory_types: tuple[MemoryType, ...]
+    enough: int
+    limit: int
 
 
 class ExpandCall(Model):
@@ -183,7 +196,5 @@ class PreparedTask(Model):
     date: datetime.date
     heartbeat: Annotated[float, Field(gt=0)]
     """Seconds without a sign of life after which an attempt is given up."""
-    attempts: Annotated[int, Field(ge=1)]
-    """How often a tool that fails with an exception of its own is tried."""
     continue_after: int = 0
     """Events after which the history is rolled over; 0: when the server suggests it."""

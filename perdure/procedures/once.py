@@ -6,6 +6,7 @@ tool's own check, from a person, or not at all. In the last case it does not act
 """
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from perdure.errors import ClaimLost, InvalidInput, NotDone, PerdureError, Resul
 from perdure.tools import Tool, ToolCall
 
 STORE_ATTEMPTS = 5
-"""How often storing a result is tried, one second apart, before the result is returned without it: Temporal then has it."""
+"""How often storing a result is tried, one second apart. After that it is returned all the same: Temporal keeps it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +102,11 @@ class OnceRunner:
             async with asyncio.timeout(tool.timeout):
                 happened, output = await tool.run_check(call, keywords)
         except PerdureError:
-            await self._claims.expire(key, owner)
+            await self._given_up(key, owner)
             raise
         except Exception as problem:
-            await self._claims.expire(key, owner)
-            raise ToolFailed(f"{tool.name} (check)", type(problem).__name__, str(problem)) from problem
+            await self._given_up(key, owner)
+            raise failed(tool, problem) from problem
         if not happened:
             return None
         await self._claims.store(key, owner, _packed(output))
@@ -127,10 +128,10 @@ class OnceRunner:
             raise
         except BaseException as problem:
             # Cancelled or failed in the middle: the next attempt need not wait, but has to find out.
-            await asyncio.shield(self._claims.expire(key, owner))
+            await asyncio.shield(self._given_up(key, owner))
             if isinstance(problem, PerdureError) or not isinstance(problem, Exception):
                 raise
-            raise ToolFailed(tool.name, type(problem).__name__, str(problem)) from problem
+            raise failed(tool, problem) from problem
         reached(CrashPoint.TOOL_ACTED)
         try:
             packed = _packed(tool.jsonable(returned))
@@ -140,6 +141,11 @@ class OnceRunner:
         reached(CrashPoint.TOOL_STORED)
         return Happened(output=_unpacked(packed))
 
+    async def _given_up(self, key: str, owner: str) -> None:
+        # With Redis away, the claim runs out by itself.
+        with contextlib.suppress(StoreUnavailable):
+            await self._claims.expire(key, owner)
+
     async def _stored(self, key: str, owner: str, packed: str) -> None:
         for attempt in range(STORE_ATTEMPTS):
             try:
@@ -147,6 +153,12 @@ class OnceRunner:
             except StoreUnavailable:
                 await asyncio.sleep(1.0 if attempt + 1 < STORE_ATTEMPTS else 0.0)
         return None
+
+
+def failed(tool: Tool[..., Any], problem: Exception) -> ToolFailed:
+    """Turn what a tool raised into an error of ours; a time-out says how long it was."""
+    text = f"it took longer than {tool.timeout:g} s" if isinstance(problem, TimeoutError) else str(problem)
+    return ToolFailed(tool.name, type(problem).__name__, text)
 
 
 def _packed(output: JsonValue) -> str:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from perdure.identity import digest
 from perdure.model import Model, Name
@@ -78,7 +78,13 @@ class RecallTemplate(Model):
     """Keys, or one expression that gives a list of them."""
     memory_types: tuple[MemoryType, ...] = ()
     enough: Annotated[int, Field(ge=0, le=1_000)] = 3
-    limit: Annotated[int, Field(ge=1, le=1_000)] = 10
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+
+    @model_validator(mode="after")
+    def _keys_need_a_lane(self) -> Self:
+        if (self.key or self.keys) and self.lane is None:
+            raise ValueError("keys need a lane: name the log that they are in")
+        return self
 
 
 class ToolStep(Model):

@@ -65,9 +65,7 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         due=due,
         deletions=deletions,
         door=door,
-        writer=Writer(
-            longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy()
-        ),
+        writer=Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy()),
         forgetter=Forgetter(
             longterm=longterm,
             door=door,

@@ -16,8 +16,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Exit(IntEnum):

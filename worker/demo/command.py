@@ -15,7 +15,7 @@ from temporalio.client import Client
 from activities.forgetting import UndoRun
 from activities.ingest import RememberRequest
 from perdure.errors import InvalidInput
-from perdure.jobs import Receipt
+from perdure.jobs import Fate, Receipt
 from perdure.tasks import AgentTask, Progress, TaskResult
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
 from worker.cli.memory import ask_worker
@@ -68,6 +68,7 @@ class Demo:
         self._folder = settings.home / "demo" / name
         self._log = settings.home / "logs" / "demo-worker.log"
         self._problems: list[str] = []
+        self._worker: DemoWorker | None = None
         try:
             self._packages = _read(lock)
         except (OSError, UnicodeDecodeError) as error:
@@ -81,12 +82,13 @@ class Demo:
         self._log.parent.mkdir(parents=True, exist_ok=True)
         client = await connected(self._addresses)
         began = time.monotonic()
-        worker = await self._crashing_audit(client)
         try:
+            await self._crashing_audit(client)
             await self._audit_of_the_next_day(client)
             await self._forgetting(client)
         finally:
-            await worker.stop()
+            if self._worker is not None:
+                await self._worker.stop()
         out.print(
             f"\n{'All figures hold' if not self._problems else 'NOT as promised'}; {time.monotonic() - began:.0f} s"
         )
@@ -94,11 +96,11 @@ class Demo:
             out.print(f"  [red]{problem}[/]")
         return not self._problems
 
-    async def _crashing_audit(self, client: Client) -> DemoWorker:
+    async def _crashing_audit(self, client: Client) -> None:
         total = len(self._packages)
         out.print(f"\n[bold]1. Killed twice[/]: an audit of {self._lock.name}, {total} packages, one report row each")
         report = self._folder / "day-1.csv"
-        worker = await self._worker(crash_at=f"tool.acted:{max(1, total // 3)}")
+        worker = await self._new_worker(crash_at=f"tool.acted:{max(1, total // 3)}")
         handle, _ = await start(client, self._task("day-1", self._lock, report, _DAY), self._settings)
         watcher = Watcher(handle, "auditing")
         killed: list[str] = []
@@ -109,7 +111,7 @@ class Demo:
             watcher.killed()
             killed.append(how)
             out.print(f"   SIGKILL {worker.pid}, {killed[-1]}, after step {watcher.done}", markup=False)
-            worker = await self._worker()
+            worker = await self._new_worker()
 
         async def harm(progress: Progress) -> None:
             if len(killed) == 1 and progress.done > 2 * progress.total / 3:
@@ -133,7 +135,6 @@ class Demo:
         self._hold("rows = packages, none twice", ledger.rows == total and not ledger.duplicates and not ledger.missing)
         self._hold("each resumed within 6 s", all(seconds < 6 for seconds in watcher.seen.resumed_after))
         await self._questions(client, watcher, result)
-        return worker
 
     async def _questions(self, client: Client, watcher: Watcher, result: TaskResult) -> None:
         out.print(
@@ -142,7 +143,7 @@ class Demo:
         for question in watcher.seen.questions:
             out.print(f"   {question.text}", markup=False)
         receipts = [await client.get_workflow_handle(job, result_type=Receipt).result() for job in result.jobs]
-        searchable = sum(receipt.count("searchable") for receipt in receipts)
+        searchable = sum(receipt.count(Fate.SEARCHABLE) for receipt in receipts)
         out.print(f"   {searchable} findings and answers are searchable, in {len(receipts)} ingest jobs")
         expected = sum(package.name in ANSWERS for package in self._packages)
         self._hold("each unreadable licence was asked", len(watcher.seen.questions) >= expected)
@@ -235,10 +236,11 @@ class Demo:
             date=day.date(),
         )
 
-    async def _worker(self, crash_at: str = "") -> DemoWorker:
-        return await DemoWorker.start(
+    async def _new_worker(self, crash_at: str = "") -> DemoWorker:
+        self._worker = await DemoWorker.start(
             self._settings, self._addresses, queue=self._settings.task_queue, log=self._log, crash_at=crash_at
         )
+        return self._worker
 
     def _hold(self, what: str, holds: bool) -> None:
         if not holds:

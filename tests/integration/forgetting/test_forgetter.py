@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from pydantic import JsonValue
 
 from perdure.jobs import Decision
-from perdure.mirror import Origin, reconcile
 from perdure.records import Lane, State
 from perdure.writing import read_batch
 from tests.integration.conftest import Stores

@@ -1,0 +1,53 @@
+# Two commands do everything on a fresh machine: make demo, make test.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.perdure-setup
+SECTION ?=
+
+.PHONY: help setup demo test check bench clean
+
+help: ## Show this help
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## Make the virtual environment with the locked dependencies
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Perdure needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | head -1 || true)." >&2; \
+	  echo "Name another one: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12" >&2; exit 1; }
+	@echo "setup: virtual environment in $(VENV) ($$($(PYTHON) --version))"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
+	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu, install python3-venv." >&2; rm -rf $(VENV); exit 1; }
+	@echo "setup: installing the $$(grep -c '==' requirements.lock) packages of requirements.lock (about 440 MB)"
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --progress-bar off \
+	  --require-hashes --no-deps -r requirements.lock
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+	@echo "setup: done"
+
+demo: setup ## Run the main job: crash, resume, remember, recall, forget
+	@$(BIN)/perdure demo
+
+test: setup ## Find or build the servers, check the code, run all tests
+	@$(BIN)/python -m worker.servers
+	@$(MAKE) check
+	@$(BIN)/python -m pytest
+
+check: setup ## Lint, formatting, types, import layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/pyright
+	@$(BIN)/lint-imports
+
+bench: setup ## Measure against hand-written floors (one section: SECTION=recall)
+	@$(BIN)/python -m bench $(SECTION)
+
+clean: ## Remove the virtual environment and what tools leave behind; not your data
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,69 @@
+"""Episodes of a task's steps: written as well as can be, and never a reason for a step to fail."""
+
+import asyncio
+import datetime
+import json
+
+import structlog
+
+from perdure.episodes import Episode, EpisodeKind, Episodes
+from perdure.errors import StoreUnavailable
+from perdure.mirror import EpisodeLine, Mirror
+from perdure.procedures.calls import StepCall, StepOutcome
+from perdure.tasks import MemoryMode
+
+_log = structlog.get_logger(__name__)
+
+PATIENCE = 2.0
+"""Seconds that an episode may hold a step up; then it goes to the mirror."""
+
+_IMPORTANCE = {EpisodeKind.TOOL: 0.3, EpisodeKind.ERROR: 0.8, EpisodeKind.DECISION: 0.9}
+
+_INSIGHT = 200
+"""Characters of a result that an episode quotes; a longer one is only named."""
+
+
+class StepNotes:
+    """Writes what became of each step into its session."""
+
+    def __init__(self, episodes: Episodes, mirror: Mirror) -> None:
+        self._episodes = episodes
+        self._mirror = mirror
+
+    async def done(self, call: StepCall, run: str, outcome: StepOutcome) -> None:
+        """Note what a step gave, or that it asks."""
+        if outcome.question is not None:
+            text = f"{call.path}: {call.step.tool} asks: {outcome.question.text}"
+            return await self._note(call, run, EpisodeKind.DECISION, "asked", text)
+        output = outcome.result.parts.get("output")
+        quoted = json.dumps(output.inline, ensure_ascii=False) if output is not None and not output.ref else ""
+        text = f"{call.path}: {call.step.tool} {outcome.result.status}"
+        if quoted and len(quoted) <= _INSIGHT:
+            text += f": {quoted}"
+        if call.given.answer is not None:
+            await self._note(call, run, EpisodeKind.DECISION, "answer", f"{call.path}: {call.given.answer}")
+        return await self._note(call, run, EpisodeKind.TOOL, "done", text)
+
+    async def failed(self, call: StepCall, run: str, problem: str) -> None:
+        """Note that a step failed for good, or that an attempt did."""
+        await self._note(call, run, EpisodeKind.ERROR, "failed", f"{call.path}: {problem}")
+
+    async def _note(self, call: StepCall, run: str, kind: EpisodeKind, what: str, text: str) -> None:
+        if call.memory is not MemoryMode.ON:
+            return
+        episode = Episode(
+            id=f"{run}/{call.path}/{what}"[-300:],
+            kind=kind,
+            text=text[:500],
+            importance=_IMPORTANCE[kind],
+            at=datetime.datetime.now(datetime.UTC),
+            step=call.path,
+        )
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._episodes.append(call.tenant, call.session, episode)
+        except (StoreUnavailable, TimeoutError):
+            try:
+                await self._mirror.append(call.tenant, EpisodeLine(session=call.session, episode=episode))
+            except StoreUnavailable as problem:
+                _log.warning("episode lost", step=call.path, problem=str(problem))

@@ -1,0 +1,48 @@
+"""Recall for whoever asks outside a task. How it is answered is the recall room's."""
+
+from datetime import UTC, datetime
+
+from pydantic import Field
+from temporalio import activity
+
+from perdure.model import Model
+from perdure.recall import Query, Recall, RecallResult
+from perdure.records import Lane
+from perdure.tenants import TenantKey
+
+
+class RecallRequest(Model):
+    """A question to memory, from somebody who knows the user and not the tenant."""
+
+    user_id: str = Field(min_length=1)
+    text: str = ""
+    lane: Lane | None = None
+    keys: tuple[str, ...] = ()
+    limit: int = 10
+
+
+class RecallActivities:
+    """Recall outside of tasks.
+
+    Args:
+        recall: The worker's one recall service.
+        key: Turns user ids into tenants.
+    """
+
+    def __init__(self, recall: Recall, key: TenantKey) -> None:
+        self._recall = recall
+        self._key = key
+
+    @activity.defn(name="recall_memory")
+    async def recall_memory(self, request: RecallRequest) -> RecallResult:
+        """Answer from every tier; a store that is down makes the answer degraded, not a failure."""
+        query = Query(
+            tenant=self._key.tenant_of(request.user_id),
+            session="none",
+            text=request.text,
+            lane=request.lane,
+            keys=request.keys,
+            limit=request.limit,
+            now=datetime.now(UTC),
+        )
+        return await self._recall.recall(query)

@@ -1,0 +1,85 @@
+"""A task's steps as activities: one for each tool, under the tool's own name, and those without a tool."""
+
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.heartbeats import beating
+from activities.notes import StepNotes
+from perdure.errors import PerdureError, ToolFailed
+from perdure.procedures.calls import ExpandCall, Expanded, RememberCall, StepCall, StepOutcome
+from perdure.procedures.running import Attempt, StepRunner
+from perdure.tools import Toolbox
+
+ATTEMPTS = 5
+"""How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
+
+
+class StepActivities:
+    """Everything that a step can be.
+
+    Args:
+        toolbox: The tools that become activities.
+        runner: Runs a step.
+        notes: Where it is written what became of it.
+        attempts: How often a tool that raises an exception of its own is tried.
+    """
+
+    def __init__(self, toolbox: Toolbox, runner: StepRunner, notes: StepNotes, *, attempts: int = ATTEMPTS) -> None:
+        self._toolbox = toolbox
+        self._runner = runner
+        self._notes = notes
+        self._attempts = attempts
+
+    def activities(self) -> list[Callable[..., Any]]:
+        """Give what a worker registers."""
+        return [*(self._of_tool(tool.name) for tool in self._toolbox), self.remember_step, self.expand]
+
+    @activity.defn
+    async def remember_step(self, call: RememberCall) -> StepOutcome:
+        """Render what a remember step writes."""
+        async with beating():
+            return await self._runner.remember(call, this_attempt())
+
+    @activity.defn
+    async def expand(self, call: ExpandCall) -> Expanded:
+        """Make the list of a ``for_each``."""
+        async with beating():
+            return await self._runner.expand(call)
+
+    def _of_tool(self, name: str) -> Callable[[StepCall], Awaitable[StepOutcome]]:
+        @activity.defn(name=name)
+        async def step(call: StepCall) -> StepOutcome:
+            return await self._step(call)
+
+        return step
+
+    async def _step(self, call: StepCall) -> StepOutcome:
+        attempt = this_attempt()
+        async with beating() as beats:
+            try:
+                outcome = await self._runner.act(call, attempt)
+            except ToolFailed as problem:
+                beats.failures += 1
+                await self._notes.failed(call, attempt.run, f"{problem}: {problem.text}")
+                last = beats.failures >= self._attempts
+                raise ApplicationError(
+                    str(problem), problem.text[:500], type=type(problem).__name__, non_retryable=last
+                ) from None
+            except PerdureError as problem:
+                if not problem.retryable:
+                    await self._notes.failed(call, attempt.run, str(problem))
+                raise
+            await self._notes.done(call, attempt.run, outcome)
+        return outcome
+
+
+def this_attempt() -> Attempt:
+    """Give the attempt that is running now."""
+    info = activity.info()
+    if info.workflow_id is None:
+        raise ApplicationError("a step runs inside a task's workflow only", non_retryable=True)
+    return Attempt(run=info.workflow_id, owner=uuid.uuid4().hex, number=info.attempt)

@@ -1,0 +1,67 @@
+"""A task's first activity: pin its skill, check all of it against what this worker has, fill in its inputs."""
+
+from temporalio import activity
+
+from perdure.procedures.calls import PreparedTask, PrepareTask, ToolShape
+from perdure.procedures.checking import check_skill, checked_inputs
+from perdure.procedures.values import Values
+from perdure.skills.loading import SkillLibrary
+from perdure.skills.model import ToolStep
+from perdure.tenants import TenantKey
+from perdure.tools import Toolbox
+
+
+class TaskActivities:
+    """Prepares tasks.
+
+    Args:
+        skills: Where skills are.
+        toolbox: The tools that this worker has.
+        key: Turns user ids into tenants.
+        values: Where large inputs are kept.
+        heartbeat: Seconds without a sign of life after which an attempt is given up.
+        continue_after: Events after which a task's history is rolled over; 0: when the server suggests it.
+    """
+
+    def __init__(
+        self,
+        skills: SkillLibrary,
+        toolbox: Toolbox,
+        key: TenantKey,
+        values: Values,
+        *,
+        heartbeat: float,
+        continue_after: int = 0,
+    ) -> None:
+        self._skills = skills
+        self._toolbox = toolbox
+        self._key = key
+        self._values = values
+        self._heartbeat = heartbeat
+        self._continue_after = continue_after
+
+    @activity.defn
+    async def prepare_task(self, request: PrepareTask) -> PreparedTask:
+        """Check a task and pin it to its skill as it is now.
+
+        Raises:
+            InvalidInput: For an unknown skill, tool, name or input, with the nearest one there is.
+        """
+        task = request.task
+        tenant = self._key.tenant_of(task.user_id)
+        skill = self._skills.get(task.skill)
+        reads = check_skill(skill, self._toolbox)
+        inputs = checked_inputs(skill, task.inputs)
+        names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
+        tools = {name: self._toolbox.get(name) for name in sorted(names)}
+        return PreparedTask(
+            tenant=tenant,
+            skill=skill,
+            version=skill.digest,
+            tools={name: ToolShape(effect=tool.effect, timeout=tool.timeout) for name, tool in tools.items()},
+            inputs={name: await self._values.keep(tenant, value) for name, value in inputs.items()},
+            reads=reads,
+            date=task.date or request.started_at.date(),
+            heartbeat=self._heartbeat,
+            continue_after=self._continue_after,
+        )

@@ -1,0 +1,1 @@
+"""Measurements against hand-written floors, side by side in one run."""

@@ -1,0 +1,77 @@
+"""Runs the sections that are asked for, prints a table, and merges the figures into ``bench/results.json``."""
+
+import asyncio
+import importlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from worker.servers import ensure, stop
+from worker.settings import Addresses, Settings
+
+SECTIONS = ("recall", "step", "history", "ingest", "crash")
+
+TARGETS = {
+    "recall.p95_ms": 50.0,
+    "recall.ratio_p50": 1.25,
+    "recall.ratio_p95": 1.25,
+    "step.ratio": 1.3,
+    "crash.lines": 25.0,
+    "crash.seconds": 6.0,
+}
+"""What a figure should not exceed."""
+
+AT_LEAST = {"ingest.ratio": 0.5}
+"""What a figure should reach."""
+
+RESULTS = Path(__file__).parent / "results.json"
+
+
+async def measure(sections: list[str], addresses: Addresses) -> dict[str, float]:
+    """Run sections one after the other, so that none disturbs another."""
+    figures: dict[str, float] = {}
+    for section in sections:
+        Console(stderr=True).print(f"measuring {section} …")
+        module = importlib.import_module(f"bench.{section}")
+        figures |= await module.run(addresses)
+    return figures
+
+
+def verdict(name: str, value: float) -> str:
+    """Say how a figure compares with its target."""
+    if name in TARGETS:
+        return f"{'met' if value <= TARGETS[name] else 'MISSED'} (≤ {TARGETS[name]:g})"
+    if name in AT_LEAST:
+        return f"{'met' if value >= AT_LEAST[name] else 'MISSED'} (≥ {AT_LEAST[name]:g})"
+    return ""
+
+
+def main() -> int:
+    """Measure, print and merge."""
+    sections = [section for section in sys.argv[1:] if section] or list(SECTIONS)
+    unknown = set(sections) - set(SECTIONS)
+    if unknown:
+        sys.stderr.write(f"error: no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}\n")
+        return 2
+    with tempfile.TemporaryDirectory(prefix="perdure-bench-") as home:
+        settings = Settings().model_copy(update={"home": Path(home)})
+        addresses = ensure(settings, worker=False, progress=lambda line: sys.stderr.write(line + "\n"))
+        try:
+            figures = asyncio.run(measure(sections, addresses))
+        finally:
+            stop(settings)
+    table = Table("figure", "value", "target")
+    for name, value in figures.items():
+        table.add_row(name, f"{value:,.2f}", verdict(name, value))
+    Console().print(table)
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps(dict(sorted((known | figures).items())), indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,310 @@
+"""Measures recall against the same work written by hand. Needs the real servers and the local model.
+
+One user's 10,000 memories, in sentences that people wrote: the documentation in this interpreter's own
+standard library. Ours and the floor answer the same questions in turn. The floor embeds the question and
+sends the same searches to Weaviate; it does not rank, explain, render, or look at episodes.
+"""
+
+import ast
+import asyncio
+import random
+import re
+import statistics
+import sysconfig
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import httpx
+import weaviate
+from weaviate.classes.query import Filter, MetadataQuery
+
+from perdure.embedding import MiniLMEmbedder
+from perdure.episodes import Episode, EpisodeKind, Episodes, connect
+from perdure.identity import memory_id, record_id
+from perdure.longterm import Embedding, LongTerm
+from perdure.mirror import Mirror
+from perdure.recall import Query, Recall
+from perdure.records import Lane, Memory, MemoryType, Record, RecordItem, Source, headline_of, record_text
+
+_MEMORIES = 9_000
+_RECORDS = 1_000
+_QUESTIONS = 250
+_PREFIX = "PerdureBench"
+_FRESH_ROUNDS = 4
+_FRESH_PAIRS = 15
+_FLUSHED_PAIRS = 180
+_CANDIDATES = 30
+"""As many as recall asks of each search."""
+
+
+class Addresses(Protocol):
+    """Where the servers are."""
+
+    @property
+    def weaviate_url(self) -> str:
+        """Weaviate's HTTP address."""
+        ...
+
+    @property
+    def weaviate_grpc_port(self) -> int:
+        """Weaviate's gRPC port."""
+        ...
+
+    @property
+    def redis_url(self) -> str:
+        """Redis's address."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Timings:
+    ours: list[float]
+    floor: list[float]
+
+    def ratio(self, share: float) -> float:
+        return round(_percentile(self.ours, share) / _percentile(self.floor, share), 3)
+
+
+async def run(addresses: Addresses) -> dict[str, float]:
+    """Measure, and give the figures under their flat keys."""
+    entries, questions = _corpus()
+    tenant = f"t_{uuid4().hex}"
+    embedder = MiniLMEmbedder()
+    embedding = Embedding(name=embedder.name, dimension=embedder.dimension)
+    host = urlsplit(addresses.weaviate_url)
+    async with AsyncExitStack() as stack:
+        longterm = LongTerm(
+            addresses.weaviate_url,
+            addresses.weaviate_grpc_port,
+            embedding=embedding,
+            prefix=_PREFIX,
+            query_timeout=30,
+            write_timeout=120,
+        )
+        stack.push_async_callback(longterm.close)
+        redis = connect(addresses.redis_url)
+        stack.push_async_callback(redis.aclose)
+        client = weaviate.use_async_with_custom(
+            http_host=host.hostname or "",
+            http_port=host.port or 80,
+            http_secure=False,
+            grpc_host=host.hostname or "",
+            grpc_port=addresses.weaviate_grpc_port,
+            grpc_secure=False,
+            skip_init_checks=True,
+        )
+        await client.connect()
+        stack.push_async_callback(client.close)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        recall = Recall(
+            longterm=longterm, episodes=Episodes(redis), mirror=Mirror(folder), embedder=embedder, limit_seconds=60
+        )
+        await _remember_session(Episodes(redis), tenant)
+        vectors = await embedder.embed([headline_of(entry.text) for entry in entries])
+        by_id = {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
+        collections = [client.collections.use(f"{_PREFIX}{kind}").with_tenant(tenant) for kind in ("Record", "Memory")]
+
+        async def ours(question: str) -> None:
+            query = Query(tenant=tenant, session="bench", text=question, now=datetime.now(UTC))
+            result = await recall.recall(query)
+            if result.degraded or not result.items:
+                raise RuntimeError(f"recall gave {len(result.items)} items, degraded: {result.degraded}")
+
+        async def floor(question: str) -> None:
+            [vector] = await embedder.embed([question])
+            await asyncio.gather(*_searches(collections, question, vector))
+
+        fresh = _Timings(ours=[], floor=[])
+        for number in range(_FRESH_ROUNDS):
+            # Written again each time: what is written long enough ago is no longer fresh.
+            await longterm.put(tenant, entries, by_id)
+            if number == 0:
+                continue  # The first round also warms everything up.
+            asked = questions[number * _FRESH_PAIRS : (number + 1) * _FRESH_PAIRS]
+            await _in_turn(fresh, asked, ours, floor)
+        await _until_flushed(addresses.weaviate_url, collections, tenant, questions)
+        flushed = _Timings(ours=[], floor=[])
+        await _in_turn(flushed, questions[-_FLUSHED_PAIRS:], ours, floor)
+        await longterm.drop_tenant(tenant)
+        embedder.close()
+    return {
+        "recall.p50_ms": _percentile(flushed.ours, 0.5),
+        "recall.p95_ms": _percentile(flushed.ours, 0.95),
+        "recall.p50_fresh_ms": _percentile(fresh.ours, 0.5),
+        "recall.p95_fresh_ms": _percentile(fresh.ours, 0.95),
+        "recall.floor_p50_ms": _percentile(flushed.floor, 0.5),
+        "recall.floor_p95_ms": _percentile(flushed.floor, 0.95),
+        "recall.ratio_p50": flushed.ratio(0.5),
+        "recall.ratio_p95": flushed.ratio(0.95),
+        "recall.ratio_p50_fresh": fresh.ratio(0.5),
+        "recall.ratio_p95_fresh": fresh.ratio(0.95),
+    }
+
+
+def _searches(collections: Sequence[Any], text: str, vector: Sequence[float]) -> Iterator[Awaitable[Any]]:
+    condition = (
+        Filter.by_property("state").equal("current")
+        & Filter.by_property("valid_until").greater_than(int(time.time() * 1_000_000))
+        & Filter.by_property("confidence").greater_or_equal(0.7)
+    )
+    wanted = ["text", "document"]
+    for collection in collections:
+        yield collection.query.near_vector(
+            near_vector=vector,
+            limit=_CANDIDATES,
+            filters=condition,
+            return_properties=wanted,
+            return_metadata=MetadataQuery(distance=True),
+        )
+        yield collection.query.bm25(
+            query=text,
+            query_properties=["headline"],
+            limit=_CANDIDATES,
+            filters=condition,
+            return_properties=wanted,
+            return_metadata=MetadataQuery(score=True),
+        )
+
+
+async def _in_turn(
+    timings: _Timings,
+    questions: Sequence[str],
+    ours: Callable[[str], Awaitable[None]],
+    floor: Callable[[str], Awaitable[None]],
+) -> None:
+    for number, question in enumerate(questions):
+        pair = [(ours, timings.ours), (floor, timings.floor)]
+        # Whoever goes second finds the question's blocks in the server's cache.
+        for ask, found in pair if number % 2 else reversed(pair):
+            started = time.perf_counter()
+            await ask(question)
+            found.append((time.perf_counter() - started) * 1000.0)
+
+
+async def _until_flushed(url: str, collections: Sequence[Any], tenant: str, questions: Sequence[str]) -> None:
+    """Wait until the objects are in segments and word search has become as fast as it will."""
+    deadline = time.monotonic() + 180
+    async with httpx.AsyncClient(base_url=url) as http:
+        while time.monotonic() < deadline:
+            nodes = (await http.get("/v1/nodes", params={"output": "verbose"})).json()["nodes"]
+            shards = [shard for node in nodes for shard in node.get("shards") or () if shard["name"] == tenant]
+            if sum(shard["objectCount"] for shard in shards) >= _MEMORIES + _RECORDS:
+                break
+            await asyncio.sleep(0.5)
+    calm = 0
+    last = float("inf")
+    while calm < 4 and time.monotonic() < deadline:
+        times: list[float] = []
+        for question in questions[:15]:
+            started = time.perf_counter()
+            for collection in collections:
+                await collection.query.bm25(query=question, query_properties=["headline"], limit=_CANDIDATES)
+            times.append(time.perf_counter() - started)
+        now = statistics.median(times)
+        calm = calm + 1 if now > 0.85 * last else 0
+        last = min(last, now)
+        await asyncio.sleep(1)
+
+
+async def _remember_session(episodes: Episodes, tenant: str) -> None:
+    now = datetime.now(UTC)
+    for number in range(40):
+        episode = Episode(
+            id=f"step-{number}",
+            kind=EpisodeKind.TOOL,
+            text=f"Step {number} read a page of the documentation and found nothing that was new.",
+            importance=(number % 10) / 10,
+            at=now - timedelta(minutes=40 - number),
+        )
+        await episodes.append(tenant, "bench", episode)
+
+
+def _corpus() -> tuple[list[Record | Memory], list[str]]:
+    chance = random.Random(7)
+    sentences = _sentences()
+    chance.shuffle(sentences)
+    wanted = _MEMORIES + _RECORDS + _QUESTIONS
+    if len(sentences) < wanted:
+        raise RuntimeError(f"this interpreter's documentation has only {len(sentences)} sentences of {wanted}")
+    now = datetime.now(UTC)
+    tenant = "bench"
+    entries: list[Record | Memory] = []
+    for number, sentence in enumerate(sentences[: _MEMORIES + _RECORDS]):
+        at = now - timedelta(days=chance.random() * 120)
+        common: dict[str, Any] = {
+            "first_seen": at,
+            "last_seen": at,
+            "confidence": round(0.6 + 0.4 * chance.random(), 2),
+            "access_count": chance.randrange(60),
+            "occurrences": (f"occ_{number:064}",),
+            "operations": (f"op_{number:032}",),
+        }
+        if number < _MEMORIES:
+            kind = chance.choice(list(MemoryType))
+            entries.append(
+                Memory(
+                    id=memory_id(tenant, kind, sentence),
+                    text=sentence,
+                    memory_type=kind,
+                    source=Source.LEARNED,
+                    tags=("docs",),
+                    **common,
+                )
+            )
+            continue
+        item = RecordItem(
+            lane=Lane.PATTERN,
+            key=f"page-{number}",
+            payload={"page": number, "result": "read"},
+            summary=sentence,
+            occurrence=str(number),
+            occurred_at=at,
+        )
+        entries.append(
+            Record(
+                id=record_id(tenant, item.lane, item.key, item.payload),
+                text=record_text(item),
+                lane=item.lane,
+                key=item.key,
+                payload=item.payload,
+                run="bench",
+                **common,
+            )
+        )
+    questions = [" ".join(sentence.split()[:14]) for sentence in sentences[_MEMORIES + _RECORDS :][:_QUESTIONS]]
+    return entries, questions
+
+
+def _sentences() -> list[str]:
+    folder = Path(sysconfig.get_paths()["stdlib"])
+    found: dict[str, None] = {}
+    for file in sorted(path for path in folder.rglob("*.py") if "site-packages" not in path.parts):
+        for text in _docstrings(file):
+            for paragraph in re.split(r"\n\s*\n", text):
+                for sentence in re.split(r"(?<=[.!?])\s+", " ".join(paragraph.split())):
+                    if 40 <= len(sentence) <= 300 and re.fullmatch(r"[A-Z][^>{}|=]*[a-z]{3}[^>{}|=]*[.!?]", sentence):
+                        found[sentence] = None
+    return list(found)
+
+
+def _docstrings(file: Path) -> Iterator[str]:
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (SyntaxError, UnicodeDecodeError, ValueError, OSError):
+        return  # Some files of the standard library's own tests are broken on purpose.
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield ast.get_docstring(node) or ""
+
+
+def _percentile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3)

@@ -1,0 +1,105 @@
+"""Tools whose every effect is a line in a ledger file, so that a test can count what really happened."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+from perdure import NotDone, ToolCall, tool
+
+
+def _append(ledger: str, line: str) -> None:
+    with Path(ledger).open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _lines(ledger: str) -> list[str]:
+    return Path(ledger).read_text(encoding="utf-8").splitlines() if Path(ledger).exists() else []
+
+
+async def _appended(ledger: str, line: str) -> dict[str, Any] | None:
+    return {"line": line} if line in _lines(ledger) else None
+
+
+@tool(effect="once", timeout=2.0, check=_appended)
+async def append(ledger: str, line: str) -> dict[str, Any]:
+    """Append a line, and be able to tell afterwards."""
+    _append(ledger, line)
+    return {"line": line}
+
+
+@tool(effect="once", timeout=1.0)
+async def append_blindly(ledger: str, line: str) -> dict[str, Any]:
+    """Append a line, with no way to tell afterwards."""
+    _append(ledger, line)
+    return {"line": line}
+
+
+@tool(effect="idempotent", timeout=2.0)
+async def append_unguarded(ledger: str, line: str) -> dict[str, Any]:
+    """Append a line as if it could be repeated: the control, which must show a duplicate."""
+    _append(ledger, line)
+    return {"line": line}
+
+
+@tool(effect="read")
+async def echo(value: Any) -> Any:
+    """Give back what it is given."""
+    return value
+
+
+@tool(effect="read")
+async def look(name: str, known: bool = True) -> dict[str, Any]:
+    """Look something up; what is not known has no licence."""
+    return {"name": name, "licence": "MIT" if known else None}
+
+
+@tool(effect="read")
+async def big(size: int) -> str:
+    """Give a text of this many characters."""
+    return "x" * size
+
+
+@tool(effect="read")
+async def who(call: ToolCall) -> dict[str, Any]:
+    """Tell what a tool knows about its call."""
+    return call.model_dump(mode="json")
+
+
+@tool(effect="read", timeout=5.0)
+async def flaky(ledger: str, fails: int) -> int:
+    """Fail this often, then succeed."""
+    _append(ledger, "try")
+    tries = len(_lines(ledger))
+    if tries <= fails:
+        raise RuntimeError(f"secret number {tries}")
+    return tries
+
+
+@tool(effect="once", timeout=2.0)
+async def hesitant(ledger: str) -> int:
+    """Say once that nothing happened, then act."""
+    _append(ledger, "try")
+    tries = len(_lines(ledger))
+    if tries == 1:
+        raise NotDone("the service was busy")
+    return tries
+
+
+@tool(effect="once", timeout=1.0)
+async def breaks(ledger: str, line: str) -> str:
+    """Act, and then fail, so that nobody knows."""
+    _append(ledger, line)
+    if len(_lines(ledger)) == 1:
+        raise ConnectionError("gone")
+    return line
+
+
+@tool(effect="read", timeout=60.0)
+async def linger(ledger: str) -> str:
+    """Say that it started, and wait to be cancelled."""
+    _append(ledger, "started")
+    await asyncio.sleep(60)
+    return "done"

@@ -1,0 +1,127 @@
+"""What goes wrong is refused where it enters, or ends the task with a message; nothing is retried for ever."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.api.common.v1 import Payload, Payloads, WorkflowType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from tests.agents.harness import Bench
+
+
+async def refused(agents: Bench, text: str, **more: Any) -> str:
+    with pytest.raises(WorkflowFailureError) as caught:
+        await agents.run(text, **more)
+    cause = caught.value.cause
+    assert isinstance(cause, ApplicationError)
+    return cause.message
+
+
+@pytest.mark.parametrize(
+    ("skill", "message"),
+    [
+        ("steps: [{id: a, tool: ecko}]", "PRD102 steps[0].tool: no worker has a tool 'ecko' (did you mean 'echo'?)"),
+        ("steps: [{id: a, tool: echo, args: {value: '${b}'}}]", "PRD103 steps[0].args: there is no name 'b'"),
+        ("steps: [{id: a, tool: echo, args: {value: '${1 +}'}}]", "does not parse"),
+        ("stps: []", "stps: is not a field here (did you mean 'steps'?)"),
+        ("steps: [", "is not YAML"),
+        ("steps: [{id: a, tool: look, args: {name: 3}}]", "PRD104 steps[0].args.name: input should be a valid string"),
+        (
+            "steps: [{id: a, tool: echo, args: {value: 1}}, {id: b, tool: look, args: {name: '${steps.a.output}'}}]",
+            "step b: PRD104 b.args.name: input should be a valid string",
+        ),
+        ("steps: [{id: a, tool: big, args: {size: 2100000}}]", "step a: PRD110 tool 'big' returned 2,100,002 bytes"),
+        ("steps: [{id: a, tool: echo, args: {value: 1}, expect: '${output == 2}'}]", "PRD111 a: the result is not"),
+        ("steps: [{for_each: '${task.id}', as: x, steps: [{id: a, tool: who}]}]", "gives str, not a list"),
+    ],
+)
+async def test_a_bad_skill(agents: Bench, skill: str, message: str) -> None:
+    assert message in await refused(agents, skill)
+
+
+async def test_an_unknown_skill_and_input(agents: Bench) -> None:
+    name = agents.skill("inputs: {a: string}\nsteps: [{id: b, tool: who}]")
+    for task, message in [
+        (agents.task(name[:-1], inputs={}), f"no skill '{name[:-1]}' (did you mean '{name}'?)"),
+        (agents.task(name, inputs={"aa": 1}), "PRD101 inputs.aa"),
+        (agents.task(name), "PRD101 inputs.a: is missing"),
+    ]:
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await agents.start(task)).result()
+        assert isinstance(caught.value.cause, ApplicationError)
+        assert message in caught.value.cause.message
+
+
+async def test_limits_stop_a_task(agents: Bench) -> None:
+    text = "steps: [{id: a, tool: who}, {id: b, tool: who}]"
+    assert "the task may run 1 steps (limits.steps)" in await refused(agents, text, limits={"steps": 1})
+
+
+async def test_a_tool_is_tried_again_and_killed_attempts_aside_not_for_ever(agents: Bench) -> None:
+    ledger = agents.ledger()
+    good = await agents.run(
+        f"steps: [{{id: a, tool: flaky, args: {{ledger: '{ledger}', fails: 1}}}}]\noutput: '${{steps.a.output}}'"
+    )
+    assert good.output == 2
+    other = agents.ledger()
+    message = await refused(agents, f"steps: [{{id: a, tool: flaky, args: {{ledger: '{other}', fails: 9}}}}]")
+    assert message == "step a: PRD112 tool 'flaky' raised RuntimeError: secret number 3"
+    assert len(other.read_text().splitlines()) == 3
+
+
+async def test_a_failed_step_that_may_fail_is_passed_over(agents: Bench) -> None:
+    result = await agents.run(
+        """
+steps:
+  - {id: a, tool: big, args: {size: 2100000}, on_failure: continue}
+  - {id: b, tool: echo, args: {value: "${steps.a.status} ${steps.a.output == null} ${steps.a.problem.contains('PRD110')}"}}
+output: "${steps.b.output}"
+"""
+    )
+    assert (result.output, result.failed) == ("failed true true", 1)
+
+
+async def test_not_done_is_simply_retried(agents: Bench) -> None:
+    ledger = agents.ledger()
+    result = await agents.run(
+        f"steps: [{{id: a, tool: hesitant, args: {{ledger: '{ledger}'}}}}]\noutput: '${{steps.a.output}}'"
+    )
+    assert result.output == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"task_id": "a", "skill": "b"}', "PRD101 user_id: is missing"),
+        (b'{"task_id": "a b", "user_id": "u", "skill": "b"}', "PRD101 task_id: "),
+        (b'{"task_id": "a", "user_id": "u", "skil": "b"}', "did you mean 'skill'"),
+        (b"[1]", "PRD101"),
+        (b"{nonsense", "PRD101"),
+        (None, "PRD101 task: is missing"),
+    ],
+)
+async def test_a_malformed_input_from_the_ui_fails_the_workflow(
+    agents: Bench, content: bytes | None, message: str
+) -> None:
+    payload = Payload(metadata={"encoding": b"json/plain"}, data=content or b"")
+    identifier = f"ui-{uuid4().hex}"
+    await agents.client.workflow_service.start_workflow_execution(
+        StartWorkflowExecutionRequest(
+            namespace="default",
+            workflow_id=identifier,
+            workflow_type=WorkflowType(name="ResumableAgent"),
+            task_queue=TaskQueue(name=agents.queue),
+            input=Payloads(payloads=[payload] if content is not None else []),
+            request_id=identifier,
+        )
+    )
+    with pytest.raises(WorkflowFailureError) as caught:
+        await agents.client.get_workflow_handle(identifier).result()
+    assert isinstance(caught.value.cause, ApplicationError)
+    assert message in caught.value.cause.message
+    assert json.dumps(caught.value.cause.message)

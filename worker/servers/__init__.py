@@ -1,0 +1,192 @@
+"""Owns the local servers: real ones, found or got, started detached with their data in one folder, and stopped.
+
+Everything here may be called from any process of the same user; a lock in the folder decides who starts them.
+A server whose address the settings name is never started.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from worker.servers.cache import locked, writable
+from worker.servers.find import Found, find
+from worker.servers.fleet import Fleet
+from worker.servers.launch import Launch, Report
+from worker.servers.problems import (
+    HomeUnusable,
+    LocalServersError,
+    ServerNotFound,
+    ServerNotStarted,
+)
+from worker.servers.recipes import Server
+from worker.servers.state import HomeLock, State, read_state
+from worker.settings import Addresses, Settings
+
+__all__ = [
+    "Fleet",
+    "Found",
+    "HomeUnusable",
+    "LocalServersError",
+    "Server",
+    "ServerNotFound",
+    "ServerNotStarted",
+    "State",
+    "ensure",
+    "find_all",
+    "running",
+    "state",
+    "stop",
+]
+
+ROOM_NEEDED = 200_000_000
+"""Bytes that must be free in the data folder: enough for the empty stores and their logs."""
+
+_STOPPED_WITHIN = 90.0
+
+
+def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] = lambda _: None) -> Addresses:
+    """Give the addresses of the servers, starting those that are not configured and do not run yet.
+
+    Args:
+        settings: The data folder, and the addresses that replace local servers.
+        worker: Whether a worker is to run beside them.
+        progress: Told what happens, line by line.
+
+    Returns:
+        Where the servers are; all of them were ready a moment ago.
+
+    Raises:
+        LocalServersError: With what was tried and what to do.
+    """
+    configured = settings.configured_addresses()
+    if configured:
+        progress("all servers are configured; none is started here")
+        return configured
+    home = settings.home
+    attached = _attach(settings, worker=worker, progress=progress)
+    if attached:
+        return attached
+    with locked(home / "start.lock", lambda: progress(f"another process is starting the servers of {home}")):
+        _await_other(settings, progress)
+        attached = _attach(settings, worker=worker, progress=progress)
+        if attached:
+            return attached
+        free = shutil.disk_usage(home).free
+        if free < ROOM_NEEDED:
+            raise HomeUnusable(f"{home} has {free / 1e6:.0f} MB free; {ROOM_NEEDED / 1e6:.0f} MB are needed at least")
+        launch = Launch(found=find_all(settings, progress), worker=worker)
+        return _launch(settings, launch, progress)
+
+
+def running(settings: Settings) -> Addresses | None:
+    """Give the addresses of the servers if they are configured or run already."""
+    configured = settings.configured_addresses()
+    if configured:
+        return configured
+    current = state(settings)
+    return current.addresses if current else None
+
+
+def state(settings: Settings) -> State | None:
+    """Give what runs in the data folder; None where no supervisor lives, or it is not ready yet."""
+    holder = HomeLock(settings.home).holder()
+    current = read_state(settings.home) if holder else None
+    return current if current and current.pid == holder else None
+
+
+def stop(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> bool:
+    """Stop the servers and the worker, and wait until they are gone.
+
+    Returns:
+        Whether anything ran.
+    """
+    lock = HomeLock(settings.home)
+    holder = lock.holder()
+    if holder is None:
+        return False
+    progress(f"stopping the servers of {settings.home}")
+    os.kill(holder, signal.SIGTERM)
+    if not lock.wait_released(_STOPPED_WITHIN):
+        raise ServerNotStarted(f"process {holder} has not stopped in {_STOPPED_WITHIN:.0f} s; see {settings.home}/logs")
+    return True
+
+
+def find_all(settings: Settings, progress: Callable[[str], None]) -> dict[Server, Found]:
+    """Find, or get, every server that the settings give no address for; say which one was taken."""
+    configured = {
+        Server.TEMPORAL: settings.temporal_address,
+        Server.WEAVIATE: settings.weaviate_url,
+        Server.REDIS: settings.redis_url,
+    }
+    found: dict[Server, Found] = {}
+    for server in Server:
+        address = configured[server]
+        if address:
+            progress(f"{server}: configured, not started here")
+            continue
+        found[server] = find(server, settings, progress)
+        progress(f"{server}: {found[server].path} ({found[server].how})")
+    return found
+
+
+def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]) -> Addresses | None:
+    current = state(settings)
+    if current is None:
+        return None
+    progress(f"attached to the servers that run in {settings.home}")
+    if worker and current.worker is None:
+        progress("starting a worker beside them")
+        os.kill(current.pid, signal.SIGUSR1)
+    return current.addresses
+
+
+def _await_other(settings: Settings, progress: Callable[[str], None]) -> None:
+    """Wait for a supervisor that is still starting, or already stopping, to have done so."""
+    lock = HomeLock(settings.home)
+    until = time.monotonic() + _STOPPED_WITHIN
+    said = False
+    while (holder := lock.holder()) is not None and state(settings) is None:
+        if not said:
+            progress(f"process {holder} is starting or stopping the servers of {settings.home}; waiting for it")
+            said = True
+        if time.monotonic() > until:
+            raise ServerNotStarted(f"process {holder} holds {settings.home} and is not ready; see {settings.home}/logs")
+        time.sleep(0.05)
+
+
+def _launch(settings: Settings, launch: Launch, progress: Callable[[str], None]) -> Addresses:
+    """Start a detached supervisor and listen until it is ready."""
+    logs = settings.home / "logs"
+    with writable(logs):
+        log = (logs / "supervisor.log").open("ab")
+    # A session of its own: neither Ctrl-C nor a closed terminal reaches it. -P: it imports nothing from its folder.
+    with (
+        log,
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "worker.servers.supervisor"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=os.environ | settings.environment(),
+            cwd=settings.home,
+            start_new_session=True,
+            text=True,
+        ) as process,
+    ):
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(launch.model_dump_json())
+        process.stdin.close()
+        last = Report(kind="failed", text=f"the supervisor ended without a word; see {logs}/supervisor.log")
+        for line in process.stdout:
+            last = Report.model_validate_json(line)
+            if last.kind == "say":
+                progress(last.text)
+    ready = state(settings) if last.kind == "ready" else None
+    if ready is None:
+        raise ServerNotStarted(last.text or f"another process holds {settings.home}")
+    return ready.addresses

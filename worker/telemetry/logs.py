@@ -1,0 +1,56 @@
+"""Owns how log lines look: for people on a terminal, JSON everywhere else. Decides nothing about what is logged."""
+
+import logging
+import sys
+
+import structlog
+from opentelemetry import trace
+from opentelemetry.trace import format_trace_id
+from structlog.typing import EventDict, WrappedLogger
+
+
+def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None) -> None:
+    """Set up structlog, and send what libraries log through it.
+
+    Args:
+        level: The lowest level that is written.
+        as_json: Whether lines are JSON; without it, they are unless standard error is a terminal.
+    """
+    json_lines = not sys.stderr.isatty() if as_json is None else as_json
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _add_trace,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    renderer: list[structlog.typing.Processor] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        if json_lines
+        else [structlog.dev.ConsoleRenderer()]
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level)
+    for name in ("httpx", "httpx2", "openai"):
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))
+
+
+def _add_trace(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    context = trace.get_current_span().get_span_context()
+    if context.is_valid:
+        event["trace"] = format_trace_id(context.trace_id)
+    return event

@@ -1,0 +1,140 @@
+"""Owns the local span file: one JSON line a span, for its owner alone, bounded; and reading one trace back.
+
+Several processes append to it. A span that cannot be written is dropped: telemetry never fails what it watches.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
+from pydantic import JsonValue, ValidationError
+
+from perdure.model import Model
+
+ROTATE_AT = 4_000_000
+"""Bytes after which the file becomes ``spans.jsonl.1``: about 8,000 spans each, two files kept."""
+
+
+class SpanLine(Model):
+    """A span as the file keeps it."""
+
+    trace: str
+    span: str
+    parent: str = ""
+    name: str
+    start: int
+    """In nanoseconds since 1970."""
+    end: int
+    failed: bool = False
+    service: str = ""
+    attributes: dict[str, JsonValue]
+
+    @property
+    def milliseconds(self) -> float:
+        """How long it took."""
+        return (self.end - self.start) / 1e6
+
+
+class SpanFile(SpanExporter):
+    """Appends spans to the file of a folder.
+
+    Args:
+        folder: Where the file is.
+        rotate_at: The size after which it starts anew.
+    """
+
+    def __init__(self, folder: Path, rotate_at: int = ROTATE_AT) -> None:
+        self._path = folder / "spans.jsonl"
+        self._rotate_at = rotate_at
+        self._file = -1
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Append spans; each write is one call, so that lines of several processes never mix."""
+        try:
+            data = b"".join(_line(span) for span in spans)
+            self._open()
+            os.write(self._file, data)
+        except OSError:
+            return SpanExportResult.FAILURE
+        return SpanExportResult.SUCCESS
+
+    def shutdown(self) -> None:
+        """Close the file."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Nothing is held back."""
+        return True
+
+    def _open(self) -> None:
+        if self._file >= 0 and self._is_current():
+            if os.fstat(self._file).st_size < self._rotate_at:
+                return
+            self._rotate()
+        self.shutdown()
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def _is_current(self) -> bool:
+        """Whether our file is still the one at its path: another process may have rotated it."""
+        try:
+            return os.stat(self._path).st_ino == os.fstat(self._file).st_ino  # noqa: PTH116 - on every span
+        except FileNotFoundError:
+            return False
+
+    def _rotate(self) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            if self._is_current():
+                self._path.replace(self._path.with_name("spans.jsonl.1"))
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+
+def _line(span: ReadableSpan) -> bytes:
+    context = span.context
+    assert context
+    line = {
+        "trace": format_trace_id(context.trace_id),
+        "span": format_span_id(context.span_id),
+        "parent": format_span_id(span.parent.span_id) if span.parent else "",
+        "name": span.name,
+        "start": span.start_time or 0,
+        "end": span.end_time or 0,
+        "failed": span.status.status_code is StatusCode.ERROR,
+        "service": span.resource.attributes.get("service.name", ""),
+        "attributes": dict(span.attributes or {}),
+    }
+    return json.dumps(line, separators=(",", ":"), default=list).encode() + b"\n"
+
+
+def spans_of(folder: Path, trace_id: str) -> list[SpanLine]:
+    """Give the spans of one trace, by their start.
+
+    Args:
+        folder: The folder of the span file.
+        trace_id: 32 hex digits.
+    """
+    # A workflow task that is tried again can emit a span once more, under the same id.
+    found: dict[str, SpanLine] = {}
+    for line in _lines(folder):
+        if trace_id in line:
+            with contextlib.suppress(ValidationError):  # A line that a full disk cut off.
+                span = SpanLine.model_validate_json(line)
+                if span.trace == trace_id:
+                    found[span.span] = span
+    return sorted(found.values(), key=lambda span: span.start)
+
+
+def _lines(folder: Path) -> Iterator[str]:
+    for name in ("spans.jsonl.1", "spans.jsonl"):
+        with contextlib.suppress(FileNotFoundError), (folder / name).open(encoding="utf-8", errors="replace") as file:
+            yield from file

@@ -1,0 +1,485 @@
+"""The workflow of a task: runs a skill's steps in order, each once. Touches nothing; every effect is an activity."""
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeUpdate
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.attributes import AGENT, PHASE, SKILL, TENANT
+    from perdure.jobs import Batch, Receipt
+    from perdure.model import Instant
+    from perdure.procedures.calls import (
+        EvaluateCall,
+        Evaluated,
+        ExpandCall,
+        Expanded,
+        Given,
+        PreparedTask,
+        PrepareTask,
+        RecallCall,
+        RememberCall,
+        Result,
+        Scope,
+        StepCall,
+        StepOutcome,
+        Value,
+    )
+    from perdure.skills.model import ForEach, OnFailure, RecallStep, RememberStep, ToolStep
+    from perdure.tasks import (
+        Answer,
+        MemoryMode,
+        Phase,
+        Progress,
+        Question,
+        QuestionKind,
+        StepStatus,
+        TaskResult,
+    )
+    from workflows import options
+    from workflows.display import details
+    from workflows.plan_cursor import Here, ended, entered, here, leaves, scope
+    from workflows.questions import Questions
+    from workflows.submissions import Submissions
+    from workflows.task_state import (
+        ANSWERED_KEPT,
+        JOBS_KEPT,
+        RECALLS_KEPT,
+        RECEIPTS_KEPT,
+        REFUSED_KEPT,
+        TaskRun,
+        TaskState,
+    )
+
+BATCH = 25
+"""Items that are handed to one job: about 100 kB in the history at their usual size."""
+
+LAST_SUBMITS = timedelta(seconds=60)
+"""How long a task's end waits until what it learned is accepted; it is accepted once it is in the mirror."""
+
+_PROBLEM = 2_000
+
+
+class TaskFailed(Exception):
+    """Ends a task with what a person should read."""
+
+
+@workflow.defn(name="ResumableAgent")
+class ResumableAgent:
+    """A durable task that runs a skill.
+
+    Start it by its name with an ``AgentTask``. The query ``progress`` tells where it is, ``questions`` what it
+    waits for, and the update ``answer`` answers one.
+    """
+
+    @workflow.init
+    def __init__(self, task: TaskRun | None = None) -> None:
+        self._input = task
+        self._state: TaskState | None = task.carried if task else None
+        self._phase = Phase.PREPARING
+        self._step = ""
+        self._problem = ""
+        self._questions = Questions(self._state.answered if self._state else ())
+        self._submissions = Submissions(self._accepted, self._not_accepted)
+
+    @workflow.run
+    async def run(self, task: TaskRun | None = None) -> TaskResult:
+        """Run a task to its end, and give its result."""
+        if task is None:
+            raise ApplicationError(
+                "PRD101 task: is missing (give an AgentTask)", type="InvalidTask", non_retryable=True
+            )
+        try:
+            await self._run()
+            return await self._evaluated()
+        except TaskFailed as failure:
+            await self._ended(Phase.FAILED, str(failure))
+            raise ApplicationError(
+                str(failure), self._result("failed"), type="TaskFailed", non_retryable=True
+            ) from failure
+        except Exception as error:
+            if is_cancelled_exception(error):
+                await self._ended(Phase.CANCELLED, "cancelled")
+            raise
+        except asyncio.CancelledError:
+            await self._ended(Phase.CANCELLED, "cancelled")
+            raise
+
+    @workflow.query
+    def progress(self) -> Progress:
+        """Tell where the task is."""
+        state = self._state
+        count = state.ended.get if state else dict[StepStatus, int]().get
+        return Progress(
+            task_id=self._task.task_id,
+            skill=self._task.skill,
+            phase=self._phase,
+            step=self._step,
+            done=state.done if state else 0,
+            total=state.total if state else 0,
+            skipped=count(StepStatus.SKIPPED, 0),
+            failed=count(StepStatus.FAILED, 0),
+            recalled=state.recalled if state else 0,
+            remembered=state.remembered if state else 0,
+            questions=self._questions.open,
+            problem=self._problem,
+        )
+
+    @workflow.query
+    def questions(self) -> tuple[Question, ...]:
+        """Tell what the task waits for."""
+        return self._questions.open
+
+    @workflow.update
+    async def answer(self, answer: Answer) -> Progress:
+        """Answer a question; recorded at once, so that nothing can come between."""
+        self._questions.answer(answer)
+        return self.progress()
+
+    @answer.validator
+    def _refuse_answer(self, answer: Answer) -> None:
+        self._questions.check(answer)
+
+    @property
+    def _task(self) -> TaskRun:
+        if self._input is None:
+            raise ApplicationError("there is no task", type="InvalidTask", non_retryable=True)
+        return self._input
+
+    @property
+    def _known(self) -> TaskState:
+        if self._state is None:
+            raise ApplicationError("the task is not prepared yet", type="InvalidTask", non_retryable=True)
+        return self._state
+
+    def _update(self, **changes: object) -> None:
+        self._state = self._known.model_copy(update=changes)
+
+    async def _run(self) -> None:
+        if self._state is None:
+            await self._prepare()
+        else:
+            for batch in self._state.unsent:
+                self._submissions.send(batch)
+            self._update(unsent=())
+        self._enter(Phase.RUNNING)
+        skill = self._known.prepared.skill
+        while (at := here(skill, self._known.cursor)) is not None:
+            if self._should_continue():
+                await self._continue()
+            self._step = at.path
+            self._show()
+            if isinstance(at.step, ForEach):
+                await self._expand(at, at.step)
+            else:
+                await self._take(at)
+        self._step = ""
+
+    async def _prepare(self) -> None:
+        _label([AGENT.value_set(self._task.agent), SKILL.value_set(self._task.skill), PHASE.value_set(self._phase)])
+        request = PrepareTask(task=self._task, started_at=workflow.now())
+        try:
+            prepared = await workflow.execute_activity(
+                "prepare_task",
+                request,
+                result_type=PreparedTask,
+                summary=f"skill {self._task.skill}",
+                **options.of_preparation(),
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            raise TaskFailed(_problem(error)) from error
+        self._state = TaskState(prepared=prepared, started_at=workflow.now(), total=leaves(prepared.skill.steps))
+
+    async def _expand(self, at: Here, block: ForEach) -> None:
+        prepared = self._known.prepared
+        call = ExpandCall(
+            tenant=prepared.tenant,
+            path=at.path,
+            block=block.model_copy(update={"steps": block.steps[:1]}),
+            scope=self._scope(block.id),
+        )
+        try:
+            expanded = await workflow.execute_activity(
+                "expand", call, result_type=Expanded, summary=f"{at.path}: its list", **self._of_step()
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            raise TaskFailed(f"step {at.path}: {_problem(error)}") from error
+        self._update(
+            cursor=entered(prepared.skill, self._known.cursor, expanded.elements),
+            total=self._known.total + len(expanded.elements) * leaves(block.steps),
+        )
+
+    async def _take(self, at: Here) -> None:
+        """Run a step to its end, through every question and failure."""
+        if self._known.done >= self._task.limits.steps:
+            raise TaskFailed(f"step {at.path}: the task may run {self._task.limits.steps} steps (limits.steps)")
+        given, result = Given(), None
+        while result is None:
+            try:
+                outcome = await self._execute(at, given)
+                if outcome.question is None:
+                    await self._remember(at, outcome)
+                    result = outcome.result
+                else:
+                    given, result = await self._asked(outcome, outcome.question, given)
+            except ActivityError as error:
+                if is_cancelled_exception(error):
+                    raise
+                result = await self._failed(at, _problem(error))
+        ended_before = self._known.ended
+        self._update(
+            cursor=ended(self._known.prepared.skill, self._known.cursor, result),
+            ended={**ended_before, result.status: ended_before.get(result.status, 0) + 1},
+        )
+
+    async def _execute(self, at: Here, given: Given) -> StepOutcome:
+        """Run the activity of a step once."""
+        state, memory = self._known, self._task.memory
+        context = {
+            "tenant": state.prepared.tenant,
+            "session": self._task.session,
+            "task_id": self._task.task_id,
+            "agent": self._task.agent,
+            "path": at.path,
+            "scope": self._scope(at.step.id),
+            "memory": memory,
+            "occurred_at": self._observed_at(),
+        }
+        match at.step:
+            case ToolStep() as step:
+                shape = state.prepared.tools[step.tool]
+                how = options.of_tool(shape, state.prepared.heartbeat)
+                call = StepCall.model_validate({**context, "step": step, "given": given})
+                return await workflow.execute_activity(step.tool, call, result_type=StepOutcome, summary=at.path, **how)
+            case RecallStep() as step if memory is not MemoryMode.OFF:
+                call = RecallCall.model_validate({**context, "step": step, "now": workflow.now()})
+                outcome = await workflow.execute_activity(
+                    "recall_step", call, result_type=StepOutcome, summary=at.path, **self._of_step()
+                )
+                self._recalled(outcome)
+                return outcome
+            case RememberStep() as step if memory is MemoryMode.ON:
+                call = RememberCall.model_validate({**context, "step": step})
+                return await workflow.execute_activity(
+                    "remember_step", call, result_type=StepOutcome, summary=at.path, **self._of_step()
+                )
+            case _:
+                return StepOutcome(result=Result(status=StepStatus.SKIPPED))
+
+    async def _asked(self, outcome: StepOutcome, question: Question, given: Given) -> tuple[Given, Result | None]:
+        """Ask a person, and give what the step has to know of the answer, or its result if that ends it."""
+        answer = await self._ask(question)
+        match question.kind:
+            case QuestionKind.APPROVAL if answer == "no":
+                return given, Result(status=StepStatus.SKIPPED)
+            case QuestionKind.APPROVAL:
+                return given.model_copy(update={"approved": True}), None
+            case QuestionKind.UNKNOWN_EFFECT:
+                return given.model_copy(update={"happened": answer == "done", "claim": outcome.claim}), None
+            case _:
+                return given.model_copy(update={"answer": answer, "acted": outcome.acted}), None
+
+    async def _failed(self, at: Here, problem: str) -> Result | None:
+        """Decide what becomes of a failed step; None: it is tried again."""
+        policy = at.step.on_failure if isinstance(at.step, ToolStep | RememberStep) else OnFailure.FAIL
+        if policy is OnFailure.ASK:
+            question = Question(
+                id=at.path,
+                kind=QuestionKind.FAILURE,
+                text=f"{at.path} failed: {problem}",
+                choices=("retry", "skip", "stop"),
+            )
+            answer = await self._ask(question)
+            if answer == "retry":
+                return None
+            if answer == "skip":
+                return Result(status=StepStatus.SKIPPED, parts={"problem": Value(inline=problem)})
+        if policy is OnFailure.CONTINUE:
+            return Result(status=StepStatus.FAILED, parts={"problem": Value(inline=problem)})
+        raise TaskFailed(f"step {at.path}: {problem}")
+
+    async def _ask(self, question: Question) -> str:
+        """Put a question and wait for its answer, for as long as the task's limits say."""
+        self._flush()
+        asked = self._questions.ask(question, workflow.now())
+        self._enter(Phase.WAITING)
+        hours = self._task.limits.answer_hours
+        try:
+            await workflow.wait_condition(
+                lambda: self._questions.is_answered(asked.id),
+                timeout=timedelta(hours=hours),
+                timeout_summary=f"an answer to {asked.id}",
+            )
+        except TimeoutError:
+            self._questions.withdraw(asked.id)
+            raise TaskFailed(f"step {self._step}: nobody answered within {hours:g} h") from None
+        answer = self._questions.take(asked.id)
+        self._update(answered=(*self._known.answered, asked.id)[-ANSWERED_KEPT:])
+        self._enter(Phase.RUNNING)
+        return answer.value
+
+    def _recalled(self, outcome: StepOutcome) -> None:
+        if outcome.recall is not None:
+            recalls = (*self._known.recalls, outcome.recall)[-RECALLS_KEPT:]
+            self._update(recalls=recalls, recalled=self._known.recalled + outcome.recalled)
+
+    async def _remember(self, at: Here, outcome: StepOutcome) -> None:
+        """Take up what a step has to remember; wait for it only where the step says that it is critical."""
+        self._update(
+            buffer=(*self._known.buffer, *outcome.items),
+            refused=(*self._known.refused, *outcome.refused)[-REFUSED_KEPT:],
+        )
+        if outcome.items and isinstance(at.step, ToolStep | RememberStep) and at.step.critical:
+            self._enter(Phase.REMEMBERING)
+            for batch in self._batches():
+                receipt: Receipt = await self._submissions.receipt(batch)
+                self._update(receipts=(*self._known.receipts, receipt)[-RECEIPTS_KEPT:])
+            self._enter(Phase.RUNNING)
+        elif len(self._known.buffer) >= BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        for batch in self._batches():
+            self._submissions.send(batch)
+
+    def _batches(self) -> list[Batch]:
+        """Make batches of all that waits to be remembered; their keys are the same in every replay."""
+        state = self._known
+        made: list[Batch] = []
+        for start in range(0, len(state.buffer), BATCH):
+            made.append(
+                Batch(
+                    tenant=state.prepared.tenant,
+                    key=f"{workflow.info().workflow_id}/{state.batches + len(made)}",
+                    items=state.buffer[start : start + BATCH],
+                    run=workflow.info().workflow_id,
+                    agent=self._task.agent,
+                )
+            )
+        remembered = state.remembered + len(state.buffer)
+        self._update(buffer=(), batches=state.batches + len(made), remembered=remembered)
+        return made
+
+    def _accepted(self, job: str) -> None:
+        self._update(jobs=(*self._known.jobs, job)[-JOBS_KEPT:])
+
+    def _not_accepted(self, batch: Batch, reason: str) -> None:
+        self._update(refused=(*self._known.refused, f"{len(batch.items)} items: {reason}")[-REFUSED_KEPT:])
+
+    async def _evaluated(self) -> TaskResult:
+        """End a task whose steps are through."""
+        self._enter(Phase.EVALUATING)
+        skill = self._known.prepared.skill
+        call = EvaluateCall(
+            tenant=self._known.prepared.tenant, output=skill.output, expect=skill.expect, scope=self._scope("")
+        )
+        try:
+            evaluated = await workflow.execute_activity(
+                "evaluate_task", call, result_type=Evaluated, summary="output and expectation", **self._of_step()
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            raise TaskFailed(_problem(error)) from error
+        await self._ended(Phase.COMPLETED, "")
+        result = self._result("completed")
+        return result.model_copy(update={"output": evaluated.output, "evaluation": evaluated.evaluation})
+
+    async def _ended(self, phase: Phase, problem: str) -> None:
+        """Leave nothing behind: what was learned is handed over, and what it came to can be seen."""
+        if self._state is not None:
+            self._flush()
+            if not await self._submissions.settle(LAST_SUBMITS):
+                waiting = sum(len(batch.items) for batch in self._submissions.unsent)
+                self._update(refused=(*self._known.refused, f"{waiting} items: not accepted in time")[-REFUSED_KEPT:])
+        self._questions.withdraw_all()
+        self._problem = problem
+        self._enter(phase)
+        await workflow.wait_condition(workflow.all_handlers_finished)
+
+    def _result(self, status: str) -> TaskResult:
+        state = self._state
+        data = {"task_id": self._task.task_id, "status": status, "problem": self._problem}
+        if state is None:
+            return TaskResult.model_validate(data)
+        return TaskResult.model_validate(
+            {
+                **data,
+                "done": state.ended.get(StepStatus.DONE, 0),
+                "skipped": state.ended.get(StepStatus.SKIPPED, 0),
+                "failed": state.ended.get(StepStatus.FAILED, 0),
+                "recalls": state.recalls,
+                "recalled": state.recalled,
+                "jobs": state.jobs,
+                "receipts": state.receipts,
+                "refused": state.refused,
+            }
+        )
+
+    def _should_continue(self) -> bool:
+        limit = self._known.prepared.continue_after
+        info = workflow.info()
+        return info.is_continue_as_new_suggested() or bool(limit and info.get_current_history_length() >= limit)
+
+    async def _continue(self) -> None:
+        """Roll the history over; what is on its way is waited for shortly, and else sent again."""
+        await self._submissions.settle(timedelta(seconds=5))
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        self._update(unsent=self._submissions.unsent)
+        carried = self._task.model_copy(update={"inputs": {}, "carried": self._known})
+        workflow.continue_as_new(carried)
+
+    def _scope(self, step: str) -> Scope:
+        state = self._known
+        prepared = state.prepared
+        facts = self._task.facts(prepared)
+        return scope(prepared.skill, state.cursor, prepared.reads[step], prepared.inputs, facts)
+
+    def _observed_at(self) -> Instant:
+        """When what a step observes counts as observed: noon of the task's date, if it has one."""
+        if self._task.date is None:
+            return workflow.now()
+        return workflow.now().replace(
+            year=self._task.date.year,
+            month=self._task.date.month,
+            day=self._task.date.day,
+            hour=12,
+            minute=0,
+            second=0,
+            microsecond=0,
+        )
+
+    def _of_step(self) -> options.Options:
+        return options.of_step(self._known.prepared.heartbeat)
+
+    def _enter(self, phase: Phase) -> None:
+        if phase is not self._phase:
+            self._phase = phase
+            changes = [PHASE.value_set(phase)]
+            if self._state is not None:
+                changes.append(TENANT.value_set(self._state.prepared.tenant))
+            _label(changes)
+        self._show()
+
+    def _show(self) -> None:
+        recalls = self._state.recalls if self._state else ()
+        workflow.set_current_details(details(self.progress(), recalls, workflow.info().workflow_id))
+
+
+def _label(changes: list[SearchAttributeUpdate[str]]) -> None:
+    workflow.upsert_search_attributes(changes)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _problem(error: ActivityError) -> str:
+    """Give what a person should read of a failed activity."""
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        text = ": ".join(str(detail) for detail in cause.details[:1] if detail)
+        return f"{cause.message}: {text}"[:_PROBLEM] if text else cause.message[:_PROBLEM]
+    return f"{type(cause).__name__ if cause else 'failure'}: {cause or error}"[:_PROBLEM]

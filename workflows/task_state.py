@@ -1,0 +1,60 @@
+"""What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from perdure.jobs import Batch, Receipt
+from perdure.model import Instant, Model
+from perdure.procedures.calls import PreparedTask, TaskFacts
+from perdure.records import Item
+from perdure.tasks import AgentTask, RecallSummary, StepStatus
+from workflows.plan_cursor import Cursor
+
+RECALLS_KEPT = 50
+JOBS_KEPT = 50
+RECEIPTS_KEPT = 10
+REFUSED_KEPT = 10
+ANSWERED_KEPT = 500
+"""An answer is taken only for an open question; the answered ones just tell why another is refused."""
+
+
+class TaskState(Model):
+    """Everything about a running task that its next step, or a person, may need."""
+
+    prepared: PreparedTask
+    started_at: Instant
+    cursor: Cursor = Cursor()
+    ended: dict[StepStatus, int] = Field(default_factory=dict[StepStatus, int])
+    """How many steps ended in which way."""
+    total: int
+    """Steps known so far."""
+    recalled: int = 0
+    recalls: Annotated[tuple[RecallSummary, ...], Field(max_length=RECALLS_KEPT)] = ()
+    buffer: tuple[Item, ...] = ()
+    """To be remembered, and not yet handed to a job."""
+    batches: int = 0
+    """How many batches were made of what was to be remembered."""
+    unsent: tuple[Batch, ...] = ()
+    """Batches whose job was not accepted yet."""
+    remembered: int = 0
+    jobs: Annotated[tuple[str, ...], Field(max_length=JOBS_KEPT)] = ()
+    receipts: Annotated[tuple[Receipt, ...], Field(max_length=RECEIPTS_KEPT)] = ()
+    refused: Annotated[tuple[str, ...], Field(max_length=REFUSED_KEPT)] = ()
+    answered: Annotated[tuple[str, ...], Field(max_length=ANSWERED_KEPT)] = ()
+    """The ids of answered questions."""
+
+    @property
+    def done(self) -> int:
+        """How many steps ended, in any way."""
+        return sum(self.ended.values())
+
+
+class TaskRun(AgentTask):
+    """The input of one run of the workflow: a task, and what is known of it when its history was rolled over."""
+
+    carried: TaskState | None = None
+
+    def facts(self, prepared: PreparedTask) -> TaskFacts:
+        """Give what expressions call ``task``."""
+        return TaskFacts(id=self.task_id, date=prepared.date, agent=self.agent)
