@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 from temporalio import activity
 
+from activities.heartbeats import kept_alive
 from perdure.coordination.deletions import Deletions
 from perdure.coordination.due import DueIndex
 from perdure.errors import InvalidInput
@@ -72,36 +73,43 @@ class ForgettingActivities:
     tenant_key: TenantKey
 
     @activity.defn(name="tenant_of")
+    @kept_alive
     async def tenant_of(self, user_id: str) -> str:
         """Give a user's tenant, which only a worker can: it has the key."""
         return self.tenant_key.tenant_of(user_id)
 
     @activity.defn(name="due_tenants")
+    @kept_alive
     async def due_tenants(self, request: DueRequest) -> list[str]:
         """Give the next tenants with something due."""
         return await self.due.tenants(now=request.now, after=request.after, limit=request.limit)
 
     @activity.defn(name="select_forgetting")
+    @kept_alive
     async def select(self, request: SelectRequest) -> Forgetting:
         """Choose what is let go of one tenant; changes nothing."""
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name="tombstone")
+    @kept_alive
     async def tombstone(self, request: ForgetRequest) -> int:
         """Forget what was chosen, undoably; gives how many."""
         return await self.forgetter.tombstone(request.forgetting, run=request.run)
 
     @activity.defn(name="purge")
+    @kept_alive
     async def purge(self, request: ForgetRequest) -> int:
         """Remove for good what was forgotten long enough ago; gives how many."""
         return await self.forgetter.purge(request.forgetting)
 
     @activity.defn(name="finish_forgetting")
+    @kept_alive
     async def finish(self, tenant: str) -> None:
         """Set the tenant's next due date."""
         await self.forgetter.finish(tenant)
 
     @activity.defn(name="find_undo")
+    @kept_alive
     async def find_undo(self, undo: UndoRun) -> Undoing:
         """Find which run is undone, and for which tenants."""
         if not undo.user_id:
@@ -114,6 +122,7 @@ class ForgettingActivities:
         return Undoing(run=run, tenants=(tenant,))
 
     @activity.defn(name="restore")
+    @kept_alive
     async def restore(self, request: RestoreRequest) -> int:
         """Undo what a run forgot of one tenant; gives how many."""
         return await self.forgetter.restore(request.tenant, run=request.run, at=request.now)

@@ -1,11 +1,16 @@
 """Signs of life of an attempt, sent while it works, so that a killed worker is noticed in seconds. Knows no step."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import functools
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
 
 from temporalio import activity
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _WITHOUT_TIMEOUT = 6.0
 
@@ -36,3 +41,14 @@ async def beating() -> AsyncGenerator[Beats]:
     finally:
         beating.cancel()
         activity.heartbeat(beats.failures)
+
+
+def kept_alive(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+    """Send heartbeats for as long as an activity works."""
+
+    @functools.wraps(function)
+    async def alive(*args: P.args, **kwargs: P.kwargs) -> R:
+        async with beating():
+            return await function(*args, **kwargs)
+
+    return alive

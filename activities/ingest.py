@@ -11,7 +11,8 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
-from activities.attributes import tenant_attributes
+from activities.heartbeats import kept_alive
+from activities.starting import TASK_TIMEOUT, tenant_attributes
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import StoreUnavailable
 from perdure.identity import digest
@@ -78,12 +79,14 @@ class IngestActivities:
     writer: Writer
 
     @activity.defn(name="remember")
+    @kept_alive
     async def remember(self, request: RememberRequest) -> str:
         """Check items and submit them as a job of the user's tenant; gives the job's id."""
         tenant = self.tenant_key.tenant_of(request.user_id)
         return await self.submit(read_batch(tenant=tenant, key=request.key, items=request.items, agent=request.agent))
 
     @activity.defn(name="submit_ingest")
+    @kept_alive
     async def submit(self, batch: Batch) -> str:
         """Mirror a batch and start its job, or find the job there is, open or closed; gives the job's id."""
         identifier = job_id(batch)
@@ -97,6 +100,7 @@ class IngestActivities:
                 task_queue=self.task_queue,
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                task_timeout=TASK_TIMEOUT,
                 search_attributes=tenant_attributes(batch.tenant),
                 static_summary=f"Remember {len(batch.items)} items",
             )
@@ -108,6 +112,7 @@ class IngestActivities:
         return identifier
 
     @activity.defn(name="wait_ingest")
+    @kept_alive
     async def wait(self, identifier: str) -> Receipt:
         """Wait for a job's receipt: a few fast polls, then again after Temporal's retry delay.
 
@@ -129,16 +134,19 @@ class IngestActivities:
         raise still_running(identifier)
 
     @activity.defn(name="plan_ingest")
+    @kept_alive
     async def plan(self, request: PlanRequest) -> Plan:
         """Decide on each item."""
         return await self.writer.plan(request.batch, at=request.at)
 
     @activity.defn(name="apply_ingest")
+    @kept_alive
     async def apply(self, request: ApplyRequest) -> dict[str, int]:
         """Write what was decided, once; gives the version of each record or memory afterwards."""
         return await self.writer.apply(request.batch, request.plan, operation=request.operation)
 
     @activity.defn(name="confirm_ingest")
+    @kept_alive
     async def confirm(self, request: ConfirmRequest) -> tuple[ItemReceipt, ...]:
         """Read back what was written; only then is it searchable."""
         for poll in range(POLLS):

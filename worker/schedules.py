@@ -14,6 +14,7 @@ from temporalio.client import (
     ScheduleUpdateInput,
 )
 
+from activities.starting import TASK_TIMEOUT
 from worker.settings import Settings
 from workflows.forget_memory import ForgetRun
 
@@ -31,6 +32,7 @@ def definition(settings: Settings) -> Schedule:
             ForgetRun(),
             id="forget-memory",
             task_queue=settings.task_queue,
+            task_timeout=TASK_TIMEOUT,
             static_summary="Let go what the rules no longer keep",
         ),
         spec=ScheduleSpec(cron_expressions=[settings.forgetting_cron], jitter=timedelta(minutes=5)),

@@ -1,11 +1,9 @@
 """The scheduled sweep that lets memories go, and its undoing. Which ones is decided by pure rules, in activities."""
 
-from datetime import timedelta
 from typing import Annotated
 
 from pydantic import Field
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
@@ -19,16 +17,8 @@ with workflow.unsafe.imports_passed_through():
     )
     from perdure.forgetting import Forgetting
     from perdure.model import Instant, Model
+    from workflows import options
 
-_RETRY = RetryPolicy(
-    initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
-)
-_CHANGING = RetryPolicy(
-    initial_interval=timedelta(seconds=1),
-    maximum_interval=timedelta(seconds=30),
-    non_retryable_error_types=["VersionConflict"],
-)
-_ATTEMPT = timedelta(seconds=90)
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
 
@@ -113,16 +103,14 @@ class ForgetMemory:
                 await workflow.execute_activity_method(
                     ForgettingActivities.tenant_of,
                     sweep.user_id,
-                    start_to_close_timeout=_ATTEMPT,
-                    retry_policy=_RETRY,
+                    **options.of_change(),
                     summary="Find the user's tenant",
                 )
             ]
         return await workflow.execute_activity_method(
             ForgettingActivities.due_tenants,
             DueRequest(now=now, after=after, limit=min(100, sweep.tenants_a_run)),
-            start_to_close_timeout=_ATTEMPT,
-            retry_policy=_RETRY,
+            **options.of_change(),
             summary="Find who has something due",
         )
 
@@ -131,8 +119,7 @@ class ForgetMemory:
             chosen = await workflow.execute_activity_method(
                 ForgettingActivities.select,
                 SelectRequest(tenant=tenant, now=now, approved=sweep.approved),
-                start_to_close_timeout=_ATTEMPT,
-                retry_policy=_RETRY,
+                **options.of_change(),
                 summary="Choose what to let go",
             )
             if sweep.dry_run:
@@ -150,8 +137,7 @@ class ForgetMemory:
         await workflow.execute_activity_method(
             ForgettingActivities.finish,
             tenant,
-            start_to_close_timeout=_ATTEMPT,
-            retry_policy=_RETRY,
+            **options.of_change(),
             summary="Set the next due date",
         )
 
@@ -160,15 +146,13 @@ class ForgetMemory:
         forgotten = await workflow.execute_activity_method(
             ForgettingActivities.tombstone,
             ForgetRequest(forgetting=tombstone, run=run),
-            start_to_close_timeout=_ATTEMPT,
-            retry_policy=_CHANGING,
+            **options.of_change(),
             summary=f"Forget {len(tombstone.tombstone)} entries",
         )
         purged = await workflow.execute_activity_method(
             ForgettingActivities.purge,
             ForgetRequest(forgetting=chosen, run=run),
-            start_to_close_timeout=_ATTEMPT,
-            retry_policy=_RETRY,
+            **options.of_change(),
             summary=f"Purge {len(chosen.purge)} entries",
         )
         return forgotten, purged
@@ -210,8 +194,7 @@ class UndoForgetting:
         found = await workflow.execute_activity_method(
             ForgettingActivities.find_undo,
             undo,
-            start_to_close_timeout=_ATTEMPT,
-            retry_policy=_RETRY,
+            **options.of_change(),
             summary="Find what was forgotten",
         )
         restored = 0
@@ -219,8 +202,7 @@ class UndoForgetting:
             restored += await workflow.execute_activity_method(
                 ForgettingActivities.restore,
                 RestoreRequest(tenant=tenant, run=found.run, now=workflow.now()),
-                start_to_close_timeout=_ATTEMPT,
-                retry_policy=_CHANGING,
+                **options.of_change(),
                 summary="Restore what was forgotten",
             )
         if not restored:

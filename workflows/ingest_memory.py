@@ -1,22 +1,12 @@
 """One ingest job: plan, apply, confirm, and the receipt that says what became of each item."""
 
-from datetime import timedelta
-
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.ingest import ApplyRequest, ConfirmRequest, IngestActivities, PlanRequest
     from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
-
-_STORE_RETRY = RetryPolicy(
-    initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
-)
-"""Without an end: a job that was accepted waits for its server, however long that takes."""
-
-_ATTEMPT = timedelta(seconds=90)
-"""Longer than waiting for another writer's lease (35 s) and writing a batch (under 5 s) together."""
+    from workflows import options
 
 
 @workflow.defn(name="IngestMemory")
@@ -56,8 +46,7 @@ class IngestMemory:
         return await workflow.execute_activity_method(
             IngestActivities.plan,
             PlanRequest(batch=batch, at=workflow.now()),
-            start_to_close_timeout=_ATTEMPT,
-            retry_policy=_STORE_RETRY,
+            **options.of_change(),
             summary=f"Decide on {len(batch.items)} items",
         )
 
@@ -66,13 +55,7 @@ class IngestMemory:
         return await workflow.execute_activity_method(
             IngestActivities.apply,
             ApplyRequest(batch=batch, plan=plan, operation=operation),
-            start_to_close_timeout=_ATTEMPT,
-            # A conflict is not repeated as it is: it is planned again, with what is stored by now.
-            retry_policy=RetryPolicy(
-                initial_interval=_STORE_RETRY.initial_interval,
-                maximum_interval=_STORE_RETRY.maximum_interval,
-                non_retryable_error_types=["VersionConflict"],
-            ),
+            **options.of_change(),
             summary=f"Write {len(plan.expected)} entries",
         )
 
@@ -81,8 +64,7 @@ class IngestMemory:
         return await workflow.execute_activity_method(
             IngestActivities.confirm,
             ConfirmRequest(batch=batch, plan=plan, versions=versions),
-            start_to_close_timeout=_ATTEMPT,
-            retry_policy=_STORE_RETRY,
+            **options.of_change(),
             summary=f"Read back {len(versions)} entries",
         )
 

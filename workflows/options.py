@@ -1,5 +1,6 @@
 """How long each activity of a task may take and how it is retried. Numbers only, each with its reason."""
 
+import dataclasses
 from datetime import timedelta
 from typing import TypedDict
 
@@ -21,6 +22,10 @@ MARGIN = 10.0
 
 UNPREPARED_HEARTBEAT = timedelta(seconds=4)
 """For a task's first activity, when the settings of the worker are not yet known."""
+
+
+JOB_HEARTBEAT = timedelta(seconds=4)
+"""For jobs and sweeps, whose worker's settings are not known: a killed one is noticed after 4 s."""
 
 
 class Options(TypedDict):
@@ -54,7 +59,18 @@ def of_preparation() -> Options:
 
 def of_ingest() -> Options:
     """Give the options of submitting a job and of waiting for one, which goes on for as long as the job does."""
-    return _options(60.0, None, None)
+    return _options(60.0, JOB_HEARTBEAT, None)
+
+
+def of_change() -> Options:
+    """Give the options of a step of a job or a sweep: no end of patience, since what was accepted has to end well.
+
+    An attempt may wait for another writer's lease (35 s at most) and then writes for some seconds. A
+    version conflict is not repeated as it is: it is planned again, with what is stored by now.
+    """
+    options = _options(90.0, JOB_HEARTBEAT, None)
+    options["retry_policy"] = dataclasses.replace(RETRY, non_retryable_error_types=["VersionConflict"])
+    return options
 
 
 def _options(seconds: float, heartbeat: timedelta | None, patience: timedelta | None) -> Options:

@@ -8,7 +8,7 @@ from temporalio.common import SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.attributes import AGENT, PHASE, SKILL, TENANT
+    from activities.starting import AGENT, PHASE, SKILL, TENANT
     from perdure.jobs import Batch, Receipt
     from perdure.model import Instant
     from perdure.procedures.calls import (

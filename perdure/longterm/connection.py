@@ -10,7 +10,7 @@ import httpx
 import weaviate
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.collections import CollectionAsync
-from weaviate.exceptions import WeaviateBaseError
+from weaviate.exceptions import UnexpectedStatusCodeError, WeaviateBaseError
 
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.longterm.schema import KINDS, Embedding, Kind, check, collection_name, create
@@ -124,7 +124,8 @@ async def asking(seconds: float) -> AsyncGenerator[None]:
     except WeaviateBaseError as error:
         if _MISSING_TENANT in str(error):
             raise MissingTenant from error
-        # Its own words may quote what was stored.
-        raise StoreUnavailable(STORE, type(error).__name__) from error
+        # Its own words may quote what was stored; its status does not.
+        status = f" {error.status_code}" if isinstance(error, UnexpectedStatusCodeError) else ""
+        raise StoreUnavailable(STORE, f"{type(error).__name__}{status}") from error
     except (httpx.HTTPError, OSError) as error:
         raise StoreUnavailable(STORE, type(error).__name__) from error

@@ -15,6 +15,7 @@ from temporalio.common import RetryPolicy
 from activities.forgetting import UndoRun
 from activities.ingest import RememberRequest
 from activities.recall import RecallRequest
+from activities.starting import TASK_TIMEOUT
 from perdure.errors import InvalidItem
 from perdure.jobs import Fate, Receipt
 from perdure.recall import RecallResult
@@ -163,6 +164,7 @@ async def _forget(settings: Settings, sweep: ForgetRun) -> ForgetResult:
         sweep,
         id=f"forget-memory-{secrets.token_hex(6)}",
         task_queue=settings.task_queue,
+        task_timeout=TASK_TIMEOUT,
         result_type=ForgetResult,
         static_summary="Asked for by a person",
     )
@@ -175,6 +177,7 @@ async def _undo(settings: Settings, undo: UndoRun) -> UndoResult:
         undo,
         id=f"undo-forgetting-{secrets.token_hex(6)}",
         task_queue=settings.task_queue,
+        task_timeout=TASK_TIMEOUT,
         result_type=UndoResult,
     )
 

@@ -12,6 +12,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
+from activities.starting import TASK_TIMEOUT
 from perdure.errors import InvalidTask
 from perdure.tasks import AgentTask, Answer, Progress, TaskResult
 from worker.cli import following
@@ -65,6 +66,7 @@ async def start(client: Client, task: AgentTask, settings: Settings) -> tuple[Wo
             task,
             id=task.workflow_id,
             task_queue=settings.task_queue,
+            task_timeout=TASK_TIMEOUT,
             result_type=TaskResult,
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,

@@ -13,7 +13,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, Describe
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from activities.attributes import ALL
+from activities.starting import ALL
 from perdure.coordination.answers import ask
 from perdure.errors import PerdureError, StoreUnavailable
 from perdure.model import Model

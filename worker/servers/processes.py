@@ -84,7 +84,8 @@ class Child:
         # A paused process would take no notice.
         self.signal(signal.SIGCONT)
         try:
-            await asyncio.wait_for(self._process.wait(), within)
+            async with asyncio.timeout(within):
+                await self._process.wait()
         except TimeoutError:
             self.signal(signal.SIGKILL)
             await self._process.wait()

@@ -67,7 +67,9 @@ async def wait_ready(server: Server, port: int, within: float) -> None:
         async with asyncio.timeout(within):
             while True:
                 try:
-                    await asyncio.wait_for(PROBES[server](port), 5)
+                    # Not wait_for: in Python 3.11 that swallows a cancellation which comes as the probe fails.
+                    async with asyncio.timeout(5):
+                        await PROBES[server](port)
                 except (OSError, NotReady, TimeoutError) as error:
                     last = str(error) or type(error).__name__
                 else:
