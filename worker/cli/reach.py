@@ -1,6 +1,8 @@
 """How the CLI reaches a running Perdure: the settings, the servers' addresses, and a Temporal client."""
 
-from temporalio.client import Client
+from collections.abc import Sequence
+
+from temporalio.client import Client, Plugin
 
 from activities.converter import DATA_CONVERTER
 from perdure.errors import StoreUnavailable
@@ -31,13 +33,13 @@ def started(settings: Settings) -> Addresses:
     return ensure(settings, worker=True, progress=say)
 
 
-async def connected(addresses: Addresses) -> Client:
+async def connected(addresses: Addresses, *, plugins: Sequence[Plugin] = ()) -> Client:
     """Connect to Temporal, by its own client configuration.
 
     Raises:
         StoreUnavailable: It does not answer.
     """
     try:
-        return await Client.connect(**temporal_connect(addresses), data_converter=DATA_CONVERTER)
+        return await Client.connect(**temporal_connect(addresses), data_converter=DATA_CONVERTER, plugins=list(plugins))
     except RuntimeError as error:
         raise StoreUnavailable("temporal", f"{addresses.temporal} does not answer") from error

@@ -16,9 +16,10 @@ from activities.starting import TASK_TIMEOUT
 from perdure.errors import InvalidTask
 from perdure.tasks import AgentTask, Answer, Progress, TaskResult
 from worker.cli import following
-from worker.cli.output import Exit, explained, fail, out, say, show_json
+from worker.cli.output import Exit, err, explained, fail, out, say, show_json
 from worker.cli.reach import connected, reachable, started
 from worker.settings import Settings
+from worker.telemetry import Telemetry, render_tree, spans_of
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for a script.")]
@@ -97,18 +98,25 @@ def run(
 
 async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: bool, as_json: bool) -> None:
     addresses = await asyncio.to_thread(started, settings)
-    client = await connected(addresses)
-    handle, new = await start(client, task, settings)
-    say(f"{'started' if new else 'attached to'} {handle.id}")
-    if detach:
-        if as_json:
-            show_json({"workflow_id": handle.id, "new": new})
-        return
-    result = await following.follow(handle)
+    telemetry = Telemetry.start(settings, service="perdure-cli")
+    try:
+        client = await connected(addresses, plugins=[telemetry.plugin])
+        with telemetry.root("perdure.run") as trace:
+            handle, new = await start(client, task, settings)
+            say(f"{'started' if new else 'attached to'} {handle.id}")
+            if detach:
+                if as_json:
+                    show_json({"workflow_id": handle.id, "new": new})
+                return
+            result = await following.follow(handle)
+    finally:
+        telemetry.stop()
     if as_json:
         show_json(result)
     else:
         report(result)
+    if traced:
+        err.print(render_tree(spans_of(settings.home / "traces", trace)))
     if result.status != "completed":
         raise typer.Exit(Exit.FAILED)
 

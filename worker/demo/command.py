@@ -161,10 +161,14 @@ class Demo:
             return
 
         result = await watcher.follow(nothing)
-        ledger = read_ledger(report, _read(lock))
+        packages = _read(lock)
+        ledger = read_ledger(report, packages)
         for recall in [recall for recall in result.recalls if recall.ids][:3]:
+            place = int(recall.step.partition("[")[2].partition("]")[0])
             out.print(
-                f"   {recall.step}: {recall.ids[0][:17]}… score {recall.scores[0]:.2f}: {recall.why}", markup=False
+                f"   {packages[place].name} {packages[place].version}: {recall.ids[0][:13]}… score "
+                f"{recall.scores[0]:.2f}, {recall.why} (lane and key), {recall.milliseconds:.1f} ms",
+                markup=False,
             )
         times = sorted(recall.milliseconds for recall in result.recalls)
         out.print(
