@@ -47,6 +47,8 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     async with open_services(settings, addresses) as services:
         await _checked(services)
         await ensure_schedule(client, settings)
+        # The model's first text takes 0.3 s (measured); no recall should have to wait for that.
+        await services.embedder.embed(["warm"])
         async with make_worker(client, services, settings):
             _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
             await stop.wait()
