@@ -9,7 +9,7 @@ import structlog
 from perdure.episodes import Episode, EpisodeKind, Episodes
 from perdure.errors import StoreUnavailable
 from perdure.mirror import EpisodeLine, Mirror
-from perdure.procedures.calls import StepCall, StepOutcome
+from perdure.procedures.calls import AnnounceCall, StepCall, StepOutcome
 from perdure.tasks import MemoryMode
 
 _log = structlog.get_logger(__name__)
@@ -31,39 +31,51 @@ class StepNotes:
         self._mirror = mirror
 
     async def done(self, call: StepCall, run: str, outcome: StepOutcome) -> None:
-        """Note what a step gave, or that it asks."""
+        """Note what a step gave, and what a person said to it."""
         if outcome.question is not None:
-            text = f"{call.path}: {call.step.tool} asks: {outcome.question.text}"
-            return await self._note(call, run, EpisodeKind.DECISION, "asked", text)
+            return
         output = outcome.result.parts.get("output")
         quoted = json.dumps(output.inline, ensure_ascii=False) if output is not None and not output.ref else ""
         text = f"{call.path}: {call.step.tool} {outcome.result.status}"
         if quoted and len(quoted) <= _INSIGHT:
             text += f": {quoted}"
         if call.given.answer is not None:
-            await self._note(call, run, EpisodeKind.DECISION, "answer", f"{call.path}: {call.given.answer}")
-        return await self._note(call, run, EpisodeKind.TOOL, "done", text)
+            await self._step(call, run, EpisodeKind.DECISION, "answer", f"{call.path}: {call.given.answer}")
+        await self._step(call, run, EpisodeKind.TOOL, "done", text)
+
+    async def asked(self, call: AnnounceCall, run: str) -> None:
+        """Note what a task asks."""
+        if call.memory is MemoryMode.ON:
+            question = call.question
+            await self._write(
+                call.tenant, call.session, _episode(EpisodeKind.DECISION, run, question.id, "asked", question.text)
+            )
 
     async def failed(self, call: StepCall, run: str, problem: str) -> None:
         """Note that a step failed for good, or that an attempt did."""
-        await self._note(call, run, EpisodeKind.ERROR, "failed", f"{call.path}: {problem}")
+        await self._step(call, run, EpisodeKind.ERROR, "failed", f"{call.path}: {problem}")
 
-    async def _note(self, call: StepCall, run: str, kind: EpisodeKind, what: str, text: str) -> None:
-        if call.memory is not MemoryMode.ON:
-            return
-        episode = Episode(
-            id=f"{run}/{call.path}/{what}"[-300:],
-            kind=kind,
-            text=text[:500],
-            importance=_IMPORTANCE[kind],
-            at=datetime.datetime.now(datetime.UTC),
-            step=call.path,
-        )
+    async def _step(self, call: StepCall, run: str, kind: EpisodeKind, what: str, text: str) -> None:
+        if call.memory is MemoryMode.ON:
+            await self._write(call.tenant, call.session, _episode(kind, run, call.path, what, text))
+
+    async def _write(self, tenant: str, session: str, episode: Episode) -> None:
         try:
             async with asyncio.timeout(PATIENCE):
-                await self._episodes.append(call.tenant, call.session, episode)
+                await self._episodes.append(tenant, session, episode)
         except (StoreUnavailable, TimeoutError):
             try:
-                await self._mirror.append(call.tenant, EpisodeLine(session=call.session, episode=episode))
+                await self._mirror.append(tenant, EpisodeLine(session=session, episode=episode))
             except StoreUnavailable as problem:
-                _log.warning("episode lost", step=call.path, problem=str(problem))
+                _log.warning("episode lost", step=episode.step, problem=str(problem))
+
+
+def _episode(kind: EpisodeKind, run: str, step: str, what: str, text: str) -> Episode:
+    return Episode(
+        id=f"{run}/{step}/{what}"[-300:],
+        kind=kind,
+        text=text[:500],
+        importance=_IMPORTANCE[kind],
+        at=datetime.datetime.now(datetime.UTC),
+        step=step,
+    )

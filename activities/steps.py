@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from activities.heartbeats import beating
 from activities.notes import StepNotes
 from perdure.errors import PerdureError, ToolFailed
-from perdure.procedures.calls import ExpandCall, Expanded, RememberCall, StepCall, StepOutcome
+from perdure.procedures.calls import AnnounceCall, ExpandCall, Expanded, RememberCall, StepCall, StepOutcome
 from perdure.procedures.running import Attempt, StepRunner
 from perdure.tools import Toolbox
 
@@ -36,7 +36,7 @@ class StepActivities:
 
     def activities(self) -> list[Callable[..., Any]]:
         """Give what a worker registers."""
-        return [*(self._of_tool(tool.name) for tool in self._toolbox), self.remember_step, self.expand]
+        return [*(self._of_tool(tool.name) for tool in self._toolbox), self.remember_step, self.expand, self.announce]
 
     @activity.defn
     async def remember_step(self, call: RememberCall) -> StepOutcome:
@@ -49,6 +49,12 @@ class StepActivities:
         """Make the list of a ``for_each``."""
         async with beating():
             return await self._runner.expand(call)
+
+    @activity.defn
+    async def announce(self, call: AnnounceCall) -> None:
+        """Tell a task's session what the task is about to ask."""
+        async with beating():
+            await self._notes.asked(call, this_attempt().run)
 
     def _of_tool(self, name: str) -> Callable[[StepCall], Awaitable[StepOutcome]]:
         @activity.defn(name=name)

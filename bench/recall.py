@@ -18,12 +18,13 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
 import weaviate
+from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter, MetadataQuery
 
 from perdure.embedding import MiniLMEmbedder
@@ -33,6 +34,7 @@ from perdure.longterm import Embedding, LongTerm
 from perdure.mirror import Mirror
 from perdure.recall import Query, Recall
 from perdure.records import Lane, Memory, MemoryType, Record, RecordItem, Source, headline_of, record_text
+from worker.settings import Addresses
 
 _MEMORIES = 9_000
 _RECORDS = 1_000
@@ -43,25 +45,6 @@ _FRESH_PAIRS = 15
 _FLUSHED_PAIRS = 180
 _CANDIDATES = 30
 """As many as recall asks of each search."""
-
-
-class Addresses(Protocol):
-    """Where the servers are."""
-
-    @property
-    def weaviate_url(self) -> str:
-        """Weaviate's HTTP address."""
-        ...
-
-    @property
-    def weaviate_grpc_port(self) -> int:
-        """Weaviate's gRPC port."""
-        ...
-
-    @property
-    def redis_url(self) -> str:
-        """Redis's address."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +63,13 @@ async def run(addresses: Addresses) -> dict[str, float]:
     embedder = MiniLMEmbedder()
     embedding = Embedding(name=embedder.name, dimension=embedder.dimension)
     host = urlsplit(addresses.weaviate_url)
+    key = addresses.weaviate_api_key.get_secret_value() if addresses.weaviate_api_key else None
     async with AsyncExitStack() as stack:
         longterm = LongTerm(
             addresses.weaviate_url,
             addresses.weaviate_grpc_port,
             embedding=embedding,
+            api_key=key,
             prefix=_PREFIX,
             query_timeout=30,
             write_timeout=120,
@@ -99,6 +84,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
             grpc_host=host.hostname or "",
             grpc_port=addresses.weaviate_grpc_port,
             grpc_secure=False,
+            auth_credentials=Auth.api_key(key) if key else None,
             skip_init_checks=True,
         )
         await client.connect()
@@ -130,7 +116,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
                 continue  # The first round also warms everything up.
             asked = questions[number * _FRESH_PAIRS : (number + 1) * _FRESH_PAIRS]
             await _in_turn(fresh, asked, ours, floor)
-        await _until_flushed(addresses.weaviate_url, collections, tenant, questions)
+        await _until_flushed(addresses.weaviate_url, key, collections, tenant, questions)
         flushed = _Timings(ours=[], floor=[])
         await _in_turn(flushed, questions[-_FLUSHED_PAIRS:], ours, floor)
         await longterm.drop_tenant(tenant)
@@ -189,10 +175,13 @@ async def _in_turn(
             found.append((time.perf_counter() - started) * 1000.0)
 
 
-async def _until_flushed(url: str, collections: Sequence[Any], tenant: str, questions: Sequence[str]) -> None:
+async def _until_flushed(
+    url: str, key: str | None, collections: Sequence[Any], tenant: str, questions: Sequence[str]
+) -> None:
     """Wait until the objects are in segments and word search has become as fast as it will."""
     deadline = time.monotonic() + 180
-    async with httpx.AsyncClient(base_url=url) as http:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient(base_url=url, headers=headers) as http:
         while time.monotonic() < deadline:
             nodes = (await http.get("/v1/nodes", params={"output": "verbose"})).json()["nodes"]
             shards = [shard for node in nodes for shard in node.get("shards") or () if shard["name"] == tenant]

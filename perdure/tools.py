@@ -34,6 +34,7 @@ below the 6 s in which a killed task must go on."""
 RESERVED = frozenset(
     {
         "prepare_task",
+        "announce",
         "expand",
         "evaluate_task",
         "recall",

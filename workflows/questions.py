@@ -22,15 +22,18 @@ class Questions:
         """What is waited for now."""
         return tuple(self._open.values())
 
-    def ask(self, question: Question, at: Instant) -> Question:
-        """Put a question; a second one at the same step gets an id of its own."""
+    def named(self, question: Question, at: Instant) -> Question:
+        """Give a question that is about to be put its id: a second one at the same step gets one of its own."""
         identifier, number = question.id, 1
         while identifier in self._answered or identifier in self._open:
             number += 1
             identifier = f"{question.id}#{number}"
-        asked = question.model_copy(update={"id": identifier, "asked_at": at})
-        self._open[identifier] = asked
-        return asked
+        return question.model_copy(update={"id": identifier, "asked_at": at})
+
+    def ask(self, question: Question) -> None:
+        """Put a question; in a replay, its answer can be there already."""
+        if question.id not in self._answers:
+            self._open[question.id] = question
 
     def check(self, answer: Answer) -> None:
         """Refuse an answer that nobody waits for.
@@ -54,8 +57,13 @@ class Questions:
             raise InvalidAnswer("value", "is empty")
 
     def answer(self, answer: Answer) -> None:
-        """Record an answer; a second one that slipped past the check in the same moment changes nothing."""
-        if self._open.pop(answer.question_id, None) is not None:
+        """Record an answer that was checked.
+
+        Whether its question is open is not asked again: a replay applies an update before whatever else
+        its workflow task brought, the putting of the question included.
+        """
+        if answer.question_id not in self._answered:
+            self._open.pop(answer.question_id, None)
             self._answers[answer.question_id] = answer
             self._answered.add(answer.question_id)
 

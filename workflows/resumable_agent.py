@@ -12,6 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.jobs import Batch, Receipt
     from perdure.model import Instant
     from perdure.procedures.calls import (
+        AnnounceCall,
         EvaluateCall,
         Evaluated,
         ExpandCall,
@@ -307,8 +308,13 @@ class ResumableAgent:
     async def _ask(self, question: Question) -> str:
         """Put a question and wait for its answer, for as long as the task's limits say."""
         self._flush()
-        asked = self._questions.ask(question, workflow.now())
+        asked = self._questions.named(question, workflow.now())
         self._enter(Phase.WAITING)
+        await self._announce(asked)
+        # From here to the wait nothing may be commanded. A worker that answers a query can be one task ahead of the
+        # history, and the update that follows is then put before those commands in the next replay.
+        self._questions.ask(asked)
+        self._show()
         hours = self._task.limits.answer_hours
         try:
             await workflow.wait_condition(
@@ -323,6 +329,20 @@ class ResumableAgent:
         self._update(answered=(*self._known.answered, asked.id)[-ANSWERED_KEPT:])
         self._enter(Phase.RUNNING)
         return answer.value
+
+    async def _announce(self, question: Question) -> None:
+        """Write the question into the session; it also gets the history past the point where it is put."""
+        call = AnnounceCall(
+            tenant=self._known.prepared.tenant,
+            session=self._task.session,
+            memory=self._task.memory,
+            question=question,
+        )
+        try:
+            await workflow.execute_activity("announce", call, summary=f"asks: {question.id}", **self._of_step())
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
 
     def _recalled(self, outcome: StepOutcome) -> None:
         if outcome.recall is not None:

@@ -125,6 +125,15 @@ class StepOutcome(Model):
     """How many items a recall gave; its summary names the first of them."""
 
 
+class AnnounceCall(Model):
+    """The input of the activity that tells a session what its task asks."""
+
+    tenant: str
+    session: str
+    memory: MemoryMode
+    question: Question
+
+
 class RecallWish(Model):
     """What a recall step asks of memory, with its expressions evaluated."""
 

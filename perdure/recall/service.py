@@ -124,10 +124,13 @@ class Recall:
             trigger = Trigger.NONE
             if len(exact) < query.enough and query.text.strip():
                 trigger = Trigger.TOO_FEW
-                found = await self._semantic(query, answers, min(query.limit, _FALLBACK_MOST))
+                # What is known exactly may be found again, and must not take one of the places.
+                found = await self._semantic(query, answers, min(query.limit, _FALLBACK_MOST) + len(exact))
         known = {item.id for item in exact}
-        items = exact + [item for item in found if item.id not in known]
-        return (items if query.keys else _both(exact, items, query.limit)), trigger
+        found = [item for item in found if item.id not in known]
+        if query.keys:
+            return exact + found[: min(query.limit, _FALLBACK_MOST)], trigger
+        return _shared(exact, found, query.limit), trigger
 
     async def _exact(self, query: Query, answers: _Answers) -> list[RecalledItem]:
         if query.lane is None:
@@ -210,11 +213,10 @@ class Recall:
             return None
 
 
-def _both(exact: list[RecalledItem], items: list[RecalledItem], limit: int) -> list[RecalledItem]:
+def _shared(exact: list[RecalledItem], found: list[RecalledItem], limit: int) -> list[RecalledItem]:
     """Share the places: a full log must not starve what was found by meaning, nor the other way round."""
-    found = items[len(exact) :]
-    of_exact = max(limit - len(found), (limit + 1) // 2)
-    return exact[:of_exact] + found[: limit - min(of_exact, len(exact))]
+    kept = exact[: max(limit - len(found), (limit + 1) // 2)]
+    return kept + found[: limit - len(kept)]
 
 
 def _item(scored: Scored, phase: Phase, why: str) -> RecalledItem:

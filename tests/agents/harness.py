@@ -69,7 +69,12 @@ class Bench:
     async def start(self, task: AgentTask) -> WorkflowHandle[Any, TaskResult]:
         """Start a task."""
         return await self.client.start_workflow(
-            "ResumableAgent", task, id=task.workflow_id, task_queue=self.queue, result_type=TaskResult
+            "ResumableAgent",
+            task,
+            id=task.workflow_id,
+            task_queue=self.queue,
+            result_type=TaskResult,
+            task_timeout=timedelta(seconds=3),
         )
 
     async def run(self, text: str, **more: Any) -> TaskResult:
@@ -84,7 +89,15 @@ class Bench:
 
 @asynccontextmanager
 async def bench(
-    servers: Servers, folder: Path, *, queue: str = "", continue_after: int = 0, redis_url: str = "", **worker: Any
+    servers: Servers,
+    folder: Path,
+    *,
+    queue: str = "",
+    continue_after: int = 0,
+    redis_url: str = "",
+    more_workflows: tuple[type, ...] = (),
+    more_activities: tuple[Any, ...] = (),
+    **worker: Any,
 ) -> AsyncGenerator[Bench]:
     """Run a worker for as long as the block lasts."""
     queue = queue or f"q-{uuid4().hex[:12]}"
@@ -97,9 +110,7 @@ async def bench(
         embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
     )
     mirror, episodes, deletions = Mirror(folder / "mirror"), Episodes(redis), Deletions(redis)
-    door = Door(
-        longterm=longterm, leases=Leases(redis), due=DueIndex(redis), rules=RetentionRules(), client_timeout=10
-    )
+    door = Door(longterm=longterm, leases=Leases(redis), due=DueIndex(redis), rules=RetentionRules(), client_timeout=10)
     writer = Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy())
     key = TenantKey.load_or_create(folder / "tenant.key")
     toolbox = Toolbox.load(["tests.agents.tools"])
@@ -116,7 +127,7 @@ async def bench(
     async with Worker(
         client,
         task_queue=queue,
-        workflows=[ResumableAgent, IngestMemory],
+        workflows=[ResumableAgent, IngestMemory, *more_workflows],
         activities=[
             TaskActivities(skills, toolbox, key, values, heartbeat=2.0, continue_after=continue_after).prepare_task,
             *StepActivities(toolbox, runner, StepNotes(episodes, mirror), attempts=3).activities(),
@@ -127,6 +138,7 @@ async def bench(
             ingest.plan,
             ingest.apply,
             ingest.confirm,
+            *more_activities,
         ],
         interceptors=[FailureInterceptor()],
         **options,

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,22 @@ async def append_blindly(ledger: str, line: str) -> dict[str, Any]:
     return {"line": line}
 
 
+@tool(effect="once", timeout=2.0, check=_appended)
+async def append_and_die(ledger: str, line: str) -> dict[str, Any]:
+    """Append a line; the first time that it is line 13, take the worker along."""
+    return _append_and_die(ledger, line)
+
+
 @tool(effect="idempotent", timeout=2.0)
 async def append_unguarded(ledger: str, line: str) -> dict[str, Any]:
-    """Append a line as if it could be repeated: the control, which must show a duplicate."""
+    """Append as if it could be repeated: the control, which must show a duplicate."""
+    return _append_and_die(ledger, line)
+
+
+def _append_and_die(ledger: str, line: str) -> dict[str, Any]:
     _append(ledger, line)
+    if line == "13" and _lines(ledger).count(line) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
     return {"line": line}
 
 

@@ -39,7 +39,7 @@ steps:
           - {{id: cells, tool: append, args: {{ledger: "{ledger}", line: "${{steps.head.output.line}} ${{cell}}"}}}}
   - for_each: "${{[]}}"
     as: nothing
-    steps: [{{id: no, tool: echo, args: {{value: 1}}}}]
+    steps: [{{id: none, tool: echo, args: {{value: 1}}}}]
 output: "${{steps.row.done}}"
 """,
         inputs={"rows": [{"name": "a", "cells": [1, 2]}, {"name": "b", "cells": []}, {"name": "c", "cells": [3]}]},

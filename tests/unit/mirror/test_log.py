@@ -1,5 +1,4 @@
 import asyncio
-import os
 import stat
 import subprocess
 import sys
@@ -143,13 +142,6 @@ async def test_a_full_disk_refuses_and_keeps_nothing_half(tmp_path: Path, room: 
     assert int(accepted) > 0
     # What was accepted before and after is there; of what was refused, nothing.
     assert (len(view.lines), view.damaged) == (int(accepted) + 1, 0)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to root")
-async def test_a_folder_that_cannot_be_written_is_said_to_be(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(StoreUnavailable, match="mirror"):
-        await Mirror(tmp_path / "mirror").append(TENANT, line(1))
 
 
 async def test_a_file_in_the_place_of_the_folder_is_said_to_be(tmp_path: Path) -> None:

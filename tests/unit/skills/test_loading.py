@@ -106,3 +106,10 @@ def test_the_library_suggests_the_nearest(tmp_path: Path) -> None:
     assert library.get("audit").name == "audit"
     with pytest.raises(InvalidInput, match=r"no skill 'adit' .did you mean 'audit'"):
         library.get("adit")
+
+
+def test_words_and_dates_stay_what_was_written() -> None:
+    skill = read_skill("name: x\nsteps: [{id: a, tool: t, args: {on: no, day: 2026-01-02, is: true, n: 3}}]")
+    step = skill.steps[0]
+    assert isinstance(step, ToolStep)
+    assert step.args == {"on": "no", "day": "2026-01-02", "is": True, "n": 3}
