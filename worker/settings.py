@@ -15,7 +15,13 @@ from typing import Annotated, Any, cast
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 from temporalio.envconfig import ClientConfig, ClientConfigProfile, ClientConnectConfig
 
 from perdure.errors import InvalidInput
@@ -106,6 +112,10 @@ class Settings(BaseSettings):
     def __init__(self, **values: Any) -> None:
         try:
             super().__init__(**values)
+        except SettingsError as error:
+            name = next((field for field in type(self).model_fields if f'"{field}"' in str(error)), "settings")
+            fix = f"""write it as JSON: {PREFIX}{name.upper()}='["first", "second"]'"""
+            raise InvalidInput(name, "is not a list", fix=fix) from None
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             name = ".".join(str(part) for part in first["loc"])

@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
         SelectRequest,
         UndoRun,
     )
+    from activities.starting import TENANT
     from perdure.forgetting import Forgetting
     from perdure.model import Instant, Model
     from workflows import options
@@ -99,14 +100,14 @@ class ForgetMemory:
 
     async def _tenants(self, sweep: ForgetRun, now: Instant, after: str) -> list[str]:
         if sweep.user_id:
-            return [
-                await workflow.execute_activity_method(
-                    ForgettingActivities.tenant_of,
-                    sweep.user_id,
-                    **options.of_change(),
-                    summary="Find the user's tenant",
-                )
-            ]
+            tenant = await workflow.execute_activity_method(
+                ForgettingActivities.tenant_of,
+                sweep.user_id,
+                **options.of_change(),
+                summary="Find the user's tenant",
+            )
+            workflow.upsert_search_attributes([TENANT.value_set(tenant)])
+            return [tenant]
         return await workflow.execute_activity_method(
             ForgettingActivities.due_tenants,
             DueRequest(now=now, after=after, limit=min(100, sweep.tenants_a_run)),
@@ -198,6 +199,8 @@ class UndoForgetting:
             summary="Find what was forgotten",
         )
         restored = 0
+        if undo.user_id:
+            workflow.upsert_search_attributes([TENANT.value_set(tenant) for tenant in found.tenants])
         for tenant in found.tenants:
             restored += await workflow.execute_activity_method(
                 ForgettingActivities.restore,

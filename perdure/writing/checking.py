@@ -1,20 +1,19 @@
 """Checking a batch before any I/O (R7): good items go on, a bad one keeps its place with its reason. Pure."""
 
-import difflib
 from collections.abc import Sequence
-from typing import Any
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue
 
+from perdure.documents import mapping, validated
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.identity import canonical_json
 from perdure.jobs import Batch, UnusableItem
-from perdure.records import MARKER, Item, MemoryItem, RecordItem
+from perdure.records import MARKER, MemoryItem, RecordItem
 
 LARGEST_ITEM = 16_000
 """Bytes of canonical JSON an item: a batch of 100 stays below Temporal's 2 MB for one payload."""
 
-_item: TypeAdapter[RecordItem | MemoryItem] = TypeAdapter(Item)
+_KINDS: dict[JsonValue, type[RecordItem | MemoryItem]] = {"record": RecordItem, "memory": MemoryItem}
 
 
 def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
@@ -23,11 +22,13 @@ def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
     Raises:
         InvalidItem: Naming the field and the fix.
     """
+    written = mapping(raw, field, InvalidItem)
+    kind = _KINDS.get(written.get("kind"))
+    if kind is None:
+        raise InvalidItem(f"{field}.kind", "is neither record nor memory", fix="write kind: record, or kind: memory")
+    item = validated(kind, written, field, InvalidItem)
     try:
-        item = _item.validate_python(raw)
         size = len(canonical_json(item.model_dump(mode="json")))
-    except ValidationError as error:
-        raise _refusal(field, error) from error
     except InvalidInput as error:
         raise InvalidItem(f"{field}.payload", error.problem, fix=error.fix) from error
     if size > LARGEST_ITEM:
@@ -57,16 +58,3 @@ def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = 
         reasons = "; ".join(item.reason for item in read if isinstance(item, UnusableItem))
         raise InvalidItem("items", f"none can be used: {reasons}")
     return Batch(tenant=tenant, key=key, items=tuple(read), run=run, agent=agent)
-
-
-def _refusal(field: str, error: ValidationError) -> InvalidItem:
-    first: Any = error.errors(include_url=False, include_input=False)[0]
-    # The discriminator puts the item's kind into the path; the caller never wrote that.
-    inner = [str(part) for part in first["loc"] if part not in ("record", "memory")]
-    path = ".".join([field, *inner])
-    fix = ""
-    if first["type"] == "extra_forbidden":
-        known = {**RecordItem.model_fields, **MemoryItem.model_fields}
-        near = difflib.get_close_matches(inner[-1], known, n=1)
-        fix = f"did you mean {near[0]}?" if near else "remove it"
-    return InvalidItem(path, str(first["msg"]), fix=fix)

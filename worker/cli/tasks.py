@@ -1,18 +1,16 @@
 """Commands about one task: run, status, answer, cancel."""
 
 import asyncio
-import difflib
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
-import yaml
-from pydantic import ValidationError
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from activities.starting import TASK_TIMEOUT
+from perdure.documents import read_document, validated
 from perdure.errors import InvalidTask
 from perdure.tasks import AgentTask, Answer, Progress, TaskResult
 from worker.cli import following
@@ -32,22 +30,12 @@ def read_task(path: Path) -> AgentTask:
         InvalidTask: Naming the field and the fix.
     """
     try:
-        document: object = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InvalidTask(str(path), f"cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InvalidTask(str(path), f"is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(document, dict):
-        raise InvalidTask(str(path), "is not a task", fix="write task_id, user_id, skill and inputs as a mapping")
-    try:
-        return AgentTask.model_validate(cast("dict[str, Any]", document))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        near = difflib.get_close_matches(field, AgentTask.model_fields, n=1)
-        extra = first["type"] == "extra_forbidden"
-        fix = f"did you mean {near[0]}?" if extra and near else f"the fields are {', '.join(AgentTask.model_fields)}"
-        raise InvalidTask(f"{path}: {field}", first["msg"], fix=fix if extra else "") from error
+    except UnicodeDecodeError as error:
+        raise InvalidTask(str(path), "is not UTF-8 text") from error
+    return validated(AgentTask, read_document(text, str(path), InvalidTask), "", InvalidTask)
 
 
 def workflow_id_of(task: str) -> str:

@@ -46,6 +46,7 @@ ROOM_NEEDED = 200_000_000
 """Bytes that must be free in the data folder: enough for the empty stores and their logs."""
 
 _STOPPED_WITHIN = 90.0
+_WORKER_WITHIN = 10.0
 
 
 def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] = lambda _: None) -> Addresses:
@@ -141,6 +142,11 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
     if worker and current.worker is None:
         progress("starting a worker beside them")
         os.kill(current.pid, signal.SIGUSR1)
+        until = time.monotonic() + _WORKER_WITHIN
+        while (current := state(settings)) is None or current.worker is None:
+            if time.monotonic() > until:
+                raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
+            time.sleep(0.02)
     return current.addresses
 
 

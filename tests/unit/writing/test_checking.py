@@ -29,7 +29,7 @@ RECORD: dict[str, JsonValue] = {
 @pytest.mark.parametrize(
     ("item", "names"),
     [
-        (GOOD | {"contents": "x"}, "did you mean content?"),
+        (GOOD | {"contents": "x"}, "did you mean 'content'?"),
         (GOOD | {"confidence": 2}, "items[0].confidence"),
         (GOOD | {"content": ""}, "items[0].content"),
         (GOOD | {"content": "a\x00b"}, "control characters"),
