@@ -25,9 +25,12 @@ $(STAMP): requirements.lock pyproject.toml
 	@echo "setup: virtual environment in $(VENV) ($$($(PYTHON) --version))"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu, install python3-venv." >&2; rm -rf $(VENV); exit 1; }
-	@echo "setup: installing the $$(grep -c '==' requirements.lock) packages of requirements.lock (about 440 MB)"
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --progress-bar off \
-	  --require-hashes --no-deps -r requirements.lock
+	@total=$$(grep -c '^[a-z].*==' requirements.lock); \
+	echo "setup: $$total packages of requirements.lock (440 MB installed)"; \
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
+	  --require-hashes --no-deps -r requirements.lock | awk -v total=$$total ' \
+	    /^Collecting/ { if (++n % 10 == 0) { print "setup: fetched " n " of " total; fflush() } } \
+	    /^Installing collected/ { print "setup: installing them"; fflush() }'
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 	@echo "setup: done"

@@ -52,6 +52,7 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         servers.weaviate_url,
         servers.weaviate_grpc_port,
         embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
+        api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
     )
     mirror, due, deletions = Mirror(tmp_path / "mirror"), DueIndex(redis), Deletions(redis)
     leases, rules = Leases(redis), RetentionRules()

@@ -189,19 +189,16 @@ def test_what_is_written_is_its_owners_alone(settings: Settings) -> None:
     assert stat.S_IMODE((settings.home / "servers.json").stat().st_mode) == 0o600
 
 
-async def test_a_worker_is_added_to_servers_that_run(settings: Settings) -> None:
+def test_a_worker_is_added_to_servers_that_run(settings: Settings) -> None:
     ensure(settings, worker=False)
     said: list[str] = []
 
     ensure(settings, worker=True, progress=said.append)
 
     assert "starting a worker beside them" in said
-
-    def has_worker() -> bool:
-        now = state(settings)
-        return now is not None and now.worker is not None
-
-    await eventually(has_worker)
+    now = state(settings)
+    assert now
+    assert now.worker
 
 
 def test_nothing_is_started_where_everything_is_configured(tmp_path: Path) -> None:

@@ -70,6 +70,13 @@ def test_an_unknown_variable_is_refused_naming_the_nearest(monkeypatch: pytest.M
         Settings()
 
 
+def test_a_list_that_is_none_is_refused_with_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_TOOLS", "my.tools")
+
+    with pytest.raises(InvalidInput, match=r"tools: is not a list .write it as JSON: PERDURE_TOOLS="):
+        Settings()
+
+
 def test_a_missing_named_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_CONFIG", "/nowhere.toml")
 

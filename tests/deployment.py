@@ -1,0 +1,54 @@
+"""A whole worker on the real servers, wired as the product wires it, in this process."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from temporalio.client import Client
+
+from activities.converter import DATA_CONVERTER
+from tests.conftest import Servers, clean_settings
+from worker.process import make_worker
+from worker.settings import Settings
+from worker.wiring import Services, open_services
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """What a test of workflows needs."""
+
+    client: Client
+    services: Services
+    settings: Settings
+
+    @property
+    def queue(self) -> str:
+        """The task queue that the worker serves."""
+        return self.settings.task_queue
+
+
+@asynccontextmanager
+async def deployment(
+    servers: Servers, folder: Path, *, queue: str = "", serving: bool = True, **worker: Any
+) -> AsyncGenerator[Deployment]:
+    """Run a worker for as long as the block lasts.
+
+    Args:
+        servers: The real servers.
+        folder: The data folder.
+        queue: The task queue; a new one if not given.
+        serving: Whether there is a worker at all.
+        **worker: Options of the worker itself.
+    """
+    settings = clean_settings(folder, task_queue=queue or f"q-{uuid4().hex[:12]}")
+    client = await Client.connect(servers.temporal, data_converter=DATA_CONVERTER)
+    async with open_services(settings, servers) as services:
+        deployed = Deployment(client=client, services=services, settings=settings)
+        if not serving:
+            yield deployed
+            return
+        async with make_worker(client, services, settings, **worker):
+            yield deployed

@@ -1,0 +1,103 @@
+"""The one door: a writer that slept past its lease does not overwrite who came after it."""
+
+import asyncio
+import threading
+from datetime import UTC, datetime
+
+import pytest
+from redis import Redis as SyncRedis
+
+from perdure.changes import Door
+from perdure.coordination.due import DueIndex
+from perdure.coordination.leases import Lease, Leases
+from perdure.embedding import HashingEmbedder
+from perdure.episodes import connect
+from perdure.errors import LeaseLost
+from perdure.longterm import Embedding, LongTerm
+from perdure.records import MARKER, Lane, Memory, Record
+from perdure.retention import RetentionRules
+from tests.conftest import Servers
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+EMBEDDER = HashingEmbedder()
+
+
+def entry(run: str) -> Record:
+    return Record(id="exec_1", text="x", lane=Lane.PATTERN, key="k", payload=1, run=run, first_seen=NOW, last_seen=NOW)
+
+
+async def write(servers: Servers, tenant: str, run: str, *, before_writing: threading.Event | None = None) -> None:
+    """Write one record through a door of its own, as another process would."""
+    redis = connect(servers.redis_url)
+    longterm = LongTerm(
+        servers.weaviate_url,
+        servers.weaviate_grpc_port,
+        embedding=Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension),
+        api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
+        prefix="PerdureDoor",
+    )
+    leases = Leases(redis, seconds=1.0, patience=5.0)
+    door = Door(longterm=longterm, leases=leases, due=DueIndex(redis), rules=RetentionRules(), client_timeout=0.2)
+
+    def edit(identifier: str, stored: Record | Memory | None) -> Record | Memory:
+        if before_writing:
+            # Blocks the whole event loop, as a suspended process is blocked.
+            before_writing.wait(20)
+        return entry(run)
+
+    [vector] = await EMBEDDER.embed(["x"])
+    try:
+        await door.change(tenant, operation=run, expected={"exec_1": 0}, edit=edit, vectors={"exec_1": vector})
+    finally:
+        await longterm.close()
+        await redis.aclose()
+
+
+async def read(servers: Servers, tenant: str) -> str:
+    longterm = LongTerm(
+        servers.weaviate_url,
+        servers.weaviate_grpc_port,
+        embedding=Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension),
+        api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
+        prefix="PerdureDoor",
+    )
+    [stored] = (await longterm.get(tenant, ["exec_1"])).values()
+    await longterm.close()
+    assert isinstance(stored, Record)
+    return stored.run
+
+
+def _until_leased(servers: Servers, tenant: str) -> None:
+    with SyncRedis.from_url(servers.redis_url) as redis:
+        while not redis.exists(f"perdure:{tenant}:lease"):
+            pass
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["lease", "control"])
+async def test_a_writer_that_slept_past_its_lease(
+    servers: Servers, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    if not protected:
+
+        async def trusting(self: Lease, seconds: float) -> None:
+            return
+
+        monkeypatch.setattr(Lease, "require", trusting)
+    wake = threading.Event()
+    outcome: list[BaseException | None] = []
+
+    def sleeper() -> None:
+        try:
+            asyncio.run(write(servers, tenant, "sleeper", before_writing=wake))
+            outcome.append(None)
+        except LeaseLost as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=sleeper)
+    thread.start()
+    await asyncio.to_thread(_until_leased, servers, tenant)
+    await write(servers, tenant, "second")
+    wake.set()
+    await asyncio.to_thread(thread.join)
+    assert isinstance(outcome[0], LeaseLost) == protected
+    assert await read(servers, tenant) == ("second" if protected else "sleeper")

@@ -1,0 +1,125 @@
+"""What a platform engineer would look for in deploy/, read by a parser: no container engine is needed."""
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import yaml
+
+DEPLOY = Path(__file__).parents[3] / "deploy"
+COMPOSE = cast("dict[str, Any]", yaml.safe_load((DEPLOY / "compose.yaml").read_text()))
+SERVICES = cast("dict[str, dict[str, Any]]", COMPOSE["services"])
+ONE_SHOT = {"temporal-schema", "temporal-namespace"}
+SECRET = re.compile(r"PASSWORD|PWD|API_?KEY|ALLOWED_KEYS|AUTH$|SECRET|TOKEN")
+NO_SECRET = {"AUTHENTICATION_APIKEY_ENABLED", "AUTHENTICATION_APIKEY_USERS"}
+OPTIONAL = {"OPENAI_API_KEY"}
+
+each_service = pytest.mark.parametrize("name", SERVICES)
+
+
+def test_the_servers_are_all_there() -> None:
+    assert set(SERVICES) >= {"worker", "temporal", "weaviate", "redis", "postgres"}
+
+
+@each_service
+def test_images_are_pinned(name: str) -> None:
+    tag = SERVICES[name]["image"].rpartition(":")[2]
+
+    assert re.fullmatch(r"\d+\.\d+(\.\d+)?(-[a-z]+)?", tag)
+
+
+@each_service
+def test_resources_are_limited(name: str) -> None:
+    limits = SERVICES[name]["deploy"]["resources"]["limits"]
+
+    assert float(limits["cpus"]) > 0
+    assert re.fullmatch(r"\d+[mg]", limits["memory"])
+
+
+@each_service
+def test_what_stays_up_has_a_healthcheck_and_starts_again(name: str) -> None:
+    service = SERVICES[name]
+
+    if name in ONE_SHOT:
+        assert service["restart"].startswith("on-failure")
+    else:
+        assert service["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}
+        assert service["restart"] == "unless-stopped"
+
+
+@each_service
+def test_nothing_waits_for_a_mere_start(name: str) -> None:
+    for other, how in SERVICES[name].get("depends_on", {}).items():
+        wanted = "service_completed_successfully" if other in ONE_SHOT else "service_healthy"
+        assert how["condition"] == wanted
+
+
+def test_every_secret_must_be_given() -> None:
+    found: list[str] = []
+    for service in SERVICES.values():
+        for variable, value in service.get("environment", {}).items():
+            if SECRET.search(variable) and variable not in NO_SECRET | OPTIONAL:
+                assert re.fullmatch(r"\$\{(\w+):\?set \1\}", value), variable
+                found.append(variable)
+    assert len(found) >= 6
+
+
+def test_no_password_has_a_default_anywhere() -> None:
+    text = (DEPLOY / "compose.yaml").read_text()
+
+    defaults = dict(cast("list[tuple[str, str]]", re.findall(r"\$\{(\w+):?-([^}]*)\}", text)))
+    assert defaults == {"OPENAI_API_KEY": "", "OTEL_EXPORTER_OTLP_ENDPOINT": ""}
+    assert "://:${REDIS_PASSWORD:?" in text
+
+
+@each_service
+def test_ports_are_published_to_this_machine_alone(name: str) -> None:
+    for port in SERVICES[name].get("ports", []):
+        assert port.startswith("127.0.0.1:")
+
+
+@pytest.mark.parametrize("name", ["weaviate", "redis", "postgres"])
+def test_stores_are_inside_only_and_keep_their_data(name: str) -> None:
+    assert SERVICES[name]["networks"] == ["inside"]
+    assert "ports" not in SERVICES[name]
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+    (volume,) = SERVICES[name]["volumes"]
+    assert volume.split(":")[0] in COMPOSE["volumes"]
+
+
+def test_redis_loses_and_evicts_nothing_and_hides_its_password() -> None:
+    command = SERVICES["redis"]["command"][2]
+
+    for option in ("--appendonly yes", "--appendfsync always", "--maxmemory-policy noeviction"):
+        assert option in command
+    assert "--requirepass" not in command
+    assert "requirepass %s" in command
+
+
+def test_weaviate_lets_nobody_in_without_a_key() -> None:
+    environment = SERVICES["weaviate"]["environment"]
+
+    assert environment["AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED"] == "false"
+    assert environment["AUTHENTICATION_APIKEY_ENABLED"] == "true"
+
+
+def test_the_example_names_every_variable_and_gives_no_value() -> None:
+    lines = [line for line in (DEPLOY / ".env.example").read_text().splitlines() if line and not line.startswith("#")]
+    used = set(re.findall(r"(?<!\$)\$\{(\w+)", (DEPLOY / "compose.yaml").read_text()))
+
+    assert {line.rstrip("=") for line in lines} == used
+    assert all(line.endswith("=") for line in lines)
+
+
+def test_the_image_is_pinned_hashed_and_not_root() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    stages = re.split(r"^FROM ", text, flags=re.MULTILINE)[1:]
+
+    assert all(re.match(r"python:3\.11\.\d+-slim-\w+", stage) for stage in stages)
+    assert "--require-hashes --no-deps" in stages[0]
+    final = stages[-1]
+    assert re.search(r"^USER 10001", final, re.MULTILINE)
+    assert "HEALTHCHECK" in final
+    assert "pip install" not in final
+    assert "apt-get" not in final
