@@ -29,6 +29,8 @@ class StepNotes:
     def __init__(self, episodes: Episodes, mirror: Mirror) -> None:
         self._episodes = episodes
         self._mirror = mirror
+        self.waiting = asyncio.Event()
+        """Set whenever an episode was left in the mirror, to wait for Redis."""
 
     async def done(self, call: StepCall, run: str, outcome: StepOutcome) -> None:
         """Note what a step gave, and what a person said to it."""
@@ -66,6 +68,7 @@ class StepNotes:
         except (StoreUnavailable, TimeoutError):
             try:
                 await self._mirror.append(tenant, EpisodeLine(session=session, episode=episode))
+                self.waiting.set()
             except StoreUnavailable as problem:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))
 

@@ -17,7 +17,7 @@ from perdure.errors import InvalidInput
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "perdure")
 _MAX_SAFE_INTEGER = 2**53 - 1
-"""RFC 8785 numbers are IEEE doubles: a larger integer would not come back as it was."""
+"""RFC 8785 numbers are IEEE doubles: beyond this, not every integer would come back as it was."""
 
 
 def canonical_json(value: JsonValue) -> bytes:
@@ -30,7 +30,7 @@ def canonical_json(value: JsonValue) -> bytes:
         UTF-8 bytes in the form of RFC 8785, with all text in Unicode NFC.
 
     Raises:
-        InvalidInput: For what JSON cannot hold exactly: NaN, infinities, integers beyond 2**53 - 1,
+        InvalidInput: For what JSON cannot hold exactly: NaN, infinities, integers that no double holds,
             lone surrogates, and keys that become the same key in NFC.
     """
     try:
@@ -46,7 +46,9 @@ def _normalised(value: JsonValue, path: str) -> JsonValue:
         case bool():
             return value
         case int() if abs(value) > _MAX_SAFE_INTEGER:
-            raise InvalidInput(path, f"{value} is too large for JSON", fix="write it as a string")
+            if not _is_a_double(value):
+                raise InvalidInput(path, f"{value} is too large for JSON", fix="write it as a string")
+            return float(value)
         case list():
             return [_normalised(item, f"{path}[{index}]") for index, item in enumerate(value)]
         case dict():
@@ -58,6 +60,14 @@ def _normalised(value: JsonValue, path: str) -> JsonValue:
             return normal
         case _:
             return value
+
+
+def _is_a_double(value: int) -> bool:
+    """Tell whether an integer is how RFC 8785 writes a double: then it is one that was read back."""
+    try:
+        return rfc8785.dumps(float(value)) == str(value).encode()
+    except (OverflowError, rfc8785.CanonicalizationError):
+        return False
 
 
 def digest(tag: str, *parts: JsonValue) -> str:

@@ -80,7 +80,7 @@ class Tool(Generic[P, R]):
         *,
         effect: Effect,
         timeout: float,
-        check: Callable[..., Awaitable[R | None]] | None,
+        check: Callable[..., Awaitable[Any]] | None,
         name: str,
     ) -> None:
         self.function = function
@@ -171,7 +171,7 @@ def tool(
     *,
     effect: Literal["read", "idempotent", "once"],
     timeout: float | None = None,
-    check: Callable[..., Awaitable[R | None]] | None = None,
+    check: Callable[..., Awaitable[Any]] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[P, Awaitable[R]]], Tool[P, R]]:
     """Make a tool of a typed async function.

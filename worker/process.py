@@ -14,6 +14,7 @@ from activities.converter import DATA_CONVERTER
 from activities.failures import FailureInterceptor
 from perdure.errors import PerdureError, StoreUnavailable
 from perdure.longterm import LongTerm
+from worker.catching_up import keep_catching_up
 from worker.schedules import ensure_schedule
 from worker.servers import running
 from worker.settings import Addresses, Settings, temporal_connect
@@ -50,9 +51,13 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         # The model's first text takes 0.3 s (measured); no recall should have to wait for that.
         await services.embedder.embed(["warm"])
         async with make_worker(client, services, settings):
+            catching_up = asyncio.create_task(
+                keep_catching_up(services.mirror, services.episodes, services.notes.waiting)
+            )
             _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
             await stop.wait()
             _log.info("worker stopping")
+            catching_up.cancel()
     telemetry.stop()
 
 

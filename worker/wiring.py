@@ -66,6 +66,7 @@ class Services:
     longterm: LongTerm
     mirror: Mirror
     episodes: Episodes
+    notes: StepNotes
     recall: Recall
     writer: Writer
     forgetter: Forgetter
@@ -108,6 +109,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
         longterm=longterm,
         mirror=mirror,
         episodes=episodes,
+        notes=StepNotes(episodes, mirror),
         recall=Recall(
             longterm=longterm,
             episodes=episodes,
@@ -149,7 +151,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     """Give every activity of a worker."""
     values = Values(services.outputs)
     runner = StepRunner(services.toolbox, services.claims, values)
-    steps = StepActivities(services.toolbox, runner, StepNotes(services.episodes, services.mirror))
+    steps = StepActivities(services.toolbox, runner, services.notes)
     tasks = TaskActivities(
         services.skills, services.toolbox, services.tenant_key, values, heartbeat=settings.heartbeat_timeout
     )

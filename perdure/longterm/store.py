@@ -1,6 +1,5 @@
 """Long-term memory as the other rooms see it, a tenant at a time. Never decides what is worth keeping or recalling."""
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
@@ -15,6 +14,7 @@ from perdure.longterm.queries import Hit, Queries, merged
 from perdure.longterm.schema import KINDS, Embedding, Kind
 from perdure.longterm.writes import Writes
 from perdure.records import Entry, Lane, Memory, MemoryType, Record, State
+from perdure.together import together
 
 _END = datetime.max.replace(tzinfo=UTC)
 
@@ -91,7 +91,7 @@ class LongTerm:
 
     async def get(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
         """Give the entries that are there, whatever their state."""
-        found = await asyncio.gather(
+        found = await together(
             *(
                 self._queries.fetch(tenant, kind, conditions.identified(of_kind), limit=len(of_kind))
                 for kind, of_kind in _by_kind(ids).items()
@@ -101,7 +101,7 @@ class LongTerm:
 
     async def visible(self, tenant: str, ids: Sequence[str]) -> dict[str, int]:
         """Give the versions that a query now finds: what is here, recall can find."""
-        found = await asyncio.gather(
+        found = await together(
             *(self._queries.versions(tenant, kind, of_kind) for kind, of_kind in _by_kind(ids).items())
         )
         return {identifier: version for versions in found for identifier, version in versions.items()}
@@ -162,7 +162,7 @@ class LongTerm:
         words = [
             self._queries.by_words(tenant, kind, text, of_kind[kind], limit=limit) for kind in kinds if text.strip()
         ]
-        found = await asyncio.gather(*near, *words)
+        found = await together(*near, *words)
         return merged(chain(*found[: len(near)]), chain(*found[len(near) :]))
 
     async def neighbours(self, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:
@@ -180,7 +180,7 @@ class LongTerm:
 
     async def next_due(self, tenant: str) -> datetime | None:
         """Give the next moment at which something is to be forgotten or purged."""
-        due, purgeable = await asyncio.gather(
+        due, purgeable = await together(
             self.due(tenant, before=_END, limit=1), self.purgeable(tenant, before=_END, limit=1)
         )
         moments = [entry.forget_after for entry in due] + [entry.purge_after for entry in purgeable]
@@ -189,7 +189,7 @@ class LongTerm:
     async def count(self, tenant: str) -> int:
         """Give how many current records and memories there are."""
         current = conditions.state_is(State.CURRENT)
-        return sum(await asyncio.gather(*(self._queries.count(tenant, kind, current) for kind in KINDS)))
+        return sum(await together(*(self._queries.count(tenant, kind, current) for kind in KINDS)))
 
     async def tenants(self) -> list[str]:
         """Give every tenant that something was written for."""
@@ -202,7 +202,7 @@ class LongTerm:
 
     async def _oldest(self, tenant: str, condition: Condition, by: str, limit: int) -> list[Entry]:
         order = Sort.by_property(by, ascending=True)
-        found = await asyncio.gather(
+        found = await together(
             *(self._queries.fetch(tenant, kind, condition, limit=limit, sort=order) for kind in KINDS)
         )
         moments = [(micros(getattr(entry, by)), entry) for entries in found for entry in entries]

@@ -88,6 +88,11 @@ def is_about_deletion(raw: bytes) -> bool:
     return raw.startswith((b'{"kind":"deletion"', b'{"kind":"restoration"'))
 
 
+def is_about_an_episode(raw: bytes) -> bool:
+    """Tell whether a written line is an episode, without parsing it."""
+    return raw.startswith(b'{"kind":"episode"')
+
+
 def deleted_ids(lines: Iterable[MirrorLine]) -> dict[str, DeletionLine]:
     """Give what is deleted once all these lines were heeded, with the line that last said so."""
     deleted: dict[str, DeletionLine] = {}

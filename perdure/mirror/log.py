@@ -11,7 +11,17 @@ from pathlib import Path
 
 from perdure.disk import sync_folder
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.mirror.lines import DeletionLine, MirrorLine, MirrorView, decode, deleted_ids, encode, is_about_deletion
+from perdure.mirror.lines import (
+    DeletionLine,
+    EpisodeLine,
+    MirrorLine,
+    MirrorView,
+    decode,
+    deleted_ids,
+    encode,
+    is_about_an_episode,
+    is_about_deletion,
+)
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CURRENT = "current.jsonl"
@@ -57,6 +67,16 @@ class Mirror:
         """
         raw = await asyncio.to_thread(self._raw, tenant)
         return deleted_ids(decode(filter(is_about_deletion, raw)).lines)
+
+    async def episodes(self, tenant: str) -> list[EpisodeLine]:
+        """Give the episodes that were to wait here for Redis, oldest first; those it has by now among them.
+
+        Raises:
+            StoreUnavailable: When they cannot be read.
+        """
+        raw = await asyncio.to_thread(self._raw, tenant)
+        lines = decode(filter(is_about_an_episode, raw)).lines
+        return [line for line in lines if isinstance(line, EpisodeLine)]
 
     async def tenants(self) -> list[str]:
         """Give every tenant that has a log.

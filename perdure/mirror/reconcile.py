@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from perdure.identity import occurrence_id
 from perdure.jobs import UnusableItem
 from perdure.mirror.lines import BatchLine, DeletionLine, EpisodeLine, MirrorLine, RestorationLine
-from perdure.model import Instant, Model
-from perdure.records import Entry, Item, item_id
+from perdure.model import Model
+from perdure.records import Entry, Item, MemoryItem, RecordItem, item_id
 
 
 class Origin(StrEnum):
@@ -34,8 +35,9 @@ class Reconciled(Model):
 def reconcile(tenant: str, remote: Sequence[Entry], lines: Iterable[MirrorLine]) -> tuple[Reconciled, ...]:
     """Merge by id: each distinct id once, tagged with where it was found.
 
-    A deletion wins over every item before it in the log, and over an entry that was last seen before it;
-    an item after it is a new observation and counts.
+    A deletion wins over every item before it in the log, and over an entry that was last seen before it.
+    After it, what was observed later counts, and what was observed before it or is one of the very
+    observations that were forgotten does not: submitting a batch again brings nothing back.
 
     Args:
         tenant: Whose entries and lines these are.
@@ -50,7 +52,7 @@ def reconcile(tenant: str, remote: Sequence[Entry], lines: Iterable[MirrorLine])
     for entry in remote:
         local = observed.get(entry.id, _Observed())
         items = tuple(local.items.values())
-        if not items and local.deleted_at is not None and entry.last_seen <= local.deleted_at:
+        if not items and local.deletion is not None and entry.last_seen <= local.deletion.at:
             continue
         origin = Origin.MERGED if items else Origin.REMOTE
         merged[entry.id] = Reconciled(id=entry.id, origin=origin, entry=entry, items=items)
@@ -69,17 +71,24 @@ class _Observed:
     items: dict[str, Item] = field(default_factory=dict[str, Item])
     buried: dict[str, Item] = field(default_factory=dict[str, Item])
     """Items under a deletion, until a restoration."""
-    deleted_at: Instant | None = None
+    deletion: DeletionLine | None = None
+
+    def observe(self, tenant: str, item: RecordItem | MemoryItem) -> None:
+        gone = self.deletion
+        again = gone and (
+            item.occurred_at <= gone.at or occurrence_id(tenant, "caller", item.occurrence) in gone.occurrences
+        )
+        (self.buried if again else self.items).setdefault(item.occurrence, item)
 
     def heed(self, line: DeletionLine | RestorationLine) -> None:
         if isinstance(line, DeletionLine):
             self.buried |= self.items
             self.items = {}
-            self.deleted_at = line.at
+            self.deletion = line
         else:
             self.items = self.buried | self.items
             self.buried = {}
-            self.deleted_at = None
+            self.deletion = None
 
 
 def _observed(tenant: str, lines: Iterable[MirrorLine]) -> dict[str, _Observed]:
@@ -89,7 +98,7 @@ def _observed(tenant: str, lines: Iterable[MirrorLine]) -> dict[str, _Observed]:
             case BatchLine():
                 for item in line.batch.items:
                     if not isinstance(item, UnusableItem):
-                        observed[item_id(tenant, item)].items.setdefault(item.occurrence, item)
+                        observed[item_id(tenant, item)].observe(tenant, item)
             case DeletionLine() | RestorationLine():
                 for identifier in line.ids:
                     observed[identifier].heed(line)

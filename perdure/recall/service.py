@@ -17,6 +17,7 @@ from perdure.recall.model import Phase, Query, RecalledItem, RecallResult, Trigg
 from perdure.recall.render import render
 from perdure.recall.telemetry import Telemetry
 from perdure.records import Record, headline_of
+from perdure.together import together
 
 _T = TypeVar("_T")
 
@@ -90,9 +91,7 @@ class Recall:
         started = time.perf_counter()
         with self._telemetry.recall(query) as span:
             answers = _Answers(started=asyncio.get_running_loop().time())
-            (items, trigger), episodes = await asyncio.gather(
-                self._items(query, answers), self._session(query, answers)
-            )
+            (items, trigger), episodes = await together(self._items(query, answers), self._session(query, answers))
             degraded = tuple(sorted(answers.degraded))
             context = render(
                 working=query.working,
@@ -115,9 +114,7 @@ class Recall:
     async def _items(self, query: Query, answers: _Answers) -> tuple[list[RecalledItem], Trigger]:
         if not query.keys:
             # An exact answer can never be enough here, so nothing waits for it.
-            exact, found = await asyncio.gather(
-                self._exact(query, answers), self._semantic(query, answers, query.limit)
-            )
+            exact, found = await together(self._exact(query, answers), self._semantic(query, answers, query.limit))
             trigger = Trigger.NO_KEY if query.text.strip() else Trigger.NONE
         else:
             exact, found = await self._exact(query, answers), []
@@ -176,7 +173,7 @@ class Recall:
         return await self._ask(answers, "weaviate", "search", call)
 
     async def _session(self, query: Query, answers: _Answers) -> list[Episode]:
-        recent, important = await asyncio.gather(
+        recent, important = await together(
             self._ask(answers, "redis", "recent", self._episodes.recent(query.tenant, query.session, _EPISODES_RECENT)),
             self._ask(
                 answers,

@@ -89,8 +89,14 @@ def test_a_deletion_wins_over_all_before_it(lines: list[MirrorLine], name: str) 
 
 
 @given(st.lists(LINES, max_size=12), NAMES)
-def test_an_item_after_a_deletion_counts(lines: list[MirrorLine], name: str) -> None:
-    assert origins((), [*lines, deletion(name), batch(item(name, "anew"))])[identifier(name)] is Origin.LOCAL
+def test_what_is_observed_after_a_deletion_counts(lines: list[MirrorLine], name: str) -> None:
+    later = item(name, "anew").model_copy(update={"occurred_at": at(1)})
+    assert origins((), [*lines, deletion(name), batch(later)])[identifier(name)] is Origin.LOCAL
+
+
+@given(st.lists(LINES, max_size=12), NAMES)
+def test_submitting_again_what_was_forgotten_brings_nothing_back(lines: list[MirrorLine], name: str) -> None:
+    assert identifier(name) not in origins((), [*lines, deletion(name), batch(item(name))])
 
 
 @given(st.lists(LINES, max_size=12), NAMES)

@@ -1,0 +1,28 @@
+"""Waiting for several things at once, and for none of them after one has failed."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar, overload
+
+_A = TypeVar("_A")
+_B = TypeVar("_B")
+
+
+@overload
+async def together(one: Coroutine[Any, Any, _A], other: Coroutine[Any, Any, _B], /) -> tuple[_A, _B]: ...
+@overload
+async def together(*calls: Coroutine[Any, Any, _A]) -> tuple[_A, ...]: ...
+async def together(*calls: Coroutine[Any, Any, Any]) -> tuple[Any, ...]:
+    """Give all results, in order.
+
+    When one call fails, the others are cancelled and waited for before its error is raised: with
+    ``asyncio.gather`` alone they would go on behind the caller's back, and open again what it has closed.
+    """
+    tasks = [asyncio.ensure_future(call) for call in calls]
+    try:
+        return tuple(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
