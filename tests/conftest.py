@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
@@ -86,3 +87,9 @@ async def own_servers(tmp_path: Path, servers: Servers) -> AsyncGenerator[OwnSer
     yield start
     for fleet in fleets:
         await fleet.stop_all()
+
+
+@pytest.fixture
+def tenant() -> str:
+    """A tenant of this test alone."""
+    return f"t_{uuid4().hex}"

@@ -1,6 +1,6 @@
 """A whole worker on the real servers, wired as the product wires it, in this process."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,13 @@ class Deployment:
 
 @asynccontextmanager
 async def deployment(
-    servers: Servers, folder: Path, *, queue: str = "", serving: bool = True, **worker: Any
+    servers: Servers,
+    folder: Path,
+    *,
+    queue: str = "",
+    serving: bool = True,
+    settings: Mapping[str, Any] | None = None,
+    **worker: Any,
 ) -> AsyncGenerator[Deployment]:
     """Run a worker for as long as the block lasts.
 
@@ -41,14 +47,15 @@ async def deployment(
         folder: The data folder.
         queue: The task queue; a new one if not given.
         serving: Whether there is a worker at all.
+        settings: More settings, by name.
         **worker: Options of the worker itself.
     """
-    settings = clean_settings(folder, task_queue=queue or f"q-{uuid4().hex[:12]}")
+    chosen = clean_settings(folder, task_queue=queue or f"q-{uuid4().hex[:12]}", **(settings or {}))
     client = await Client.connect(servers.temporal, data_converter=DATA_CONVERTER)
-    async with open_services(settings, servers) as services:
-        deployed = Deployment(client=client, services=services, settings=settings)
+    async with open_services(chosen, servers) as services:
+        deployed = Deployment(client=client, services=services, settings=chosen)
         if not serving:
             yield deployed
             return
-        async with make_worker(client, services, settings, **worker):
+        async with make_worker(client, services, chosen, **worker):
             yield deployed

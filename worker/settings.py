@@ -106,6 +106,10 @@ class Settings(BaseSettings):
     on 4 s after its worker was killed; with the defaults of Temporal it took 21 s."""
     sticky_timeout: Annotated[float, Field(ge=1, le=600)] = 1.0
     """Seconds that a workflow waits for the worker that last ran it."""
+    tool_attempts: Annotated[int, Field(ge=1, le=1000)] = 5
+    """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
+    continue_after: Annotated[int, Field(ge=0, le=40_000)] = 0
+    """Events after which a task's history is rolled over; 0: when the server suggests it."""
     claim_ttl_days: Annotated[int, Field(ge=1, le=3650)] = 90
     """How long the claim on a ``once`` effect is kept; must outlive the Temporal namespace's retention."""
 

@@ -151,9 +151,14 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     """Give every activity of a worker."""
     values = Values(services.outputs)
     runner = StepRunner(services.toolbox, services.claims, values)
-    steps = StepActivities(services.toolbox, runner, services.notes)
+    steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
     tasks = TaskActivities(
-        services.skills, services.toolbox, services.tenant_key, values, heartbeat=settings.heartbeat_timeout
+        services.skills,
+        services.toolbox,
+        services.tenant_key,
+        values,
+        heartbeat=settings.heartbeat_timeout,
+        continue_after=settings.continue_after,
     )
     recall = RecallActivities(services.recall, services.tenant_key)
     evaluation = EvaluationActivities(runner)

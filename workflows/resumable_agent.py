@@ -10,7 +10,6 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 with workflow.unsafe.imports_passed_through():
     from activities.starting import AGENT, PHASE, SKILL, TENANT
     from perdure.jobs import Batch, Receipt
-    from perdure.model import Instant
     from perdure.procedures.calls import (
         AnnounceCall,
         EvaluateCall,
@@ -20,18 +19,13 @@ with workflow.unsafe.imports_passed_through():
         Given,
         PreparedTask,
         PrepareTask,
-        RecallCall,
-        RememberCall,
         Result,
-        Scope,
-        StepCall,
         StepOutcome,
         Value,
     )
-    from perdure.skills.model import ForEach, OnFailure, RecallStep, RememberStep, ToolStep
+    from perdure.skills.model import ForEach, OnFailure, RememberStep, ToolStep
     from perdure.tasks import (
         Answer,
-        MemoryMode,
         Phase,
         Progress,
         Question,
@@ -41,8 +35,9 @@ with workflow.unsafe.imports_passed_through():
     )
     from workflows import options
     from workflows.display import details
-    from workflows.plan_cursor import Here, ended, entered, here, leaves, scope
+    from workflows.plan_cursor import Here, ended, entered, here, leaves
     from workflows.questions import Questions
+    from workflows.step_calls import activity_of, scope_of
     from workflows.submissions import Submissions
     from workflows.task_state import (
         ANSWERED_KEPT,
@@ -52,6 +47,8 @@ with workflow.unsafe.imports_passed_through():
         REFUSED_KEPT,
         TaskRun,
         TaskState,
+        progress_of,
+        result_of,
     )
 
 BATCH = 25
@@ -98,7 +95,10 @@ class ResumableAgent:
         except TaskFailed as failure:
             await self._ended(Phase.FAILED, str(failure))
             raise ApplicationError(
-                str(failure), self._result("failed"), type="TaskFailed", non_retryable=True
+                str(failure),
+                result_of(self._task, self._state, "failed", self._problem),
+                type="TaskFailed",
+                non_retryable=True,
             ) from failure
         except Exception as error:
             if is_cancelled_exception(error):
@@ -111,22 +111,8 @@ class ResumableAgent:
     @workflow.query
     def progress(self) -> Progress:
         """Tell where the task is."""
-        state = self._state
-        count = state.ended.get if state else dict[StepStatus, int]().get
-        return Progress(
-            task_id=self._task.task_id,
-            skill=self._task.skill,
-            phase=self._phase,
-            step=self._step,
-            done=state.done if state else 0,
-            total=state.total if state else 0,
-            skipped=count(StepStatus.SKIPPED, 0),
-            failed=count(StepStatus.FAILED, 0),
-            recalled=state.recalled if state else 0,
-            remembered=state.remembered if state else 0,
-            questions=self._questions.open,
-            problem=self._problem,
-        )
+        progress = progress_of(self._task, self._state, self._phase, self._step)
+        return progress.model_copy(update={"questions": self._questions.open, "problem": self._problem})
 
     @workflow.query
     def questions(self) -> tuple[Question, ...]:
@@ -201,7 +187,7 @@ class ResumableAgent:
             tenant=prepared.tenant,
             path=at.path,
             block=block.model_copy(update={"steps": block.steps[:1]}),
-            scope=self._scope(block.id),
+            scope=scope_of(self._task, self._known, block.id),
         )
         try:
             expanded = await workflow.execute_activity(
@@ -241,37 +227,14 @@ class ResumableAgent:
 
     async def _execute(self, at: Here, given: Given) -> StepOutcome:
         """Run the activity of a step once."""
-        state, memory = self._known, self._task.memory
-        context = {
-            "tenant": state.prepared.tenant,
-            "session": self._task.session,
-            "task_id": self._task.task_id,
-            "agent": self._task.agent,
-            "path": at.path,
-            "scope": self._scope(at.step.id),
-            "memory": memory,
-            "occurred_at": self._observed_at(),
-        }
-        match at.step:
-            case ToolStep() as step:
-                shape = state.prepared.tools[step.tool]
-                how = options.of_tool(shape, state.prepared.heartbeat)
-                call = StepCall.model_validate({**context, "step": step, "given": given})
-                return await workflow.execute_activity(step.tool, call, result_type=StepOutcome, summary=at.path, **how)
-            case RecallStep() as step if memory is not MemoryMode.OFF:
-                call = RecallCall.model_validate({**context, "step": step, "now": workflow.now()})
-                outcome = await workflow.execute_activity(
-                    "recall_step", call, result_type=StepOutcome, summary=at.path, **self._of_step()
-                )
-                self._recalled(outcome)
-                return outcome
-            case RememberStep() as step if memory is MemoryMode.ON:
-                call = RememberCall.model_validate({**context, "step": step})
-                return await workflow.execute_activity(
-                    "remember_step", call, result_type=StepOutcome, summary=at.path, **self._of_step()
-                )
-            case _:
-                return StepOutcome(result=Result(status=StepStatus.SKIPPED))
+        what = activity_of(self._task, self._known, at, given, workflow.now())
+        if what is None:
+            return StepOutcome(result=Result(status=StepStatus.SKIPPED))
+        outcome: StepOutcome = await workflow.execute_activity(
+            what.name, what.argument, result_type=StepOutcome, summary=at.path, **what.options
+        )
+        self._recalled(outcome)
+        return outcome
 
     async def _asked(self, outcome: StepOutcome, question: Question, given: Given) -> tuple[Given, Result | None]:
         """Ask a person, and give what the step has to know of the answer, or its result if that ends it."""
@@ -397,7 +360,10 @@ class ResumableAgent:
         self._enter(Phase.EVALUATING)
         skill = self._known.prepared.skill
         call = EvaluateCall(
-            tenant=self._known.prepared.tenant, output=skill.output, expect=skill.expect, scope=self._scope("")
+            tenant=self._known.prepared.tenant,
+            output=skill.output,
+            expect=skill.expect,
+            scope=scope_of(self._task, self._known, ""),
         )
         try:
             evaluated = await workflow.execute_activity(
@@ -408,7 +374,7 @@ class ResumableAgent:
                 raise
             raise TaskFailed(_problem(error)) from error
         await self._ended(Phase.COMPLETED, "")
-        result = self._result("completed")
+        result = result_of(self._task, self._state, "completed", "")
         return result.model_copy(update={"output": evaluated.output, "evaluation": evaluated.evaluation})
 
     async def _ended(self, phase: Phase, problem: str) -> None:
@@ -423,25 +389,6 @@ class ResumableAgent:
         self._enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)
 
-    def _result(self, status: str) -> TaskResult:
-        state = self._state
-        data = {"task_id": self._task.task_id, "status": status, "problem": self._problem}
-        if state is None:
-            return TaskResult.model_validate(data)
-        return TaskResult.model_validate(
-            {
-                **data,
-                "done": state.ended.get(StepStatus.DONE, 0),
-                "skipped": state.ended.get(StepStatus.SKIPPED, 0),
-                "failed": state.ended.get(StepStatus.FAILED, 0),
-                "recalls": state.recalls,
-                "recalled": state.recalled,
-                "jobs": state.jobs,
-                "receipts": state.receipts,
-                "refused": state.refused,
-            }
-        )
-
     def _should_continue(self) -> bool:
         limit = self._known.prepared.continue_after
         info = workflow.info()
@@ -454,26 +401,6 @@ class ResumableAgent:
         self._update(unsent=self._submissions.unsent)
         carried = self._task.model_copy(update={"inputs": {}, "carried": self._known})
         workflow.continue_as_new(carried)
-
-    def _scope(self, step: str) -> Scope:
-        state = self._known
-        prepared = state.prepared
-        facts = self._task.facts(prepared)
-        return scope(prepared.skill, state.cursor, prepared.reads[step], prepared.inputs, facts)
-
-    def _observed_at(self) -> Instant:
-        """When what a step observes counts as observed: noon of the task's date, if it has one."""
-        if self._task.date is None:
-            return workflow.now()
-        return workflow.now().replace(
-            year=self._task.date.year,
-            month=self._task.date.month,
-            day=self._task.date.day,
-            hour=12,
-            minute=0,
-            second=0,
-            microsecond=0,
-        )
 
     def _of_step(self) -> options.Options:
         return options.of_step(self._known.prepared.heartbeat)

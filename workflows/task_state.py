@@ -1,6 +1,6 @@
 """What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Model
 from perdure.procedures.calls import PreparedTask, TaskFacts
 from perdure.records import Item
-from perdure.tasks import AgentTask, RecallSummary, StepStatus
+from perdure.tasks import AgentTask, Phase, Progress, RecallSummary, StepStatus, TaskResult
 from workflows.plan_cursor import Cursor
 
 RECALLS_KEPT = 50
@@ -58,3 +58,42 @@ class TaskRun(AgentTask):
     def facts(self, prepared: PreparedTask) -> TaskFacts:
         """Give what expressions call ``task``."""
         return TaskFacts(id=self.task_id, date=prepared.date, agent=self.agent)
+
+
+def progress_of(task: TaskRun, state: TaskState | None, phase: Phase, step: str) -> Progress:
+    """Give where a task is; questions and problems are not in its state."""
+    if state is None:
+        return Progress(task_id=task.task_id, skill=task.skill, phase=phase)
+    return Progress(
+        task_id=task.task_id,
+        skill=task.skill,
+        phase=phase,
+        step=step,
+        done=state.done,
+        total=state.total,
+        skipped=state.ended.get(StepStatus.SKIPPED, 0),
+        failed=state.ended.get(StepStatus.FAILED, 0),
+        recalled=state.recalled,
+        remembered=state.remembered,
+    )
+
+
+def result_of(
+    task: TaskRun, state: TaskState | None, status: Literal["completed", "failed", "cancelled"], problem: str
+) -> TaskResult:
+    """Give how a task ended; its output is not in its state."""
+    result = TaskResult(task_id=task.task_id, status=status, problem=problem)
+    if state is None:
+        return result
+    return result.model_copy(
+        update={
+            "done": state.ended.get(StepStatus.DONE, 0),
+            "skipped": state.ended.get(StepStatus.SKIPPED, 0),
+            "failed": state.ended.get(StepStatus.FAILED, 0),
+            "recalls": state.recalls,
+            "recalled": state.recalled,
+            "jobs": state.jobs,
+            "receipts": state.receipts,
+            "refused": state.refused,
+        }
+    )

@@ -9,41 +9,13 @@ from typing import Any
 from uuid import uuid4
 
 from temporalio.client import Client, WorkflowHandle
-from temporalio.worker import Worker
+from temporalio.worker import Replayer
 
 from activities.converter import DATA_CONVERTER
-from activities.evaluation import EvaluationActivities
-from activities.failures import FailureInterceptor
-from activities.ingest import IngestActivities
-from activities.notes import StepNotes
-from activities.recalling import RecallStepActivities
-from activities.steps import StepActivities
-from activities.tasks import TaskActivities
 from perdure import AgentTask, TaskResult
-from perdure.changes import Door
-from perdure.coordination.claims import Claims
-from perdure.coordination.deletions import Deletions
-from perdure.coordination.due import DueIndex
-from perdure.coordination.leases import Leases
-from perdure.coordination.outputs import Outputs
-from perdure.embedding import CachedEmbedder, MiniLMEmbedder
-from perdure.episodes import Episodes, connect
-from perdure.longterm import Embedding, LongTerm
-from perdure.mirror import Mirror
-from perdure.procedures.running import StepRunner
-from perdure.procedures.values import Values
-from perdure.recall import Recall
-from perdure.retention import RetentionRules
-from perdure.skills import SkillLibrary
-from perdure.tenants import TenantKey
-from perdure.tools import Toolbox
-from perdure.writing import Writer
-from perdure.writing.planning import WritePolicy
 from tests.conftest import Servers
-from workflows.ingest_memory import IngestMemory
+from tests.deployment import deployment
 from workflows.resumable_agent import ResumableAgent
-
-TTL = timedelta(days=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +54,11 @@ class Bench:
         handle = await self.start(self.task(self.skill(text), **more))
         return await handle.result()
 
+    async def replay(self, handle: WorkflowHandle[Any, Any]) -> None:
+        """Replay a task's history from its beginning; raises where it would go another way."""
+        replayer = Replayer(workflows=[ResumableAgent], data_converter=DATA_CONVERTER)
+        await replayer.replay_workflow(await handle.fetch_history())
+
     def ledger(self) -> Path:
         """Give a fresh ledger file."""
         return self.folder / f"ledger-{uuid4().hex[:8]}"
@@ -89,60 +66,15 @@ class Bench:
 
 @asynccontextmanager
 async def bench(
-    servers: Servers,
-    folder: Path,
-    *,
-    queue: str = "",
-    continue_after: int = 0,
-    redis_url: str = "",
-    more_workflows: tuple[type, ...] = (),
-    more_activities: tuple[Any, ...] = (),
-    **worker: Any,
+    servers: Servers, folder: Path, *, queue: str = "", continue_after: int = 0, redis_url: str = "", **worker: Any
 ) -> AsyncGenerator[Bench]:
-    """Run a worker for as long as the block lasts."""
-    queue = queue or f"q-{uuid4().hex[:12]}"
-    client = await Client.connect(servers.temporal, data_converter=DATA_CONVERTER)
-    redis = connect(redis_url or servers.redis_url)
-    embedder = CachedEmbedder(MiniLMEmbedder(), 1000)
-    longterm = LongTerm(
-        servers.weaviate_url,
-        servers.weaviate_grpc_port,
-        embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
-    )
-    mirror, episodes, deletions = Mirror(folder / "mirror"), Episodes(redis), Deletions(redis)
-    door = Door(longterm=longterm, leases=Leases(redis), due=DueIndex(redis), rules=RetentionRules(), client_timeout=10)
-    writer = Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy())
-    key = TenantKey.load_or_create(folder / "tenant.key")
-    toolbox = Toolbox.load(["tests.agents.tools"])
-    values = Values(Outputs(redis, TTL))
-    runner = StepRunner(toolbox, Claims(redis, TTL), values)
-    skills = SkillLibrary((folder / "skills", Path(__file__).parent / "skills"))
-    ingest = IngestActivities(client=client, task_queue=queue, tenant_key=key, mirror=mirror, writer=writer)
-    recall = Recall(longterm=longterm, episodes=episodes, mirror=mirror, embedder=embedder)
-    options: dict[str, Any] = {
-        "sticky_queue_schedule_to_start_timeout": timedelta(seconds=1),
-        "max_heartbeat_throttle_interval": timedelta(seconds=0.5),
-        **worker,
+    """Run a worker with the tools and skills of the tests for as long as the block lasts."""
+    here = servers.model_copy(update={"redis_url": redis_url}) if redis_url else servers
+    settings = {
+        "tools": ("tests.agents.tools",),
+        "skills": (folder / "skills", Path(__file__).parent / "skills"),
+        "tool_attempts": 3,
+        "continue_after": continue_after,
     }
-    async with Worker(
-        client,
-        task_queue=queue,
-        workflows=[ResumableAgent, IngestMemory, *more_workflows],
-        activities=[
-            TaskActivities(skills, toolbox, key, values, heartbeat=2.0, continue_after=continue_after).prepare_task,
-            *StepActivities(toolbox, runner, StepNotes(episodes, mirror), attempts=3).activities(),
-            RecallStepActivities(runner, recall).recall_step,
-            EvaluationActivities(runner).evaluate_task,
-            ingest.submit,
-            ingest.wait,
-            ingest.plan,
-            ingest.apply,
-            ingest.confirm,
-            *more_activities,
-        ],
-        interceptors=[FailureInterceptor()],
-        **options,
-    ):
-        yield Bench(client=client, queue=queue, folder=folder)
-    await longterm.close()
-    await redis.aclose()
+    async with deployment(here, folder, queue=queue, settings=settings, **worker) as deployed:
+        yield Bench(client=deployed.client, queue=deployed.queue, folder=folder)

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from redis.asyncio import Redis
@@ -37,11 +36,6 @@ class Stores:
     door: Door
     writer: Writer
     forgetter: Forgetter
-
-
-@pytest.fixture
-def tenant() -> str:
-    return f"t_{uuid4().hex}"
 
 
 @pytest.fixture

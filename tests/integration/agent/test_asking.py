@@ -1,7 +1,5 @@
 """A task waits for people: approval, input, failures, effects of unknown fate; and can be cancelled."""
 
-import asyncio
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -10,20 +8,9 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpda
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from perdure import Answer
-from perdure.tasks import Phase, Progress, Question
+from perdure.tasks import Phase, Progress
 from tests.agents.harness import Bench
-
-
-async def until(handle: WorkflowHandle[Any, Any], holds: Callable[[Progress], bool]) -> Progress:
-    """Ask for the progress until something holds of it."""
-    async with asyncio.timeout(20):
-        while not holds(progress := await handle.query("progress", result_type=Progress)):
-            await asyncio.sleep(0.05)
-    return progress
-
-
-async def asked(handle: WorkflowHandle[Any, Any]) -> Question:
-    return (await until(handle, lambda progress: bool(progress.questions))).questions[0]
+from tests.agents.waiting import progress_of, question_of
 
 
 async def answer(handle: WorkflowHandle[Any, Any], question: str, value: str) -> Progress:
@@ -56,7 +43,7 @@ output: "${steps.b.output}"
 
 async def test_an_answer_is_taken_once_and_only_for_a_question_that_is_open(agents: Bench) -> None:
     handle = await agents.start(agents.task(agents.skill(ASK)))
-    question = await asked(handle)
+    question = await question_of(handle)
     assert (question.id, question.text) == ("a", "What licence has x?")
     assert (await handle.query("progress", result_type=Progress)).phase is Phase.WAITING
     assert "PRD106 question_id: nobody asked 'b' (open: a)" in await refused(handle, "b", "MIT")
@@ -70,9 +57,9 @@ async def test_an_answer_given_twice_is_refused(agents: Bench) -> None:
     more = "  - {id: c, tool: echo, args: {value: 1}, approve: 'Go on?'}"
     skill = agents.skill(ASK.replace("\noutput: ", f"\n{more}\noutput: "))
     handle = await agents.start(agents.task(skill))
-    await asked(handle)
+    await question_of(handle)
     await answer(handle, "a", "MIT")
-    await until(handle, lambda progress: progress.step == "c" and bool(progress.questions))
+    await progress_of(handle, lambda progress: progress.step == "c" and bool(progress.questions))
     assert "'a' is answered already" in await refused(handle, "a", "GPL")
     assert "choose yes or no" in await refused(handle, "c", "perhaps")
     await answer(handle, "c", "no")
@@ -86,7 +73,7 @@ async def test_nothing_happens_before_it_is_approved(agents: Bench) -> None:
         f"steps: [{{id: a, tool: append, args: {{ledger: '{ledger}', line: x}}, approve: 'Write to ${{task.id}}?'}}]"
     )
     handle = await agents.start(agents.task(skill, task_id="approve"))
-    assert (await asked(handle)).text == "Write to approve?"
+    assert (await question_of(handle)).text == "Write to approve?"
     assert not ledger.exists()
     await answer(handle, "a", "yes")
     assert (await handle.result()).done == 1
@@ -96,10 +83,11 @@ async def test_nothing_happens_before_it_is_approved(agents: Bench) -> None:
 async def test_a_failed_step_can_be_tried_again_or_skipped_by_a_person(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(
-        f"steps: [{{id: a, tool: flaky, args: {{ledger: '{ledger}', fails: 3}}, on_failure: ask}}]\noutput: '${{steps.a.output}}'"
+        f"steps: [{{id: a, tool: flaky, args: {{ledger: '{ledger}', fails: 3}}, on_failure: ask}}]\n"
+        "output: '${steps.a.output}'"
     )
     handle = await agents.start(agents.task(skill))
-    question = await asked(handle)
+    question = await question_of(handle)
     assert question.text == "a failed: PRD112 tool 'flaky' raised RuntimeError: secret number 3"
     await answer(handle, "a", "retry")
     assert (await handle.result()).output == 4
@@ -109,7 +97,7 @@ async def test_an_effect_of_unknown_fate_is_asked_about_and_not_repeated(agents:
     ledger = agents.ledger()
     skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]")
     handle = await agents.start(agents.task(skill))
-    question = await asked(handle)
+    question = await question_of(handle)
     assert question.choices == ("done", "not_done")
     await answer(handle, "a", "done")
     assert (await handle.result()).done == 1
@@ -120,7 +108,7 @@ async def test_an_effect_that_did_not_happen_is_made_to(agents: Bench) -> None:
     ledger = agents.ledger()
     skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]")
     handle = await agents.start(agents.task(skill))
-    await asked(handle)
+    await question_of(handle)
     await answer(handle, "a", "not_done")
     assert (await handle.result()).done == 1
     assert ledger.read_text() == "x\nx\n"
@@ -138,9 +126,9 @@ async def test_a_task_can_be_cancelled_while_it_works_and_while_it_waits(agents:
     ledger = agents.ledger()
     skill = agents.skill(f"steps: [{{id: a, tool: linger, args: {{ledger: '{ledger}'}}}}]")
     working = await agents.start(agents.task(skill))
-    await until(working, lambda progress: progress.step == "a" and ledger.exists())
+    await progress_of(working, lambda progress: progress.step == "a" and ledger.exists())
     waiting = await agents.start(agents.task(agents.skill(ASK)))
-    await asked(waiting)
+    await question_of(waiting)
     for handle in (working, waiting):
         await handle.cancel()
         with pytest.raises(WorkflowFailureError) as caught:

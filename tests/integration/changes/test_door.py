@@ -23,7 +23,16 @@ EMBEDDER = HashingEmbedder()
 
 
 def entry(run: str) -> Record:
-    return Record(id="exec_1", text="x", lane=Lane.PATTERN, key="k", payload=1, run=run, first_seen=NOW, last_seen=NOW)
+    return Record(
+        id="exec_1",
+        text=f"pattern k\n{MARKER}1",
+        lane=Lane.PATTERN,
+        key="k",
+        payload=1,
+        run=run,
+        first_seen=NOW,
+        last_seen=NOW,
+    )
 
 
 async def write(servers: Servers, tenant: str, run: str, *, before_writing: threading.Event | None = None) -> None:

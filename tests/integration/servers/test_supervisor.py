@@ -57,7 +57,7 @@ def gone(pid: int) -> bool:
 
 async def eventually(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - another process brings it about
+        while not condition():
             await asyncio.sleep(0.02)
 
 

@@ -1,0 +1,52 @@
+"""What one step adds to a task's history, early and late: it must stay the same however long the task is."""
+
+import tempfile
+from pathlib import Path
+
+from temporalio.api.enums.v1 import EventType
+
+from tests.agents.harness import bench
+from worker.settings import Addresses
+
+STEPS = 202
+WINDOW = 25
+"""Steps that are averaged over: as many as share one batch of what is to be remembered."""
+
+SKILL = """
+inputs: {numbers: list}
+steps:
+  - {id: large, tool: big, args: {size: 50000}}
+  - for_each: "${inputs.numbers}"
+    as: number
+    steps:
+      - id: echo
+        tool: echo
+        args: {value: "${number} of ${steps.large.output.size()}"}
+        remember: [{lane: feedback, key: "${number}", payload: {echo: "${output}"}}]
+"""
+
+
+async def run(addresses: Addresses) -> dict[str, float]:
+    """Run one long task, and weigh the events of its steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with bench(addresses, Path(folder)) as agents:
+            skill = agents.skill(SKILL)
+            handle = await agents.start(agents.task(skill, inputs={"numbers": list(range(STEPS))}))
+            await handle.result()
+            history = await handle.fetch_history()
+    scheduled = [
+        index
+        for index, event in enumerate(history.events)
+        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
+        and event.activity_task_scheduled_event_attributes.activity_type.name == "echo"
+    ]
+
+    def bytes_from(step: int) -> float:
+        window = history.events[scheduled[step] : scheduled[step + WINDOW]]
+        return sum(event.ByteSize() for event in window) / WINDOW
+
+    return {
+        "history.events_per_step": (scheduled[-1] - scheduled[0]) / (len(scheduled) - 1),
+        "history.bytes_per_step_at_10": bytes_from(10),
+        "history.bytes_per_step_at_200": bytes_from(200 - WINDOW),
+    }

@@ -1,0 +1,83 @@
+"""What an agent's step costs over a bare workflow that calls activities in the same order, in one run."""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from temporalio import activity, workflow
+
+with workflow.unsafe.imports_passed_through():
+    from tests.agents.harness import Bench, bench
+    from worker.settings import Addresses
+
+STEPS = 100
+ROUNDS = 5
+
+SKILL = f"""
+inputs: {{numbers: list}}
+steps:
+  - for_each: "${{inputs.numbers}}"
+    as: number
+    steps:
+      - {{id: echo, tool: echo, args: {{value: "${{number}}"}}}}
+output: "${{steps.number.done == {STEPS}}}"
+"""
+
+
+@activity.defn
+async def bare_echo(value: int) -> int:
+    """Do what the tool does."""
+    return value
+
+
+@workflow.defn
+class Bare:
+    """The floor: a loop over an activity, written by hand."""
+
+    @workflow.run
+    async def run(self, steps: int) -> int:
+        """Call the activity this often."""
+        for number in range(steps):
+            await workflow.execute_activity(
+                bare_echo,
+                number,
+                start_to_close_timeout=timedelta(seconds=30),
+                heartbeat_timeout=timedelta(seconds=2),
+            )
+        return steps
+
+
+async def run(addresses: Addresses) -> dict[str, float]:
+    """Measure; both sides take turns, so that whatever else the machine does hits both."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with bench(addresses, Path(folder), more_workflows=(Bare,), more_activities=(bare_echo,)) as agents:
+            skill = agents.skill(SKILL)
+
+            async def ours() -> None:
+                await (await agents.start(agents.task(skill, inputs={"numbers": list(range(STEPS))}))).result()
+
+            async def floor() -> None:
+                await _bare(agents)
+
+            await ours()
+            await floor()
+            pairs = [(await _milliseconds(ours), await _milliseconds(floor)) for _ in range(ROUNDS)]
+    return {
+        "step.ms": statistics.median(mine for mine, _ in pairs) / STEPS,
+        "step.floor_ms": statistics.median(bare for _, bare in pairs) / STEPS,
+        "step.ratio": statistics.median(mine / bare for mine, bare in pairs),
+    }
+
+
+async def _bare(agents: Bench) -> None:
+    await agents.client.execute_workflow(Bare.run, STEPS, id=f"bare-{uuid4().hex}", task_queue=agents.queue)
+
+
+async def _milliseconds(work: Callable[[], Awaitable[None]]) -> float:
+    started = time.perf_counter()
+    await work()
+    return (time.perf_counter() - started) * 1000

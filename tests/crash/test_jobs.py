@@ -1,0 +1,127 @@
+"""A worker killed at every commit point of a job: the job ends, and nothing is lost, doubled or stuck."""
+
+import signal
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+from temporalio.client import WorkflowHandle
+
+from activities.starting import TASK_TIMEOUT
+from perdure.jobs import Batch, Fate, Receipt
+from perdure.writing import read_batch
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from worker.demo.workers import DemoWorker
+from workflows.forget_memory import ForgetResult, ForgetRun
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+ENDED_WITHIN = 12.0
+"""Seconds from a worker's start, which takes 3, to the end of the job that its predecessor was killed in."""
+
+
+def batch_of(tenant: str, number: int) -> Batch:
+    items: list[JsonValue] = [
+        {
+            "kind": "record",
+            "lane": "pattern",
+            "key": f"k{index}",
+            "payload": index,
+            "occurrence": f"o{index}",
+            "occurred_at": LONG_AGO.isoformat(),
+            "valid_until": LONG_AGO.isoformat(),
+        }
+        for index in range(number)
+    ]
+    return read_batch(tenant=tenant, key="k", items=items)
+
+
+async def start(here: Deployment, servers: Servers, crash_at: str = "") -> DemoWorker:
+    log = here.settings.home / "worker.log"
+    return await DemoWorker.start(here.settings, servers, queue=here.queue, log=log, crash_at=crash_at)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "submit.mirrored",
+        "submit.started",
+        "plan.decided",
+        "apply.leased",
+        "apply.half_written",
+        "apply.written",
+        "confirm.read",
+    ],
+)
+async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant: str, point: str) -> None:
+    batch = batch_of(tenant, 60)
+    async with deployment(servers, tmp_path, serving=False) as here:
+        doomed = await start(here, servers, point)
+        handle = await here.client.start_activity(
+            "submit_ingest",
+            batch,
+            id=uuid4().hex,
+            task_queue=here.queue,
+            result_type=str,
+            start_to_close_timeout=timedelta(seconds=60),
+            heartbeat_timeout=timedelta(seconds=2),
+        )
+        assert await doomed.died() == signal.SIGKILL
+        began = time.monotonic()
+        second = await start(here, servers)
+        try:
+            job = await handle.result()
+            receipt = await here.client.get_workflow_handle(job, result_type=Receipt).result()
+            took = time.monotonic() - began
+        finally:
+            await second.stop()
+        assert receipt.count(Fate.SEARCHABLE) == 60
+        stored = await here.services.longterm.get(tenant, [item.id for item in receipt.items])
+        assert {(entry.seen, entry.version) for entry in stored.values()} == {(1, 1)}
+        assert await here.services.longterm.count(tenant) == 60
+        # A lease that its holder took into the grave has to run out first.
+        waited = 30 if point.startswith("apply") else 0
+        assert took < ENDED_WITHIN + waited
+
+
+async def sweep(here: Deployment, user: str, day: int) -> WorkflowHandle[Any, ForgetResult]:
+    return await here.client.start_workflow(
+        "ForgetMemory",
+        ForgetRun(user_id=user, now=LONG_AGO + timedelta(days=day)),
+        id=uuid4().hex,
+        task_queue=here.queue,
+        result_type=ForgetResult,
+        task_timeout=TASK_TIMEOUT,
+    )
+
+
+@pytest.mark.parametrize("point", ["forget.logged", "forget.tombstoned", "forget.purged"])
+async def test_a_worker_killed_in_a_sweep(servers: Servers, tmp_path: Path, point: str) -> None:
+    user = f"user {uuid4().hex}"
+    async with deployment(servers, tmp_path, serving=False) as here:
+        tenant = here.services.tenant_key.tenant_of(user)
+        batch = batch_of(tenant, 3)
+        plan = await here.services.writer.plan(batch, at=LONG_AGO)
+        await here.services.writer.apply(batch, plan, operation="setup")
+        ids = [item.target for item in plan.items]
+
+        doomed = await start(here, servers, point)
+        forgetting = await sweep(here, user, day=1)
+        if point == "forget.purged":
+            await forgetting.result()
+        purging = await sweep(here, user, day=60) if point == "forget.purged" else None
+        assert await doomed.died() == signal.SIGKILL
+        second = await start(here, servers)
+        assert (await forgetting.result()).report.forgotten == 3
+        purging = purging or await sweep(here, user, day=60)
+        assert (await purging.result()).report.purged == 3
+        await second.stop()
+        assert await here.services.longterm.get(tenant, ids) == {}
+        log = await here.services.deletions.of(tenant, ids)
+        assert {(line.purged, line.reason) for line in log.values()} == {(True, "expired")}
+        assert len(log) == 3

@@ -1,0 +1,92 @@
+"""Recorded histories as files: how they are read, and written without a trace of the machine. Runs nothing."""
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from temporalio.api.enums.v1 import TaskQueueKind
+from temporalio.client import WorkflowHistory
+
+FOLDER = Path(__file__).parent / "histories"
+
+RECORDER = "recorder"
+"""What stands for the process and the host that ran a workflow."""
+
+_PLACES = re.compile(r"/(?:home|root|tmp|var|work|Users|private|usr|opt|mnt)/|[A-Za-z]:\\\\|\d+@\w")
+"""Paths of a machine, and Temporal's identities (``pid@host``)."""
+
+
+def names(folder: Path = FOLDER) -> list[str]:
+    """Give the names of the histories there are, sorted."""
+    return sorted(path.stem for path in folder.glob("*.json"))
+
+
+def read(file: Path) -> WorkflowHistory:
+    """Read a history; ``temporal workflow show --output json`` writes the same."""
+    text = file.read_text(encoding="utf-8")
+    started = json.loads(text)["events"][0]["workflowExecutionStartedEventAttributes"]
+    return WorkflowHistory.from_json(started["workflowId"], text)
+
+
+def write(file: Path, history: WorkflowHistory) -> None:
+    """Write a history in the form that gives the smallest difference to the one before it."""
+    scrubbed = _scrubbed(history.to_json_dict(), "")
+    file.write_text(json.dumps(scrubbed, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def workflow_type(history: WorkflowHistory) -> str:
+    """Give the name of the workflow whose history it is."""
+    return history.events[0].workflow_execution_started_event_attributes.workflow_type.name
+
+
+def traces(text: str) -> list[str]:
+    """Give what a history in JSON tells of the machine it was made on, its payloads included."""
+    found: list[str] = []
+    for value in _strings(json.loads(text)):
+        for readable in (value, _decoded(value)):
+            if match := _PLACES.search(readable):
+                found.append(readable[max(0, match.start() - 40) : match.end() + 60])
+    return found
+
+
+def _scrubbed(value: Any, name: str) -> Any:
+    match value:
+        case dict():
+            fields = cast("dict[str, Any]", value)
+            if fields.get("kind") == TaskQueueKind.Name(TaskQueueKind.TASK_QUEUE_KIND_STICKY):
+                fields = fields | {"name": RECORDER}
+            return {key: _scrubbed(one, key) for key, one in fields.items() if key != "stackTrace"}
+        case list():
+            return [_scrubbed(one, name) for one in cast("list[Any]", value)]
+        case _:
+            return RECORDER if name == "identity" else value
+
+
+def _strings(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            for one in cast("dict[str, Any]", value).values():
+                yield from _strings(one)
+        case list():
+            for one in cast("list[Any]", value):
+                yield from _strings(one)
+        case str():
+            yield value
+        case _:
+            pass
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except ValueError:
+        return ""
+
+
+def end_of(history: WorkflowHistory) -> str:
+    """Give in which way a history ends: the kind of its last event."""
+    kind = history.events[-1].WhichOneof("attributes") or ""
+    return kind.removeprefix("workflow_execution_").removesuffix("_event_attributes")

@@ -1,0 +1,119 @@
+"""The jobs and sweeps whose histories are recorded: between them, every way through their workflows."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+from pydantic import JsonValue
+from temporalio.client import WorkflowFailureError, WorkflowHandle
+
+from activities.forgetting import UndoRun
+from activities.ingest import job_id
+from perdure.jobs import Batch
+from perdure.writing import read_batch
+from tests.replay.recorder import Recorder
+from workflows.forget_memory import ForgetRun
+
+LONG_AGO = datetime(1999, 1, 1, tzinfo=UTC)
+"""No other user of the same servers has anything due as early as this."""
+
+
+async def record_jobs_and_sweeps(here: Recorder) -> None:
+    """Record them all."""
+    await _jobs(here)
+    await _sweeps_of_a_user(here)
+    await _sweep_of_all(here)
+
+
+async def _jobs(here: Recorder) -> None:
+    tenant = _tenant()
+    mixed = await _submit(here, _batch(tenant, "mixed", _memory(1), {"kind": "memory", "content": "no occurrence"}))
+    assert [item["fate"] for item in (await mixed.result())["items"]] == ["searchable", "rejected"]
+    await here.keep("ingest_mixed", mixed)
+
+    # Both plan from the same version; the one whose writing is held up finds it moved, and plans again.
+    late, early = (_batch(tenant, key, _memory(2) | {"occurrence": key}) for key in ("late", "early"))
+    here.gate.job = job_id(late)
+    held_up = await _submit(here, late)
+    await here.gate.reached.wait()
+    await (await _submit(here, early)).result()
+    here.gate.opened.set()
+    await held_up.result()
+    await here.keep("ingest_planned_again", held_up)
+
+    malformed = await here.start("IngestMemory", {"tenant": tenant, "items": "x"})
+    await _keep_failed(here, "ingest_refused", malformed)
+
+
+async def _sweeps_of_a_user(here: Recorder) -> None:
+    user = f"recorder-{uuid4().hex[:12]}"
+    tenant = here.services.tenant_key.tenant_of(user)
+    items = [_memory(number, expired=number > 1) for number in range(4)]
+    await (await _submit(here, _batch(tenant, "forgotten", *items))).result()
+
+    tried = await here.start("ForgetMemory", ForgetRun(user_id=user, dry_run=True))
+    assert (await tried.result())["report"]["forgotten"] == 2
+    await here.keep("forget_dry", tried)
+    swept = await here.start("ForgetMemory", ForgetRun(user_id=user))
+    run = await swept.result()
+    assert run["report"]["forgotten"] == 2
+    await here.keep("forget_user", swept)
+
+    undone = await here.start("UndoForgetting", UndoRun(run=run["run"]))
+    assert (await undone.result())["restored"] == 2
+    await here.keep("undo_run", undone)
+    # What was brought back is kept from then on, so that the next sweep needs something else.
+    await (await _submit(here, _batch(tenant, "more", _memory(4, expired=True)))).result()
+    await (await here.start("ForgetMemory", ForgetRun(user_id=user))).result()
+    undone = await here.start("UndoForgetting", UndoRun(run="", user_id=user))
+    assert (await undone.result())["restored"] == 1
+    await here.keep("undo_user", undone)
+    await _keep_failed(here, "undo_nothing", await here.start("UndoForgetting", UndoRun(run="nonsense")))
+
+    much = [_memory(number, expired=True) for number in range(10, 40)]
+    await (await _submit(here, _batch(tenant, "much", *much))).result()
+    held = await here.start("ForgetMemory", ForgetRun(user_id=user))
+    assert len((await held.result())["report"]["held"]) == 1
+    await here.keep("forget_held", held)
+
+
+async def _sweep_of_all(here: Recorder) -> None:
+    for _ in range(5):
+        old = _memory(1, expired=True) | {"occurred_at": LONG_AGO.isoformat(), "valid_until": LONG_AGO.isoformat()}
+        await (await _submit(here, _batch(_tenant(), "old", old))).result()
+    sweep = ForgetRun(now=LONG_AGO + timedelta(days=1), tenants_a_run=2)
+    swept = await here.start("ForgetMemory", sweep)
+    assert (await swept.result())["report"]["forgotten"] == 5
+    await here.keep("forget_continued", swept)
+
+
+def _tenant() -> str:
+    return f"t_0{uuid4().hex}"
+
+
+def _memory(number: int, *, expired: bool = False) -> dict[str, JsonValue]:
+    moment = datetime(2026, 5, 1, 12, tzinfo=UTC).isoformat()
+    item: dict[str, JsonValue] = {
+        "kind": "memory",
+        "content": f"Room {number} has {number} windows.",
+        "occurrence": f"o{number}",
+        "occurred_at": moment,
+    }
+    return item | ({"valid_until": moment} if expired else {})
+
+
+def _batch(tenant: str, key: str, *items: JsonValue) -> Batch:
+    return read_batch(tenant=tenant, key=key, items=items)
+
+
+async def _submit(here: Recorder, batch: Batch) -> WorkflowHandle[Any, Any]:
+    return await here.start("IngestMemory", batch, id_=job_id(batch))
+
+
+async def _keep_failed(here: Recorder, name: str, handle: WorkflowHandle[Any, Any]) -> None:
+    try:
+        await handle.result()
+    except WorkflowFailureError:
+        await here.keep(name, handle)
+    else:
+        raise AssertionError(f"{name} ended well")

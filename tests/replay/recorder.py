@@ -1,0 +1,161 @@
+"""A worker wired as the product wires it, whose workflows' histories are kept. Decides not what is run on it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from temporalio import activity
+from temporalio.client import Client, WorkflowHandle, WorkflowHistory
+
+from activities.converter import DATA_CONVERTER
+from activities.heartbeats import kept_alive
+from activities.ingest import ApplyRequest, IngestActivities
+from activities.starting import TASK_TIMEOUT
+from activities.tasks import TaskActivities
+from perdure.procedures.values import Values
+from tests.replay import histories
+from worker.process import make_worker
+from worker.settings import Addresses, Settings
+from worker.telemetry import Telemetry
+from worker.wiring import Services, activities, open_services
+
+ROLLED_AFTER = 14
+"""Events after which the tasks on the rolling queue continue as new: some steps to each run."""
+
+
+class Gate:
+    """Holds up the writing of one job, so that another one can come between."""
+
+    def __init__(self) -> None:
+        self.job = ""
+        self.reached, self.opened = asyncio.Event(), asyncio.Event()
+
+    def before(self, ingest: IngestActivities) -> Callable[[ApplyRequest], Any]:
+        """Give the activity with the gate in front of it."""
+
+        @activity.defn(name="apply_ingest")
+        @kept_alive
+        async def apply(request: ApplyRequest) -> dict[str, int]:
+            if request.operation == self.job:
+                self.reached.set()
+                await self.opened.wait()
+            return await ingest.apply(request)
+
+        return apply
+
+
+class Recorder:
+    """Starts workflows on real servers, and writes down what they did.
+
+    Args:
+        client: A client as the product makes it.
+        services: The stores.
+        settings: Of the workers.
+        gate: In front of the writing of jobs.
+        folder: Where the histories go.
+    """
+
+    def __init__(self, client: Client, services: Services, settings: Settings, gate: Gate, folder: Path) -> None:
+        self.client = client
+        self.services = services
+        self.gate = gate
+        self._settings = settings
+        self._folder = folder
+
+    @property
+    def rolling(self) -> str:
+        """The queue whose tasks continue as new often."""
+        return rolling(self._settings)
+
+    def skill(self, name: str, text: str) -> str:
+        """Write a skill, and give its name."""
+        (self._settings.skills[0] / f"{name}.yaml").write_text(f"name: {name}\n{text}", encoding="utf-8")
+        return name
+
+    async def start(
+        self, workflow: str, argument: object, *, id_: str = "", queue: str = ""
+    ) -> WorkflowHandle[Any, Any]:
+        """Start a workflow."""
+        return await self.client.start_workflow(
+            workflow,
+            argument,
+            id=id_ or f"{workflow}-{uuid4().hex[:12]}",
+            task_queue=queue or self._settings.task_queue,
+            task_timeout=TASK_TIMEOUT,
+        )
+
+    async def keep(self, name: str, handle: WorkflowHandle[Any, Any]) -> None:
+        """Write down what a closed workflow did: each of its runs, if it continued as new."""
+        runs = [run async for run in self._runs(handle)]
+        for number, history in enumerate(runs, 1):
+            suffix = f"_{number}" if len(runs) > 1 else ""
+            histories.write(self._folder / f"{name}{suffix}.json", history)
+        import time; print(name, round(time.monotonic(),2), flush=True)
+
+    async def _runs(self, handle: WorkflowHandle[Any, Any]) -> AsyncGenerator[WorkflowHistory]:
+        run = handle.first_execution_run_id
+        while run:
+            history = await self.client.get_workflow_handle(handle.id, run_id=run).fetch_history()
+            yield history
+            run = history.events[-1].workflow_execution_continued_as_new_event_attributes.new_execution_run_id
+
+
+def rolling(settings: Settings) -> str:
+    """Give the name of the rolling queue."""
+    return f"{settings.task_queue}-rolling"
+
+
+@asynccontextmanager
+async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any) -> AsyncGenerator[Recorder]:
+    """Give a recorder with two workers: one as it is, and one whose tasks continue as new often.
+
+    Args:
+        addresses: The real servers.
+        home: The data folder, with nothing in it yet.
+        folder: Where the histories go.
+        **worker: Options of both workers.
+    """
+    skills = home / "skills"
+    skills.mkdir()
+    settings = Settings(
+        home=home,
+        task_queue=f"q-{uuid4().hex[:12]}",
+        tools=("tests.agents.tools",),
+        skills=(skills,),
+        forgetting_cron="off",
+    )
+    telemetry, gate = Telemetry.start(settings), Gate()
+    client = await Client.connect(addresses.temporal, data_converter=DATA_CONVERTER, plugins=[telemetry.plugin])
+    async with open_services(settings, addresses) as services:
+        await services.longterm.open()
+        tasks = TaskActivities(
+            services.skills,
+            services.toolbox,
+            services.tenant_key,
+            Values(services.outputs),
+            heartbeat=settings.heartbeat_timeout,
+            continue_after=ROLLED_AFTER,
+        )
+        ours = activities(services, client, settings)
+        [ingest] = {id(one): one for one in map(_owner, ours) if isinstance(one, IngestActivities)}.values()
+        gated = [gate.before(ingest), *(one for one in ours if one != ingest.apply)]
+        rolled = [tasks.prepare_task, *(one for one in ours if not isinstance(_owner(one), TaskActivities))]
+        async with (
+            make_worker(client, services, settings, activities=gated, **worker),
+            make_worker(
+                client,
+                services,
+                settings.model_copy(update={"task_queue": rolling(settings)}),
+                activities=rolled,
+                **worker,
+            ),
+        ):
+            yield Recorder(client, services, settings, gate, folder)
+    telemetry.stop()
+
+
+def _owner(method: Callable[..., Any]) -> object:
+    return getattr(method, "__self__", None)

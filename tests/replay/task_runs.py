@@ -1,0 +1,182 @@
+"""The tasks whose histories are recorded: between them, every way through a task's workflow."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from temporalio.client import WorkflowFailureError, WorkflowHandle
+
+from perdure import AgentTask, Answer
+from perdure.tasks import MemoryMode
+from tests.agents.waiting import question_of, until_true
+from tests.replay.recorder import Recorder
+
+LEARN = """
+inputs: {names: list}
+steps:
+  - id: known
+    recall: {lane: pattern, keys: "${inputs.names}", enough: 0}
+  - for_each: "${inputs.names}"
+    as: name
+    steps:
+      - id: look
+        tool: look
+        args: {name: "${name}", known: "${name != 'gamma'}"}
+        when: "${!(name in steps.known.records)}"
+        expect: "${output.licence != null}"
+        ask: "What licence has ${name}?"
+        critical: true
+        remember:
+          - {lane: pattern, key: "${name}", payload: {licence: "${output.licence}", on: "${task.date}"}}
+      - id: note
+        tool: echo
+        args: {value: "${steps.look.status}"}
+        remember: [{memory: "The licence of ${name} was ${output}.", type: fact}]
+  - {id: large, tool: big, args: {size: 9000}}
+  - {id: me, tool: who}
+  - for_each: "${[]}"
+    as: nothing
+    steps: [{id: none, tool: echo, args: {value: 1}}]
+  - id: learned
+    remember:
+      - {lane: feedback, key: "licences", payload: "${steps.name.done}"}
+      - {lane: feedback, key: "${''}", payload: 1}
+output: {known: "${steps.known.records}", looked: "${steps.name.done}", size: "${steps.large.output.size()}"}
+expect: "${output.size == 9000}"
+"""
+
+APPROVED = """
+steps:
+  - {id: act, tool: append, args: {ledger: ledger, line: "${task.id}"}, approve: "Write ${task.id}?"}
+output: "${steps.act.status}"
+"""
+
+ASKED = """
+steps:
+  - {id: first, tool: echo, args: {value: 1}, remember: [{lane: feedback, key: k, payload: "${output}"}]}
+  - {id: ask, tool: look, args: {name: x, known: false}, expect: "${output.licence != null}", ask: "Which?"}
+output: "${steps.ask.answer}"
+"""
+
+FAILING = """
+steps:
+  - {id: passed, tool: big, args: {size: 2100000}, on_failure: continue}
+  - {id: asked, tool: big, args: {size: 2100000}, on_failure: ask}
+  - {id: wrong, tool: echo, args: {value: 1}, expect: "${output == 2}"}
+"""
+
+ROLLED = """
+inputs: {text: string}
+steps:
+  - for_each: "${[1, 2, 3, 4, 5, 6, 7, 8]}"
+    as: n
+    steps:
+      - {id: a, tool: echo, args: {value: "${n} ${inputs.text.size()}"}, remember: [
+          {lane: feedback, key: "k${n}", payload: "${output}"}]}
+  - {id: ask, tool: look, args: {name: x, known: false}, expect: "${false}", ask: "Which?"}
+  - for_each: "${[1, 2, 3, 4]}"
+    as: m
+    steps:
+      - {id: b, tool: echo, args: {value: "${m} ${steps.ask.answer}"}}
+  - {id: last, tool: echo, args: {value: 1}, approve: "Go on?"}
+output: "${steps.n.count + steps.m.count}"
+"""
+
+
+async def record_tasks(here: Recorder) -> None:
+    """Record them all."""
+    user = f"recorder-{uuid4().hex[:12]}"
+    await _learning(here, user)
+    await _rolled(here, user)
+    await _asking(here, user)
+    await _ending_badly(here, user)
+
+
+async def _learning(here: Recorder, user: str) -> None:
+    skill = here.skill("learn", LEARN)
+
+    def task(name: str, **more: Any) -> AgentTask:
+        return AgentTask.model_validate(
+            {"task_id": name, "user_id": user, "skill": skill, "inputs": {"names": ["alpha", "gamma"]}, **more}
+        )
+
+    learning = await _start(here, task("learns", date="2026-01-02"))
+    await _answer(learning, "MIT")
+    assert (await learning.result())["skipped"] == 0
+    await here.keep("agent_learns", learning)
+    recalling = await _start(here, task("recalls", date="2026-01-03"))
+    assert (await recalling.result())["skipped"] == 2
+    await here.keep("agent_recalls", recalling)
+    without = await _start(here, task("without", memory=MemoryMode.OFF))
+    await _answer(without, "MIT")
+    assert (await without.result())["recalls"] == []
+    await here.keep("agent_without_memory", without)
+
+
+async def _rolled(here: Recorder, user: str) -> None:
+    skill = here.skill("rolled", ROLLED)
+    task = AgentTask(task_id="rolled", user_id=user, skill=skill, inputs={"text": "x" * 5000})
+    started = await _start(here, task, here.rolling)
+    latest = here.client.get_workflow_handle(started.id)
+    await _answer(latest, "this", "ask")
+    await _answer(latest, "yes", "last")
+    assert (await started.result())["done"] == 14
+    await here.keep("agent_continued", started)
+
+
+async def _asking(here: Recorder, user: str) -> None:
+    for answer, status in (("yes", "done"), ("no", "skipped")):
+        task = AgentTask(task_id=f"approval-{answer}", user_id=user, skill=here.skill("approved", APPROVED))
+        handle = await _start(here, task)
+        await _answer(handle, answer)
+        assert (await handle.result())["output"] == status
+        await here.keep(f"agent_approval_{answer}", handle)
+    for answer in ("done", "not_done"):
+        text = f"steps: [{{id: act, tool: breaks, args: {{ledger: {answer}, line: x}}}}]"
+        task = AgentTask(task_id=f"fate-{answer}", user_id=user, skill=here.skill(f"fate_{answer}", text))
+        handle = await _start(here, task)
+        await _answer(handle, answer)
+        assert (await handle.result())["done"] == 1
+        await here.keep(f"agent_effect_{answer}", handle)
+    soon = timedelta(seconds=1) / timedelta(hours=1)
+    task = AgentTask.model_validate(
+        {"task_id": "nobody", "user_id": user, "skill": here.skill("asked", ASKED), "limits": {"answer_hours": soon}}
+    )
+    await _keep_failed(here, "agent_unanswered", await _start(here, task))
+
+
+async def _ending_badly(here: Recorder, user: str) -> None:
+    failing = await _start(here, AgentTask(task_id="failing", user_id=user, skill=here.skill("failing", FAILING)))
+    await _answer(failing, "retry", "asked")
+    await _answer(failing, "skip", "asked#2")
+    await _keep_failed(here, "agent_failed", failing)
+    refused = await _start(here, AgentTask(task_id="refused", user_id=user, skill="nothing-like-it"))
+    await _keep_failed(here, "agent_refused", refused)
+    waiting = await _start(here, AgentTask(task_id="waiting", user_id=user, skill=here.skill("asked", ASKED)))
+    await question_of(waiting)
+    await waiting.cancel()
+    await _keep_failed(here, "agent_cancelled_waiting", waiting)
+    skill = here.skill("lingering", "steps: [{id: act, tool: linger, args: {ledger: lingering}}]")
+    working = await _start(here, AgentTask(task_id="working", user_id=user, skill=skill))
+    await until_true(Path("lingering").exists)
+    await working.cancel()
+    await _keep_failed(here, "agent_cancelled_working", working)
+
+
+async def _start(here: Recorder, task: AgentTask, queue: str = "") -> WorkflowHandle[Any, Any]:
+    return await here.start("ResumableAgent", task, id_=task.workflow_id, queue=queue)
+
+
+async def _answer(handle: WorkflowHandle[Any, Any], value: str, identifier: str = "") -> None:
+    question = await question_of(handle, identifier)
+    await handle.execute_update("answer", Answer(question_id=question.id, value=value, by="a person"))
+
+
+async def _keep_failed(here: Recorder, name: str, handle: WorkflowHandle[Any, Any]) -> None:
+    try:
+        await handle.result()
+    except WorkflowFailureError:
+        await here.keep(name, handle)
+    else:
+        raise AssertionError(f"{name} ended well")
