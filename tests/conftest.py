@@ -19,8 +19,14 @@ class Servers(Addresses):
     """Where the real servers of this test run listen."""
 
 
+TENANT_KEY = bytes(range(32))
+"""One installation has one tenant key, and all folders of a test run belong to one."""
+
+
 def clean_settings(home: Path, **values: Any) -> Settings:
     """Give settings of a data folder, without whatever addresses this machine's user has configured."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "tenant.key").write_bytes(TENANT_KEY)
     with pytest.MonkeyPatch.context() as patch:
         for variable in list(os.environ):
             if variable.startswith("PERDURE_") and variable != "PERDURE_CACHE":

@@ -65,10 +65,10 @@ def of_ingest() -> Options:
 def of_change() -> Options:
     """Give the options of a step of a job or a sweep: no end of patience, since what was accepted has to end well.
 
-    An attempt may wait for another writer's lease (35 s at most) and then writes for some seconds. A
+    An attempt may wait for another writer's lease (15 s at most) and then writes for some seconds. A
     version conflict is not repeated as it is: it is planned again, with what is stored by now.
     """
-    options = _options(90.0, JOB_HEARTBEAT, None)
+    options = _options(60.0, JOB_HEARTBEAT, None)
     options["retry_policy"] = dataclasses.replace(RETRY, non_retryable_error_types=["VersionConflict"])
     return options
 

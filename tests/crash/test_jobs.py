@@ -85,7 +85,7 @@ async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant
         assert {(entry.seen, entry.version) for entry in stored.values()} == {(1, 1)}
         assert await here.services.longterm.count(tenant) == 60
         # A lease that its holder took into the grave has to run out first.
-        waited = 30 if point.startswith("apply") else 0
+        waited = 10 if point.startswith("apply") else 0
         assert took < ENDED_WITHIN + waited
 
 

@@ -50,7 +50,7 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
     )
     mirror, due, deletions = Mirror(tmp_path / "mirror"), DueIndex(redis), Deletions(redis)
     leases, rules = Leases(redis), RetentionRules()
-    door = Door(longterm=longterm, leases=leases, due=due, rules=rules, client_timeout=10)
+    door = Door(longterm=longterm, leases=leases, due=due, rules=rules, client_timeout=3)
     yield Stores(
         redis=redis,
         longterm=longterm,

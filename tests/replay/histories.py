@@ -15,6 +15,9 @@ FOLDER = Path(__file__).parent / "histories"
 RECORDER = "recorder"
 """What stands for the process and the host that ran a workflow."""
 
+_UNREAD = {"stackTrace", "taskId", "requestId", "workerVersion", "meteringMetadata"}
+"""Fields that no replay reads: paths of the machine, and noise."""
+
 _PLACES = re.compile(r"/(?:home|root|tmp|var|work|Users|private|usr|opt|mnt)/|[A-Za-z]:\\\\|\d+@\w")
 """Paths of a machine, and Temporal's identities (``pid@host``)."""
 
@@ -32,9 +35,10 @@ def read(file: Path) -> WorkflowHistory:
 
 
 def write(file: Path, history: WorkflowHistory) -> None:
-    """Write a history in the form that gives the smallest difference to the one before it."""
+    """Write a history, one event a line, without what no replay reads."""
     scrubbed = _scrubbed(history.to_json_dict(), "")
-    file.write_text(json.dumps(scrubbed, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    lines = [json.dumps(event, sort_keys=True, separators=(",", ":")) for event in scrubbed["events"]]
+    file.write_text('{"events":[\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
 
 
 def workflow_type(history: WorkflowHistory) -> str:
@@ -58,7 +62,7 @@ def _scrubbed(value: Any, name: str) -> Any:
             fields = cast("dict[str, Any]", value)
             if fields.get("kind") == TaskQueueKind.Name(TaskQueueKind.TASK_QUEUE_KIND_STICKY):
                 fields = fields | {"name": RECORDER}
-            return {key: _scrubbed(one, key) for key, one in fields.items() if key != "stackTrace"}
+            return {key: _scrubbed(one, key) for key, one in fields.items() if key not in _UNREAD}
         case list():
             return [_scrubbed(one, name) for one in cast("list[Any]", value)]
         case _:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from temporalio import activity
-from temporalio.client import Client, WorkflowHandle, WorkflowHistory
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
 
 from activities.converter import DATA_CONVERTER
 from activities.heartbeats import kept_alive
@@ -22,7 +22,7 @@ from worker.settings import Addresses, Settings
 from worker.telemetry import Telemetry
 from worker.wiring import Services, activities, open_services
 
-ROLLED_AFTER = 14
+ROLLED_AFTER = 40
 """Events after which the tasks on the rolling queue continue as new: some steps to each run."""
 
 
@@ -93,7 +93,15 @@ class Recorder:
         for number, history in enumerate(runs, 1):
             suffix = f"_{number}" if len(runs) > 1 else ""
             histories.write(self._folder / f"{name}{suffix}.json", history)
-        import time; print(name, round(time.monotonic(),2), flush=True)
+
+    async def keep_failed(self, name: str, handle: WorkflowHandle[Any, Any]) -> None:
+        """Write down what a workflow did that is expected to fail, or to be cancelled."""
+        try:
+            await handle.result()
+        except WorkflowFailureError:
+            await self.keep(name, handle)
+        else:
+            raise AssertionError(f"{name} ended well")
 
     async def _runs(self, handle: WorkflowHandle[Any, Any]) -> AsyncGenerator[WorkflowHistory]:
         run = handle.first_execution_run_id
@@ -145,15 +153,10 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
         rolled = [tasks.prepare_task, *(one for one in ours if not isinstance(_owner(one), TaskActivities))]
         async with (
             make_worker(client, services, settings, activities=gated, **worker),
-            make_worker(
-                client,
-                services,
-                settings.model_copy(update={"task_queue": rolling(settings)}),
-                activities=rolled,
-                **worker,
-            ),
+            make_worker(client, services, settings, task_queue=rolling(settings), activities=rolled, **worker),
         ):
-            yield Recorder(client, services, settings, gate, folder)
+            with telemetry.root("record"):
+                yield Recorder(client, services, settings, gate, folder)
     telemetry.stop()
 
 

@@ -130,7 +130,7 @@ async def test_nobody_can_replace_another_users_memory(stores: Stores, tenant: s
 
 async def test_no_write_starts_when_the_lease_has_too_little_left(stores: Stores, tenant: str) -> None:
     async with stores.leases.hold(tenant) as lease:
-        await lease.require(20)
+        await lease.require(6)
         await stores.redis.delete(f"perdure:{tenant}:lease")
         with pytest.raises(LeaseLost):
             await lease.require(0.1)

@@ -1,0 +1,81 @@
+"""The control: the product's workflows, each changed in a way that running ones do not survive."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.forgetting import ForgetRequest, UndoRun
+    from perdure.forgetting import Forgetting
+    from perdure.jobs import Batch, Plan, Receipt
+    from perdure.tasks import Question, TaskResult
+    from workflows import options
+    from workflows.forget_memory import ForgetMemory, ForgetResult, ForgetRun, UndoForgetting, UndoResult
+    from workflows.ingest_memory import IngestMemory
+    from workflows.resumable_agent import ResumableAgent
+    from workflows.task_state import TaskRun
+
+
+@workflow.defn(name="ResumableAgent")
+class NoAnnouncement(ResumableAgent):
+    """An activity taken out."""
+
+    @workflow.init
+    def __init__(self, task: TaskRun | None = None) -> None:
+        super().__init__(task)
+
+    @workflow.run
+    async def run(self, task: TaskRun | None = None) -> TaskResult:
+        return await super().run(task)
+
+    async def _announce(self, question: Question) -> None:
+        pass
+
+
+@workflow.defn(name="IngestMemory")
+class SecondThought(IngestMemory):
+    """An activity more."""
+
+    @workflow.init
+    def __init__(self, batch: Batch) -> None:
+        super().__init__(batch)
+
+    @workflow.run
+    async def run(self, batch: Batch) -> Receipt:
+        return await super().run(batch)
+
+    async def _plan(self, batch: Batch) -> Plan:
+        await super()._plan(batch)
+        return await super()._plan(batch)
+
+
+@workflow.defn(name="ForgetMemory")
+class AnyOrder(ForgetMemory):
+    """An order that comes from a set: the one of the recording in some processes, another one in others."""
+
+    @workflow.init
+    def __init__(self, sweep: ForgetRun) -> None:
+        super().__init__(sweep)
+
+    @workflow.run
+    async def run(self, sweep: ForgetRun) -> ForgetResult:
+        return await super().run(sweep)
+
+    async def _let_go(self, chosen: Forgetting, run: str) -> tuple[int, int]:
+        counts: dict[str, int] = {}
+        for name in {"tombstone", "purge"}:  # noqa: PLC0208  the mistake that is made here
+            counts[name] = await workflow.execute_activity(
+                name, ForgetRequest(forgetting=chosen, run=run), result_type=int, **options.of_change()
+            )
+        return counts["tombstone"], counts["purge"]
+
+
+@workflow.defn(name="UndoForgetting")
+class Hesitant(UndoForgetting):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, undo: UndoRun) -> UndoResult:
+        await workflow.sleep(1)
+        return await super().run(undo)
+
+
+CHANGED = (NoAnnouncement, SecondThought, AnyOrder, Hesitant)

@@ -1,0 +1,53 @@
+"""Replays histories in a process of its own: ``python -m tests.replay.replay_main [--control] FILE…``.
+
+Writes one line of JSON for each file: its name, its workflow, and the failure, if there is one. With ``--control``
+a second line follows for each, of a replay with workflows that were changed without care.
+"""
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from opentelemetry import trace
+from temporalio.contrib.opentelemetry import OpenTelemetryPlugin, create_tracer_provider
+from temporalio.runtime import Runtime, TelemetryConfig
+from temporalio.worker import Replayer
+
+from activities.converter import DATA_CONVERTER
+from tests.replay import histories
+from tests.replay.changed import CHANGED
+from worker.wiring import WORKFLOWS
+
+
+_QUIET = Runtime(telemetry=TelemetryConfig(logging=None))
+"""The library would log failures to standard output, among our lines."""
+
+
+async def replay(files: Sequence[Path], workflows: Sequence[type], *, control: bool) -> None:
+    """Replay each file with these workflows."""
+    replayer = Replayer(
+        workflows=workflows, data_converter=DATA_CONVERTER, plugins=[OpenTelemetryPlugin()], runtime=_QUIET
+    )
+    for file in files:
+        history = histories.read(file)
+        replayed = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+        failure = str(replayed.replay_failure) if replayed.replay_failure else ""
+        workflow = histories.workflow_type(history)
+        line = {"name": file.stem, "workflow": workflow, "control": control, "failure": failure}
+        sys.stdout.write(json.dumps(line) + "\n")
+
+
+async def _main(arguments: Sequence[str]) -> None:
+    trace.set_tracer_provider(create_tracer_provider())
+    files = [Path(name) for name in arguments if name != "--control"]
+    await replay(files, WORKFLOWS, control=False)
+    if "--control" in arguments:
+        await replay(files, CHANGED, control=True)
+
+
+if __name__ == "__main__":
+    logging.disable(logging.CRITICAL)  # the failures are in the lines
+    asyncio.run(_main(sys.argv[1:]))

@@ -1,0 +1,113 @@
+"""Recorded histories of every workflow are replayed in fresh processes: a change that running tasks do not survive
+fails here."""
+
+import asyncio
+import os
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from perdure.model import Model
+from tests.replay import histories
+from tests.replay.changed import CHANGED
+from worker.wiring import WORKFLOWS
+
+SEEDS = (0, 1, 4242)
+
+TYPES = {"ResumableAgent", "IngestMemory", "ForgetMemory", "UndoForgetting"}
+
+SIZE = 600_000
+"""Bytes that all histories may have, since they are kept for ever in the repository."""
+
+
+class Line(Model):
+    """What ``replay_main`` says of one replay."""
+
+    name: str
+    workflow: str
+    control: bool
+    failure: str
+
+
+async def replayed_under(seed: int) -> list[Line]:
+    files = [str(histories.FOLDER / f"{name}.json") for name in histories.names()]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.replay.replay_main",
+        "--control",
+        *files,
+        env=os.environ | {"PYTHONHASHSEED": str(seed)},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    output, _ = await process.communicate()
+    assert process.returncode == 0
+    lines = [Line.model_validate_json(line) for line in output.splitlines()]
+    assert len(lines) == 2 * len(files)
+    return lines
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def replays() -> dict[int, list[Line]]:
+    lines = await asyncio.gather(*(replayed_under(seed) for seed in SEEDS))
+    return dict(zip(SEEDS, lines, strict=True))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_recorded_histories_are_replayed(replays: dict[int, list[Line]], seed: int) -> None:
+    problems = [
+        f"{line.workflow} takes another way than {line.name}.json, so tasks that run now would stop: "
+        f"use workflow.patched or a new type.\n  {line.failure[:600]}"
+        for line in replays[seed]
+        if line.failure and not line.control
+    ]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("workflow", sorted(TYPES))
+def test_control_a_changed_workflow_is_found(replays: dict[int, list[Line]], workflow: str) -> None:
+    found = [line for lines in replays.values() for line in lines if line.control and line.workflow == workflow]
+    failures = [line.failure for line in found if line.failure]
+    assert failures
+    assert all("Nondeterminism error" in failure for failure in failures)
+
+
+def test_control_an_order_out_of_a_set_is_found_by_the_other_seeds(replays: dict[int, list[Line]]) -> None:
+    failed: defaultdict[int, set[str]] = defaultdict(set)
+    for seed, lines in replays.items():
+        failed[seed] |= {line.name for line in lines if line.control and line.workflow == "ForgetMemory" and line.failure}
+    assert {bool(names) for names in failed.values()} == {True, False}
+
+
+def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
+    ends: defaultdict[str, set[str]] = defaultdict(set)
+    for name in histories.names():
+        history = histories.read(histories.FOLDER / f"{name}.json")
+        ends[histories.workflow_type(history)].add(histories.end_of(history))
+    assert dict(ends) == {
+        "ResumableAgent": {"completed", "failed", "canceled", "continued_as_new"},
+        "IngestMemory": {"completed", "failed"},
+        "ForgetMemory": {"completed", "continued_as_new"},
+        "UndoForgetting": {"completed", "failed"},
+    }
+    assert len(WORKFLOWS) == len(CHANGED) == len(ends), "a workflow without a recorded history, or without a control"
+
+
+def test_histories_tell_nothing_of_the_machine_and_stay_small() -> None:
+    texts = {name: (histories.FOLDER / f"{name}.json").read_text(encoding="utf-8") for name in histories.names()}
+    assert {name: found for name, text in texts.items() if (found := histories.traces(text))} == {}
+    assert sum(map(len, texts.values())) < SIZE
+
+
+@pytest.mark.parametrize("planted", ["a/home/me/x", "12@host", "L2hvbWUvbWUveA==", "MTJAaG9zdA=="])
+def test_control_a_trace_of_the_machine_is_found(planted: str) -> None:
+    assert histories.traces(f'{{"events": [{{"payload": ["{planted}"]}}]}}')
+
+
+def test_a_written_history_can_be_read(tmp_path: Path) -> None:
+    history = histories.read(histories.FOLDER / f"{histories.names()[0]}.json")
+    histories.write(tmp_path / "again.json", history)
+    assert histories.read(tmp_path / "again.json") == history
