@@ -2,9 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from pydantic import JsonValue
 
+from perdure.coordination.deletions import Deletion
 from perdure.jobs import Decision
+from perdure.mirror import BatchLine, reconcile
 from perdure.records import Lane, State
 from perdure.writing import read_batch
 from tests.integration.conftest import Stores
@@ -32,7 +35,13 @@ async def write(stores: Stores, tenant: str, *items: JsonValue, operation: str =
     return [item.target for item in plan.items]
 
 
-async def test_what_expired_is_tombstoned_then_purged_and_stays_away(stores: Stores, tenant: str) -> None:
+def _covers_nothing(self: Deletion, occurrence: str, occurred_at: datetime) -> bool:
+    return False
+
+
+async def test_what_expired_is_tombstoned_then_purged_and_stays_away(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     assert await stores.due.next(tenant) == NOW + timedelta(days=1)
 
@@ -51,9 +60,16 @@ async def test_what_expired_is_tombstoned_then_purged_and_stays_away(stores: Sto
     assert (await stores.deletions.of(tenant, [identifier]))[identifier].purged
 
     again = read_batch(tenant=tenant, key="job-1", items=[passing("a", "o1")])
+    mirrored = (await stores.mirror.read(tenant)).lines
+    resubmitted = BatchLine(job_id="job-1", batch=again, at=LATER)
+    assert reconcile(tenant, [], [*mirrored, resubmitted]) == ()
     refused = (await stores.writer.plan(again, at=LATER)).items[0]
     assert refused.decision is Decision.REJECT
     assert "forgotten on 2026-05-03: expired" in refused.reason
+    with monkeypatch.context() as patch:
+        # The control: without the deletion log, the purged record would be back.
+        patch.setattr(Deletion, "covers", _covers_nothing)
+        assert (await stores.writer.plan(again, at=LATER)).items[0].decision is Decision.INSERT
     seen_anew = read_batch(tenant=tenant, key="job-2", items=[passing("a", "o2", at=LATER)])
     assert (await stores.writer.plan(seen_anew, at=LATER)).items[0].decision is Decision.INSERT
 

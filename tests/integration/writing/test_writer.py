@@ -1,6 +1,7 @@
 """The write path against real stores: once, whole, and never over somebody else's change."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
@@ -8,7 +9,7 @@ from pydantic import JsonValue
 from perdure.errors import LeaseLost, VersionConflict
 from perdure.jobs import Batch, Decision, Fate
 from perdure.records import Memory, State
-from perdure.writing import read_batch
+from perdure.writing import observing, read_batch
 from tests.integration.conftest import Stores
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -49,6 +50,9 @@ async def test_the_same_operation_writes_once_however_often_it_is_applied(stores
     first = await stores.writer.apply(batch, plan, operation="job-1")
     again = await stores.writer.apply(batch, plan, operation="job-1")
     assert first == again == {plan.items[0].target: 1}
+    with pytest.raises(VersionConflict):
+        # The control: without its operation's id, a repeated write is not recognised.
+        await stores.writer.apply(batch, plan, operation="unknown")
 
 
 async def test_a_new_occurrence_counts_once_and_a_retried_one_does_not(stores: Stores, tenant: str) -> None:
@@ -58,8 +62,21 @@ async def test_a_new_occurrence_counts_once_and_a_retried_one_does_not(stores: S
     await written(stores, two, "job-2")
     await written(stores, one, "job-3")
     [record] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert (record.seen, record.version) == (2, 2)
+
+
+async def test_control_without_occurrences_a_retry_counts_again(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def always_new(tenant: str, item: object) -> str:
+        return uuid4().hex
+
+    monkeypatch.setattr(observing, "occurrence_of", always_new)
+    one = read_batch(tenant=tenant, key="a", items=[log("numpy", {"version": "2.4"}, "task-1/step-1")])
+    [identifier] = await written(stores, one, "job-1")
+    await written(stores, one, "job-2")
+    [record] = (await stores.longterm.get(tenant, [identifier])).values()
     assert record.seen == 2
-    assert record.version == 2
 
 
 async def test_a_plan_made_before_somebody_elses_change_is_refused(stores: Stores, tenant: str) -> None:
