@@ -5,12 +5,9 @@ standard library. Ours and the floor answer the same questions in turn. The floo
 sends the same searches to Weaviate; it does not rank, explain, render, or look at episodes.
 """
 
-import ast
 import asyncio
 import random
-import re
 import statistics
-import sysconfig
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -27,6 +24,7 @@ import weaviate
 from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter, MetadataQuery
 
+from bench.sentences import sentences
 from perdure.embedding import MiniLMEmbedder
 from perdure.episodes import Episode, EpisodeKind, Episodes, connect
 from perdure.identity import memory_id, record_id
@@ -218,15 +216,15 @@ async def _remember_session(episodes: Episodes, tenant: str) -> None:
 
 def _corpus() -> tuple[list[Record | Memory], list[str]]:
     chance = random.Random(7)
-    sentences = _sentences()
-    chance.shuffle(sentences)
+    real = sentences()
+    chance.shuffle(real)
     wanted = _MEMORIES + _RECORDS + _QUESTIONS
-    if len(sentences) < wanted:
-        raise RuntimeError(f"this interpreter's documentation has only {len(sentences)} sentences of {wanted}")
+    if len(real) < wanted:
+        raise RuntimeError(f"this interpreter's documentation has only {len(real)} sentences of {wanted}")
     now = datetime.now(UTC)
     tenant = "bench"
     entries: list[Record | Memory] = []
-    for number, sentence in enumerate(sentences[: _MEMORIES + _RECORDS]):
+    for number, sentence in enumerate(real[: _MEMORIES + _RECORDS]):
         at = now - timedelta(days=chance.random() * 120)
         common: dict[str, Any] = {
             "first_seen": at,
@@ -268,30 +266,8 @@ def _corpus() -> tuple[list[Record | Memory], list[str]]:
                 **common,
             )
         )
-    questions = [" ".join(sentence.split()[:14]) for sentence in sentences[_MEMORIES + _RECORDS :][:_QUESTIONS]]
+    questions = [" ".join(sentence.split()[:14]) for sentence in real[_MEMORIES + _RECORDS :][:_QUESTIONS]]
     return entries, questions
-
-
-def _sentences() -> list[str]:
-    folder = Path(sysconfig.get_paths()["stdlib"])
-    found: dict[str, None] = {}
-    for file in sorted(path for path in folder.rglob("*.py") if "site-packages" not in path.parts):
-        for text in _docstrings(file):
-            for paragraph in re.split(r"\n\s*\n", text):
-                for sentence in re.split(r"(?<=[.!?])\s+", " ".join(paragraph.split())):
-                    if 40 <= len(sentence) <= 300 and re.fullmatch(r"[A-Z][^>{}|=]*[a-z]{3}[^>{}|=]*[.!?]", sentence):
-                        found[sentence] = None
-    return list(found)
-
-
-def _docstrings(file: Path) -> Iterator[str]:
-    try:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-    except (SyntaxError, UnicodeDecodeError, ValueError, OSError):
-        return  # Some files of the standard library's own tests are broken on purpose.
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield ast.get_docstring(node) or ""
 
 
 def _percentile(values: Sequence[float], share: float) -> float:

@@ -1,6 +1,6 @@
 """A whole worker on the real servers, wired as the product wires it, in this process."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +10,10 @@ from uuid import uuid4
 from temporalio.client import Client
 
 from activities.converter import DATA_CONVERTER
-from tests.conftest import Servers, clean_settings
+from tests.conftest import clean_settings
 from worker.process import make_worker
-from worker.settings import Settings
-from worker.wiring import Services, open_services
+from worker.settings import Addresses, Settings
+from worker.wiring import WORKFLOWS, Services, activities, open_services
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +32,14 @@ class Deployment:
 
 @asynccontextmanager
 async def deployment(
-    servers: Servers,
+    servers: Addresses,
     folder: Path,
     *,
     queue: str = "",
     serving: bool = True,
     settings: Mapping[str, Any] | None = None,
+    more_workflows: Sequence[type] = (),
+    more_activities: Sequence[Callable[..., Any]] = (),
     **worker: Any,
 ) -> AsyncGenerator[Deployment]:
     """Run a worker for as long as the block lasts.
@@ -48,6 +50,8 @@ async def deployment(
         queue: The task queue; a new one if not given.
         serving: Whether there is a worker at all.
         settings: More settings, by name.
+        more_workflows: Served beside ours.
+        more_activities: Served beside ours.
         **worker: Options of the worker itself.
     """
     chosen = clean_settings(folder, task_queue=queue or f"q-{uuid4().hex[:12]}", **(settings or {}))
@@ -57,5 +61,9 @@ async def deployment(
         if not serving:
             yield deployed
             return
-        async with make_worker(client, services, chosen, **worker):
+        served = {
+            "workflows": [*WORKFLOWS, *more_workflows],
+            "activities": [*activities(services, client, chosen), *more_activities],
+        }
+        async with make_worker(client, services, chosen, **served, **worker):
             yield deployed

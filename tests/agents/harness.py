@@ -13,8 +13,8 @@ from temporalio.worker import Replayer
 
 from activities.converter import DATA_CONVERTER
 from perdure import AgentTask, TaskResult
-from tests.conftest import Servers
 from tests.deployment import deployment
+from worker.settings import Addresses
 from workflows.resumable_agent import ResumableAgent
 
 
@@ -66,7 +66,7 @@ class Bench:
 
 @asynccontextmanager
 async def bench(
-    servers: Servers, folder: Path, *, queue: str = "", continue_after: int = 0, redis_url: str = "", **worker: Any
+    servers: Addresses, folder: Path, *, queue: str = "", continue_after: int = 0, redis_url: str = "", **worker: Any
 ) -> AsyncGenerator[Bench]:
     """Run a worker with the tools and skills of the tests for as long as the block lasts."""
     here = servers.model_copy(update={"redis_url": redis_url}) if redis_url else servers

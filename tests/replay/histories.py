@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "histories"
 RECORDER = "recorder"
 """What stands for the process and the host that ran a workflow."""
 
-_UNREAD = {"stackTrace", "taskId", "requestId", "workerVersion", "meteringMetadata"}
+_UNREAD = {"stackTrace", "taskId", "requestId", "workerVersion", "meteringMetadata", "retryPolicy"}
 """Fields that no replay reads: paths of the machine, and noise."""
 
 _PLACES = re.compile(r"/(?:home|root|tmp|var|work|Users|private|usr|opt|mnt)/|[A-Za-z]:\\\\|\d+@\w")

@@ -21,7 +21,6 @@ from tests.replay import histories
 from tests.replay.changed import CHANGED
 from worker.wiring import WORKFLOWS
 
-
 _QUIET = Runtime(telemetry=TelemetryConfig(logging=None))
 """The library would log failures to standard output, among our lines."""
 

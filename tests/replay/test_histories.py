@@ -78,7 +78,9 @@ def test_control_a_changed_workflow_is_found(replays: dict[int, list[Line]], wor
 def test_control_an_order_out_of_a_set_is_found_by_the_other_seeds(replays: dict[int, list[Line]]) -> None:
     failed: defaultdict[int, set[str]] = defaultdict(set)
     for seed, lines in replays.items():
-        failed[seed] |= {line.name for line in lines if line.control and line.workflow == "ForgetMemory" and line.failure}
+        failed[seed] |= {
+            line.name for line in lines if line.control and line.workflow == "ForgetMemory" and line.failure
+        }
     assert {bool(names) for names in failed.values()} == {True, False}
 
 

@@ -1,4 +1,4 @@
-"""A worker is stopped and replaced by one of the next build while tasks run: each goes on, and no effect happens twice."""
+"""A worker is replaced by one of the next build while tasks run: each goes on, and no effect happens twice."""
 
 import asyncio
 import signal
