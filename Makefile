@@ -10,10 +10,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.perdure-setup
 SECTION ?=
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check bench histories clean
 
 help: ## Show this help
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## Make the virtual environment with the locked dependencies
 	@:
@@ -51,6 +51,9 @@ check: setup ## Lint, formatting, types, import layers
 
 bench: setup ## Measure against hand-written floors (one section: SECTION=recall)
 	@$(BIN)/python -m bench $(SECTION)
+
+histories: setup ## Record the workflow histories that tests replay anew
+	@$(BIN)/python -m tests.replay.record
 
 clean: ## Remove the virtual environment and what tools leave behind; not your data
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache

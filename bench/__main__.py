@@ -62,7 +62,7 @@ def main() -> int:
         return 2
     with tempfile.TemporaryDirectory(prefix="perdure-bench-") as home:
         settings = Settings().model_copy(update={"home": Path(home)})
-        addresses = ensure(settings, worker=False, progress=lambda line: sys.stderr.write(line + "\n"))
+        addresses = ensure(settings, worker=False, progress=Console(stderr=True).print)
         try:
             figures = asyncio.run(measure(sections, addresses))
         finally:
@@ -71,7 +71,7 @@ def main() -> int:
     for name, value in figures.items():
         table.add_row(name, f"{value:,.2f}", verdict(name, value))
     Console().print(table)
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    known: dict[str, float] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     RESULTS.write_text(json.dumps(dict(sorted((known | figures).items())), indent=2) + "\n")
     return 0
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import weaviate
+from pydantic import JsonValue
 from temporalio.client import Client
 from temporalio.worker import Worker
 from weaviate.classes.config import Configure, DataType, Property
@@ -59,7 +60,7 @@ async def _ours(addresses: Addresses, texts: list[str]) -> float:
             began = time.perf_counter()
             jobs: list[str] = []
             for start in range(0, len(texts), BATCH):
-                items = [
+                items: list[JsonValue] = [
                     {
                         "kind": "memory",
                         "content": text,

@@ -1,6 +1,6 @@
 """What one more observation makes of an entry. Pure: absolute values from what is stored and what was seen."""
 
-from datetime import datetime
+from typing import Any
 
 from perdure.jobs import Batch
 from perdure.records import (
@@ -61,18 +61,20 @@ def superseded(stored: Memory, by: str) -> Memory:
 def _fresh(
     identifier: str, item: RecordItem | MemoryItem, batch: Batch, occurrence: str, *, version: int
 ) -> Record | Memory:
-    moment: datetime = item.occurred_at
+    common: dict[str, Any] = {
+        "id": identifier,
+        "occurrences": (occurrence,),
+        "first_seen": item.occurred_at,
+        "last_seen": item.occurred_at,
+        "confidence": item.confidence,
+        "importance": item.importance,
+        "valid_until": item.valid_until,
+        "version": version,
+    }
     if isinstance(item, RecordItem):
         return Record(
-            id=identifier,
+            **common,
             text=record_text(item),
-            occurrences=(occurrence,),
-            first_seen=moment,
-            last_seen=moment,
-            confidence=item.confidence,
-            importance=item.importance,
-            valid_until=item.valid_until,
-            version=version,
             lane=item.lane,
             key=item.key,
             payload=item.payload,
@@ -81,15 +83,8 @@ def _fresh(
             agent=batch.agent or "",
         )
     return Memory(
-        id=identifier,
+        **common,
         text=item.content,
-        occurrences=(occurrence,),
-        first_seen=moment,
-        last_seen=moment,
-        confidence=item.confidence,
-        importance=item.importance,
-        valid_until=item.valid_until,
-        version=version,
         memory_type=item.memory_type,
         source=item.source,
         tags=item.tags,
