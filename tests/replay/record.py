@@ -26,10 +26,9 @@ async def _record(home: Path, folder: Path, *, cached: bool) -> None:
     data.mkdir()
     # Tools are given names of files instead of paths, so that no path gets into a history.
     with contextlib.chdir(data):
-        async with recorder(addresses, data, folder, **worker) as here:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(record_tasks(here))
-                group.create_task(record_jobs_and_sweeps(here))
+        async with recorder(addresses, data, folder, **worker) as here, asyncio.TaskGroup() as group:
+            group.create_task(record_tasks(here))
+            group.create_task(record_jobs_and_sweeps(here))
 
 
 def _replace(folder: Path, fresh: Path) -> None:

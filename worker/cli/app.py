@@ -1,12 +1,16 @@
 """The command line's table of contents. A command's module is imported when it is called, and no other."""
 
 import importlib
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
+
+from perdure.documents import nearest
 
 _COMMANDS = {
     "up": "worker.cli.servers:up",
@@ -32,7 +36,7 @@ class _Table(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in _COMMANDS:
-            return None
+            ctx.fail(f"there is no command {cmd_name!r} ({nearest(cmd_name, _COMMANDS)})")
         module, _, name = _COMMANDS[cmd_name].partition(":")
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -57,5 +61,16 @@ def _perdure() -> None:
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line, and leave with its status.
+
+    Without tidying up the interpreter: a thread of Temporal's client that still lets go of something then aborts
+    the process (measured: 5 of 15 runs of ``remember`` ended with status 134 after all was done).
+    """
+    status: object = 0
+    try:
+        app()
+    except SystemExit as left:
+        status = left.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else 0 if status is None else 1)

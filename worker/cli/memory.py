@@ -16,12 +16,12 @@ from activities.forgetting import UndoRun
 from activities.ingest import RememberRequest
 from activities.recall import RecallRequest
 from activities.starting import TASK_TIMEOUT
-from perdure.errors import InvalidItem
+from perdure.errors import InvalidInput, InvalidItem
 from perdure.jobs import Fate, Receipt
 from perdure.recall import RecallResult
 from perdure.records import Lane, MemoryType
-from worker.cli.output import Exit, explained, out, say, show_json
-from worker.cli.reach import connected, reachable
+from worker.cli.output import Exit, counted, explained, out, say, show_json
+from worker.cli.reach import connected, reachable, served
 from worker.cli.tasks import AsJson
 from worker.settings import Settings
 from workflows.forget_memory import ForgetResult, ForgetRun, UndoResult
@@ -43,6 +43,11 @@ def recall(
 ) -> None:
     """Show what is remembered, with the score of each item and what it is made of."""
     with explained():
+        if key and lane is None:
+            raise InvalidInput("--key", "needs a lane", fix=f"add --lane {' or '.join(Lane)}")
+        if not (text.strip() or lane):
+            raise InvalidInput("text", "is missing", fix="say what it is about, or name a log with --lane")
+        _check_user(user)
         request = RecallRequest(user_id=user, text=text, lane=lane, keys=tuple(key or ()), limit=limit)
         found = asyncio.run(_recall(Settings(), request))
         if as_json:
@@ -52,7 +57,7 @@ def recall(
             out.print(f"{item.score:.3f}  {item.why}", markup=False)
             out.print(f"       {item.text}", markup=False)
         say(
-            f"{len(found.items)} items in {found.milliseconds:.0f} ms"
+            f"{counted(len(found.items), 'item')} in {found.milliseconds:.0f} ms"
             + (f"; fallback: {found.trigger}" if found.trigger else "")
             + (f"; degraded: {', '.join(found.degraded)} did not answer" if found.degraded else "")
         )
@@ -71,11 +76,16 @@ def remember(
     memory_type: Annotated[MemoryType, typer.Option("--type")] = MemoryType.FACT,
     confidence: Annotated[float, typer.Option(min=0, max=1)] = 0.9,
     supersedes: Annotated[str, typer.Option(help="The id of the memory that this one replaces.")] = "",
-    key: Annotated[str, typer.Option(help="Your own key: the same key and items are the same job again.")] = "",
+    key: Annotated[
+        str, typer.Option(help="Your own key: an item that comes again under it is not counted twice.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Remember a statement, or a file of items, and wait until it is searchable."""
     with explained():
+        if bool(content.strip()) == bool(file):
+            raise InvalidItem("content", "is missing" if not file else "is there beside --file", fix="give one of them")
+        _check_user(user)
         batch_key = key or f"cli-{secrets.token_hex(8)}"
         item: dict[str, JsonValue] = {
             "kind": "memory",
@@ -131,10 +141,17 @@ def forget(
     """Let go what the rules no longer keep, as the schedule does; or bring it back."""
     with explained():
         if undo and not (user or run):
-            raise typer.BadParameter("--undo needs --user or --run")
+            raise InvalidInput("--undo", "needs to know what", fix="add --user, or --run with the id of a sweep")
+        if undo and (dry_run or approve):
+            raise InvalidInput("--undo", "is not for --dry-run or --approve", fix="leave them out")
+        if run and not undo:
+            raise InvalidInput("--run", "is only for --undo", fix="add --undo, or leave --run out")
         if undo:
             undone = asyncio.run(_undo(Settings(), UndoRun(run=run, user_id=user)))
-            show_json(undone) if as_json else out.print(f"restored {undone.restored} entries of run {undone.run}")
+            if as_json:
+                show_json(undone)
+            else:
+                out.print(f"brought back {counted(undone.restored, 'entry', 'entries')} of the run {undone.run}")
             return
         sweep = ForgetRun(dry_run=dry_run, user_id=user, approved=approve)
         swept = asyncio.run(_forget(Settings(), sweep))
@@ -147,10 +164,11 @@ def forget(
 def show_sweep(swept: ForgetResult) -> None:
     """Print what a sweep did, for a person."""
     report = swept.report
-    verb = "would forget" if swept.dry_run else "forgot"
-    out.print(f"{verb} {report.forgotten} and purge {report.purged} entries of {report.tenants} users")
+    forgot, purged = ("would forget", "would purge") if swept.dry_run else ("forgot", "purged")
+    users = counted(report.tenants, "user")
+    out.print(f"{forgot} {counted(report.forgotten, 'entry', 'entries')}, {purged} {report.purged}; looked at {users}")
     for reason, number in report.reasons.items():
-        out.print(f"  {number} × {reason}")
+        out.print(f"  {number} × {reason}", markup=False)
     for held in report.held:
         out.print(f"  held for a person: {held}  (perdure forget --approve)", markup=False)
     if not swept.dry_run and report.forgotten:
@@ -159,6 +177,7 @@ def show_sweep(swept: ForgetResult) -> None:
 
 async def _forget(settings: Settings, sweep: ForgetRun) -> ForgetResult:
     client = await connected(reachable(settings))
+    await served(client, settings)
     return await client.execute_workflow(
         "ForgetMemory",
         sweep,
@@ -172,6 +191,7 @@ async def _forget(settings: Settings, sweep: ForgetRun) -> ForgetResult:
 
 async def _undo(settings: Settings, undo: UndoRun) -> UndoResult:
     client = await connected(reachable(settings))
+    await served(client, settings)
     return await client.execute_workflow(
         "UndoForgetting",
         undo,
@@ -182,8 +202,14 @@ async def _undo(settings: Settings, undo: UndoRun) -> UndoResult:
     )
 
 
+def _check_user(user: str) -> None:
+    if not user.strip():
+        raise InvalidInput("--user", "is empty", fix="say whose memory")
+
+
 async def ask_worker(client: Client, settings: Settings, activity: str, request: Any, result_type: type[Any]) -> Any:
     """Have a worker do one activity that belongs to no workflow."""
+    await served(client, settings)
     return await client.execute_activity(
         activity,
         request,

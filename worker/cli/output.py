@@ -10,8 +10,13 @@ from typing import Any, NoReturn
 import typer
 from pydantic import BaseModel
 from rich.console import Console
-from temporalio.client import WorkflowFailureError, WorkflowQueryFailedError, WorkflowUpdateFailedError
-from temporalio.exceptions import ApplicationError, FailureError
+from temporalio.client import (
+    ActivityFailureError,
+    WorkflowFailureError,
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+)
+from temporalio.exceptions import ApplicationError, CancelledError, FailureError, TimeoutError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
@@ -45,6 +50,11 @@ def say(text: str) -> None:
     err.print(text, markup=False)
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a number with its noun: ``1 item``, ``2 items``, ``2 entries``."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def fail(message: str, status: Exit) -> NoReturn:
     """Say what is wrong, and stop."""
     err.print(f"error: {message}", style="red", markup=False)
@@ -62,13 +72,13 @@ def explained() -> Generator[None]:
         fail(str(error), Exit.REFUSED)
     except PerdureError as error:
         fail(str(error), Exit.FAILED)
-    except (WorkflowFailureError, WorkflowUpdateFailedError) as error:
-        fail(reason_of(error), Exit.REFUSED if _is_refusal(error) else Exit.FAILED)
+    except (ActivityFailureError, WorkflowFailureError, WorkflowUpdateFailedError) as error:
+        fail(reason_of(error), status_of(error))
     except WorkflowQueryFailedError as error:
         fail(str(error), Exit.FAILED)
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
-            fail(f"Temporal knows nothing of it: {error.message}", Exit.REFUSED)
+            fail(f"Temporal: {error.message}", Exit.REFUSED)
         fail(f"Temporal: {error.status.name.lower()}: {error.message}", Exit.UNAVAILABLE)
     except KeyboardInterrupt:
         raise typer.Exit(Exit.DETACHED) from None
@@ -76,14 +86,29 @@ def explained() -> Generator[None]:
 
 def reason_of(error: BaseException) -> str:
     """Give the innermost message of a failure: what really went wrong, not who passed it on."""
-    inner: BaseException = error
-    while isinstance(inner, (WorkflowFailureError, WorkflowUpdateFailedError, FailureError)) and inner.cause:
-        inner = inner.cause
+    inner = _innermost(error)
+    if isinstance(inner, CancelledError):
+        return "it was cancelled"
+    if isinstance(inner, TimeoutError):
+        return "no worker answered in time: is one running? (perdure worker)"
     return inner.message if isinstance(inner, FailureError) else str(inner)
 
 
-def _is_refusal(error: WorkflowFailureError | WorkflowUpdateFailedError) -> bool:
-    cause: BaseException | None = error.cause
-    while isinstance(cause, FailureError) and cause.cause:
-        cause = cause.cause
-    return isinstance(cause, ApplicationError) and (cause.type or "").startswith("Invalid")
+def status_of(error: BaseException) -> Exit:
+    """Tell from a failure's type whether the input was wrong, a server did not answer, or it just failed."""
+    inner = _innermost(error)
+    if isinstance(inner, TimeoutError):
+        return Exit.UNAVAILABLE
+    kind = (inner.type or "") if isinstance(inner, ApplicationError) else ""
+    if kind.startswith("Invalid"):
+        return Exit.REFUSED
+    return Exit.UNAVAILABLE if kind == StoreUnavailable.__name__ else Exit.FAILED
+
+
+def _innermost(error: BaseException) -> BaseException:
+    inner = error
+    while isinstance(inner, (ActivityFailureError, WorkflowFailureError, WorkflowUpdateFailedError, FailureError)) and (
+        inner.cause
+    ):
+        inner = inner.cause
+    return inner

@@ -1,5 +1,6 @@
 """How the CLI reaches a running Perdure: the settings, the servers' addresses, and a Temporal client."""
 
+import asyncio
 from collections.abc import Sequence
 
 from temporalio.client import Client, Plugin
@@ -7,10 +8,16 @@ from temporalio.client import Client, Plugin
 from activities.converter import DATA_CONVERTER
 from perdure.errors import StoreUnavailable
 from worker.cli.output import say
+from worker.pollers import pollers
 from worker.servers import ensure, running
 from worker.settings import Addresses, Settings, temporal_connect
 
 NOTHING_RUNS = "nothing runs here: start it with 'perdure up', or set the servers' addresses"
+
+_WORKER_WITHIN = 10.0
+"""Seconds that a worker which was just started may take until it serves; its model is what takes longest."""
+
+_LOOK_AGAIN = 0.25
 
 
 def reachable(settings: Settings) -> Addresses:
@@ -27,8 +34,10 @@ def reachable(settings: Settings) -> Addresses:
 
 def started(settings: Settings) -> Addresses:
     """Give the addresses of the servers, starting them and a worker if need be, and saying so."""
-    addresses = running(settings)
-    if addresses is None:
+    configured = settings.configured_addresses()
+    if configured:
+        return configured
+    if running(settings) is None:
         say("nothing runs yet: starting local servers and a worker (stop them with 'perdure down')")
     return ensure(settings, worker=True, progress=say)
 
@@ -43,3 +52,25 @@ async def connected(addresses: Addresses, *, plugins: Sequence[Plugin] = ()) -> 
         return await Client.connect(**temporal_connect(addresses), data_converter=DATA_CONVERTER, plugins=list(plugins))
     except RuntimeError as error:
         raise StoreUnavailable("temporal", f"{addresses.temporal} does not answer") from error
+
+
+async def served(client: Client, settings: Settings) -> None:
+    """Make sure that somebody will do what is asked; waits a moment for a worker that is just starting.
+
+    Raises:
+        StoreUnavailable: No worker serves the task queue.
+    """
+    queue = settings.task_queue
+    if await pollers(client, queue):
+        return
+    say(f"no worker serves the task queue {queue!r} yet: waiting {_WORKER_WITHIN:.0f} s for one")
+    for _ in range(int(_WORKER_WITHIN / _LOOK_AGAIN)):
+        await asyncio.sleep(_LOOK_AGAIN)
+        if await pollers(client, queue):
+            return
+    raise StoreUnavailable("worker", no_worker(queue))
+
+
+def no_worker(queue: str) -> str:
+    """Word that nobody serves a task queue, with what to do."""
+    return f"none serves the task queue {queue!r}: start one with 'perdure worker'"

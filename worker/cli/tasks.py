@@ -1,21 +1,25 @@
 """Commands about one task: run, status, answer, cancel."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.starting import TASK_TIMEOUT
 from perdure.documents import read_document, validated
-from perdure.errors import InvalidTask
-from perdure.tasks import AgentTask, Answer, Progress, TaskResult
+from perdure.errors import InvalidTask, StoreUnavailable
+from perdure.tasks import AgentTask, Answer, TaskResult
 from worker.cli import following
-from worker.cli.output import Exit, err, explained, fail, out, say, show_json
-from worker.cli.reach import connected, reachable, started
+from worker.cli.output import Exit, counted, err, explained, fail, out, reason_of, say, show_json, status_of
+from worker.cli.reach import connected, no_worker, reachable, served, started
+from worker.pollers import pollers
 from worker.settings import Settings
 from worker.telemetry import Telemetry, render_tree, spans_of
 
@@ -77,16 +81,13 @@ def run(
     with explained():
         settings = Settings()
         task = read_task(file)
-        try:
-            asyncio.run(_run(settings, task, detach=detach, traced=traced, as_json=as_json))
-        except KeyboardInterrupt:
-            say(f"detached; the task goes on: perdure status {task.workflow_id}")
-            raise typer.Exit(Exit.DETACHED) from None
+        asyncio.run(_run(settings, task, detach=detach, traced=traced, as_json=as_json))
 
 
 async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: bool, as_json: bool) -> None:
     addresses = await asyncio.to_thread(started, settings)
     telemetry = Telemetry.start(settings, service="perdure-cli")
+    problem, status = "", Exit.DONE
     try:
         client = await connected(addresses, plugins=[telemetry.plugin])
         with telemetry.root("perdure.run") as trace:
@@ -96,29 +97,38 @@ async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: boo
                 if as_json:
                     show_json({"workflow_id": handle.id, "new": new})
                 return
-            result = await following.follow(handle)
+            if not await pollers(client, settings.task_queue):
+                say(f"the task waits for a worker: {no_worker(settings.task_queue)}")
+            try:
+                result = await following.follow(handle)
+            except asyncio.CancelledError:
+                say(f"detached; the task goes on: perdure status {handle.id}")
+                raise
+            except WorkflowFailureError as error:
+                result, problem, status = following.result_in(error), reason_of(error), status_of(error)
     finally:
         telemetry.stop()
-    if as_json:
+    if as_json and result is not None:
         show_json(result)
-    else:
+    elif result is not None:
         report(result)
     if traced:
-        err.print(render_tree(spans_of(settings.home / "traces", trace)))
-    if result.status != "completed":
-        raise typer.Exit(Exit.FAILED)
+        err.print(render_tree(spans_of(settings.home / "traces", trace)), markup=False)
+    if status is not Exit.DONE:
+        fail(problem, status)
 
 
 def report(result: TaskResult) -> None:
     """Print how a task ended, for a person."""
     out.print(
-        f"{result.status}: {result.done} steps done, {result.skipped} skipped, {result.failed} failed, "
-        f"{result.recalled} items recalled"
+        f"{result.status}: {counted(result.done, 'step')} done, {result.skipped} skipped, {result.failed} failed, "
+        f"{counted(result.recalled, 'item')} recalled"
     )
-    if result.problem:
-        out.print(result.problem, markup=False)
+    for refused in result.refused:
+        out.print(f"not remembered: {refused}", markup=False)
     if result.evaluation is not None:
-        out.print(f"evaluation: {'passed' if result.evaluation.passed else 'not passed'} {result.evaluation.reason}")
+        verdict = "passed" if result.evaluation.passed else "not passed"
+        out.print(f"evaluation {verdict}: {result.evaluation.reason}", markup=False)
     if result.output is not None:
         out.print_json(data=result.output)
 
@@ -132,8 +142,13 @@ def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
 async def _status(settings: Settings, workflow_id: str, *, as_json: bool) -> None:
     client = await connected(reachable(settings))
     handle = client.get_workflow_handle(workflow_id, result_type=TaskResult)
-    progress = await handle.query("progress", result_type=Progress)
-    closed = (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING
+    with about(workflow_id):
+        closed = (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING
+        # Only a worker can tell, and one that took over from a killed one needs a moment.
+        served_now = await pollers(client, settings.task_queue) > 0
+        progress = await following.progress_of(handle, seconds=5) if served_now else None
+    if progress is None:
+        raise StoreUnavailable("worker", no_worker(settings.task_queue))
     if as_json:
         show_json(progress)
         return
@@ -162,7 +177,12 @@ def answer(
 
 async def _answer(settings: Settings, workflow_id: str, given: Answer) -> None:
     client = await connected(reachable(settings))
-    await client.get_workflow_handle(workflow_id).execute_update("answer", given)
+    with about(workflow_id):
+        handle = client.get_workflow_handle(workflow_id)
+        if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
+            raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing", fix="perdure status shows how")
+        await served(client, settings)
+        await handle.execute_update("answer", given)
 
 
 def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
@@ -179,6 +199,22 @@ def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
 async def _cancel(settings: Settings, workflow_id: str) -> None:
     client = await connected(reachable(settings))
     handle = client.get_workflow_handle(workflow_id)
-    if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
-        fail(f"{workflow_id} has ended already", Exit.REFUSED)
-    await handle.cancel()
+    with about(workflow_id):
+        if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
+            raise InvalidTask("task", f"{workflow_id} has ended already", fix="perdure status shows how")
+        await handle.cancel()
+
+
+@contextmanager
+def about(workflow_id: str) -> Generator[None]:
+    """Turn what Temporal says of a workflow that is not there into what a person can do about it."""
+    try:
+        yield
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND or "workflow" not in error.message:
+            raise
+        if "completed" in error.message:
+            raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
+        raise InvalidTask(
+            "task", f"there is none with the id {workflow_id}", fix="give the id that 'run' printed, or its YAML file"
+        ) from error

@@ -6,18 +6,24 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from activities.starting import ALL
 from perdure.coordination.answers import ask
-from perdure.errors import PerdureError, StoreUnavailable
+from perdure.errors import (
+    EmbeddingMismatch,
+    InvalidInput,
+    InvalidSkill,
+    PerdureError,
+    StoreUnavailable,
+    TenantKeyMismatch,
+)
 from perdure.model import Model
 from perdure.procedures.checking import check_skill
+from worker.pollers import pollers
 from worker.settings import Addresses, Settings
 from worker.wiring import Services
 
@@ -58,10 +64,22 @@ async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str
     try:
         ok, detail, fix = await check(patient)
     except PerdureError as error:
-        return Finding(check=name, ok=False, detail=str(error), fix="see what the message names")
+        return Finding(check=name, ok=False, detail=str(error), fix=_fix(error))
     except RPCError as error:
         return Finding(check=name, ok=False, detail=f"Temporal: {error.message}", fix="perdure up")
     return Finding(check=name, ok=ok, detail=detail, fix="" if ok else fix)
+
+
+def _fix(error: PerdureError) -> str:
+    match error:
+        case InvalidInput():
+            return ""  # it is in the message
+        case TenantKeyMismatch():
+            return "put the backup of tenant.key into the data folder, or use the stores that belong to this key"
+        case EmbeddingMismatch():
+            return "set PERDURE_EMBEDDING to the model that the data was made with"
+        case _:
+            return "start it, or correct its address in the settings"
 
 
 async def _temporal(patient: Patient) -> tuple[bool, str, str]:
@@ -71,14 +89,8 @@ async def _temporal(patient: Patient) -> tuple[bool, str, str]:
 
 async def _worker(patient: Patient) -> tuple[bool, str, str]:
     queue = patient.settings.task_queue
-    answer = await patient.client.workflow_service.describe_task_queue(
-        DescribeTaskQueueRequest(
-            namespace=patient.client.namespace,
-            task_queue=TaskQueue(name=queue),
-            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        )
-    )
-    return bool(answer.pollers), f"{len(answer.pollers)} workers poll {queue!r}", "start one: perdure worker"
+    number = await pollers(patient.client, queue)
+    return number > 0, f"on the task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
 
 
 async def _retention(patient: Patient) -> tuple[bool, str, str]:
@@ -87,7 +99,7 @@ async def _retention(patient: Patient) -> tuple[bool, str, str]:
     )
     kept = namespace.config.workflow_execution_retention_ttl.ToTimedelta()
     claims = timedelta(days=patient.settings.claim_ttl_days)
-    detail = f"claims are kept {claims.days} days, histories {kept.total_seconds() / 86400:.1f}"
+    detail = f"claims are kept {claims.days} days, histories of closed workflows {kept.total_seconds() / 86400:g}"
     return claims > kept, detail, "set PERDURE_CLAIM_TTL_DAYS above the namespace's retention"
 
 
@@ -136,8 +148,11 @@ async def _disk(patient: Patient) -> tuple[bool, str, str]:
 async def _skills(patient: Patient) -> tuple[bool, str, str]:
     names = patient.services.skills.names()
     for name in names:
-        check_skill(patient.services.skills.get(name), patient.services.toolbox)
-    return True, f"{', '.join(names)} with {len(patient.services.toolbox)} tools", ""
+        try:
+            check_skill(patient.services.skills.get(name), patient.services.toolbox)
+        except InvalidInput as error:
+            raise InvalidSkill(f"{name}: {error.field}", error.problem, fix=error.fix) from error
+    return True, f"{', '.join(names)} with {len(patient.services.toolbox)} tools in all", ""
 
 
 _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {

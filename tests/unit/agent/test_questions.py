@@ -36,3 +36,15 @@ def test_in_a_replay_an_answer_can_come_before_its_question() -> None:
     questions.ask(named)
     assert questions.open == ()
     assert questions.is_answered("a")
+
+
+def test_a_question_that_is_being_announced_can_be_answered() -> None:
+    questions = Questions(())
+    named = questions.named(QUESTION, NOW)
+    questions.check(Answer(question_id="a", value="yes"))
+    questions.answer(Answer(question_id="a", value="yes"))
+    with pytest.raises(InvalidAnswer, match="'a' is answered already"):
+        questions.check(Answer(question_id="a", value="no"))
+    questions.ask(named)
+    assert questions.is_answered("a")
+    assert questions.open == ()

@@ -1,0 +1,43 @@
+"""The worker process: it ends when it is told to, and refuses in one line what it must not start with."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Servers
+from tests.integration.cli.installation import installation, nothing_configured, unanswered
+
+
+@pytest.mark.parametrize("how", ["terminate", "interrupt"])
+async def test_it_ends_when_told(servers: Servers, tmp_path: Path, how: str) -> None:
+    async with installation(servers, tmp_path) as given:
+        process = await given.ready_worker()
+
+        process.send_signal({"terminate": 15, "interrupt": 2}[how])
+
+        assert await asyncio.wait_for(process.wait(), 15) == 0
+        assert "worker stopping" in (tmp_path / "worker-0.log").read_text()
+
+
+async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
+    other_home = tmp_path / "other"
+    other_home.mkdir()
+    (other_home / "tenant.key").write_bytes(b"x" * 32)
+    cases = (
+        ({"PERDURE_HOME": str(other_home)}, 2, "PRD202 the data was written under the tenant key"),
+        ({"PERDURE_EMBEDDING": "hashing"}, 2, "PRD201"),
+        ({"PERDURE_TOOLS": '["no.such.module"]'}, 2, "no.such.module"),
+        ({"PERDURE_TASK_QEUE": "q"}, 2, "did you mean PERDURE_TASK_QUEUE?"),
+        (unanswered(servers), 3, "temporal: 127.0.0.1:9 does not answer"),
+        (nothing_configured() | {"PERDURE_HOME": str(tmp_path / "empty")}, 3, "start them with 'perdure up'"),
+    )
+    async with installation(servers, tmp_path) as given:
+        for environment, status, problem in cases:
+            process, log = await given.worker(**environment)
+
+            assert await asyncio.wait_for(process.wait(), 20) == status, log.read_text()
+            complaint = [line for line in log.read_text().splitlines() if not line.startswith("{")]
+            assert len(complaint) == 1, complaint
+            assert complaint[0].startswith("error: ")
+            assert problem in complaint[0]

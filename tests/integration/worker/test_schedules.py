@@ -1,0 +1,102 @@
+"""The forgetting schedule on a real Temporal: there once, as defined, and a person's pause is respected."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription, ScheduleOverlapPolicy
+
+from tests.agents.waiting import until
+from tests.conftest import Servers, clean_settings
+from tests.integration.cli.installation import installation
+from worker.schedules import SCHEDULE_ID, ensure_schedule
+from worker.settings import Settings
+from workflows.forget_memory import ForgetResult
+
+DAILY, OTHER = "0 3 * * *", "30 4 * * 0"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return clean_settings(tmp_path, task_queue="one-queue", forgetting_cron=DAILY)
+
+
+@pytest.fixture(autouse=True)
+async def _none_left(namespaced: Client) -> Any:  # pyright: ignore[reportUnusedFunction]
+    yield
+    if await ids(namespaced):
+        await namespaced.get_schedule_handle(SCHEDULE_ID).delete()
+
+
+async def ids(client: Client) -> list[str]:
+    return [schedule.id async for schedule in await client.list_schedules()]
+
+
+async def described(client: Client) -> ScheduleDescription:
+    return await client.get_schedule_handle(SCHEDULE_ID).describe()
+
+
+def times(found: ScheduleDescription) -> list[tuple[int, int]]:
+    """Give hour and minute of each calendar that the server made of the cron expressions."""
+    calendars = found.schedule.spec.calendars
+    return [(calendar.hour[0].start, calendar.minute[0].start) for calendar in calendars]
+
+
+async def test_it_is_as_defined(namespaced: Client, settings: Settings) -> None:
+    await ensure_schedule(namespaced, settings)
+
+    found = await described(namespaced)
+    assert times(found) == [(3, 0)]
+    assert found.schedule.policy.overlap is ScheduleOverlapPolicy.SKIP
+    assert found.schedule.policy.catchup_window == timedelta(days=1)
+    assert not found.schedule.policy.pause_on_failure
+    action = found.schedule.action
+    assert isinstance(action, ScheduleActionStartWorkflow)
+    assert (action.workflow, action.task_queue) == ("ForgetMemory", "one-queue")
+
+
+async def test_another_definition_replaces_it(namespaced: Client, settings: Settings) -> None:
+    await ensure_schedule(namespaced, settings)
+    await ensure_schedule(namespaced, settings)
+    await ensure_schedule(
+        namespaced, settings.model_copy(update={"forgetting_cron": OTHER, "task_queue": "another-queue"})
+    )
+
+    found = await described(namespaced)
+    assert times(found) == [(4, 30)]
+    assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)
+    assert found.schedule.action.task_queue == "another-queue"
+    await until(lambda: ids(namespaced), lambda there: there == [SCHEDULE_ID])
+
+
+async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings) -> None:
+    await ensure_schedule(namespaced, settings)
+    await namespaced.get_schedule_handle(SCHEDULE_ID).pause(note="an investigation goes on")
+
+    await ensure_schedule(namespaced, settings.model_copy(update={"forgetting_cron": OTHER}))
+
+    found = await described(namespaced)
+    assert times(found) == [(4, 30)]
+    assert (found.schedule.state.paused, found.schedule.state.note) == (True, "an investigation goes on")
+
+
+async def test_off_makes_none(namespaced: Client, settings: Settings) -> None:
+    await ensure_schedule(namespaced, settings.model_copy(update={"forgetting_cron": "off"}))
+
+    assert await ids(namespaced) == []
+
+
+async def test_a_worker_makes_it_and_serves_it(namespaced: Client, servers: Servers, tmp_path: Path) -> None:
+    async with installation(servers, tmp_path, forgetting_cron=DAILY) as given:
+        await given.ready_worker(TEMPORAL_NAMESPACE=namespaced.namespace)
+        schedule = namespaced.get_schedule_handle(SCHEDULE_ID)
+
+        await schedule.trigger()
+
+        found = await until(schedule.describe, lambda one: bool(one.info.recent_actions))
+        action: Any = found.info.recent_actions[0].action
+        sweep = namespaced.get_workflow_handle(action.workflow_id, result_type=ForgetResult)
+        result = await sweep.result()
+        assert result.run == action.first_execution_run_id
+        assert not result.dry_run
