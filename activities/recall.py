@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pydantic import Field
 from temporalio import activity
 
+from perdure.documents import validated
 from perdure.model import Model
 from perdure.recall import Query, Recall, RecallResult
 from perdure.records import Lane
@@ -36,13 +37,7 @@ class RecallActivities:
     @activity.defn(name="recall_memory")
     async def recall_memory(self, request: RecallRequest) -> RecallResult:
         """Answer from every tier; a store that is down makes the answer degraded, not a failure."""
-        query = Query(
-            tenant=self._key.tenant_of(request.user_id),
-            session="none",
-            text=request.text,
-            lane=request.lane,
-            keys=request.keys,
-            limit=request.limit,
-            now=datetime.now(UTC),
-        )
+        question = request.model_dump(exclude={"user_id"})
+        tenant = self._key.tenant_of(request.user_id)
+        query = validated(Query, {**question, "tenant": tenant, "session": "none", "now": datetime.now(UTC)}, "")
         return await self._recall.recall(query)

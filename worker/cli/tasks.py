@@ -113,7 +113,8 @@ async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: boo
     elif result is not None:
         report(result)
     if traced:
-        err.print(render_tree(spans_of(settings.home / "traces", trace)), markup=False)
+        # Wider than a narrow terminal: a line that wraps tells more than one that was cut.
+        err.print(render_tree(spans_of(settings.home / "traces", trace)), width=max(err.width, 200), crop=False)
     if status is not Exit.DONE:
         fail(problem, status)
 
