@@ -14,6 +14,10 @@ PerdureError
 ├── StoreUnavailable        PRD200  a server or a disk does not answer; tried again
 ├── EmbeddingMismatch       PRD201  a collection was made with another embedding model
 ├── TenantKeyMismatch       PRD202  the key does not open the data that is there
+├── LocalServersError       PRD210  the local servers (worker.servers.problems)
+│   ├── ServerNotFound      PRD211  with each route that was tried, and what to install
+│   ├── ServerNotStarted    PRD212
+│   └── HomeUnusable        PRD213
 ├── VersionConflict         PRD300  somebody else changed the memory; planned again
 ├── LeaseLost               PRD301  the tenant's lease is no longer ours; tried again
 ├── ClaimLost               PRD302  another attempt owns this effect now; tried again
