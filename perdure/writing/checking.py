@@ -11,13 +11,19 @@ from perdure.jobs import Batch, UnusableItem
 from perdure.records import MARKER, MemoryItem, RecordItem
 
 LARGEST_ITEM = 16_000
-"""Bytes of canonical JSON an item: a batch of 100 stays below Temporal's 2 MB for one payload."""
+"""Bytes of canonical JSON an item: it is an insight, not a document."""
+
+LARGEST_BATCH = 400_000
+"""Bytes of canonical JSON a batch. A job's history holds it four times, which stays under 2 MB."""
 
 _KINDS: dict[JsonValue, type[RecordItem | MemoryItem]] = {"record": RecordItem, "memory": MemoryItem}
 
 
-def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
+def read_item(raw: JsonValue, field: str) -> tuple[RecordItem | MemoryItem, int]:
     """Read one item as a caller wrote it.
+
+    Returns:
+        The item, and its size in bytes.
 
     Raises:
         InvalidItem: Naming the field and the fix.
@@ -35,7 +41,7 @@ def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
         raise InvalidItem(field, f"has {size:,} bytes", fix=f"remember the insight, at most {LARGEST_ITEM:,} bytes")
     if isinstance(item, MemoryItem) and MARKER in item.content:
         raise InvalidItem(f"{field}.content", f"carries {MARKER}", fix="recalled records are not remembered again")
-    return item
+    return item, size
 
 
 def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = "", agent: str | None = None) -> Batch:
@@ -47,13 +53,18 @@ def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = 
     if not 1 <= len(items) <= 100:
         raise InvalidItem("items", f"there are {len(items)}", fix="a batch has 1 to 100 items")
     read: list[RecordItem | MemoryItem | UnusableItem] = []
+    total = 0
     for index, raw in enumerate(items):
         try:
-            read.append(read_item(raw, f"items[{index}]"))
+            item, size = read_item(raw, f"items[{index}]")
+            total += size
+            read.append(item)
         except InvalidItem as error:
             if len(items) == 1:
                 raise
             read.append(UnusableItem(reason=str(error)))
+    if total > LARGEST_BATCH:
+        raise InvalidItem("items", f"have {total:,} bytes", fix=f"split them: a batch has at most {LARGEST_BATCH:,}")
     if all(isinstance(item, UnusableItem) for item in read):
         reasons = "; ".join(item.reason for item in read if isinstance(item, UnusableItem))
         raise InvalidItem("items", f"none can be used: {reasons}")

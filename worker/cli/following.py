@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.tasks import Progress, Question, TaskResult
-from worker.cli.output import counted, err, out
+from worker.cli.output import counted, err, out, program
 
 _PERIOD = 0.25
 
@@ -74,7 +74,7 @@ def how_to_answer(workflow_id: str, question: Question) -> str:
     """Word a question together with the command that answers it."""
     choices = f" [{' | '.join(question.choices)}]" if question.choices else ""
     # A path has brackets, which shells take for patterns.
-    return f"? {question.text}{choices}\n  perdure answer {workflow_id} {shlex.quote(question.id)} ANSWER"
+    return f"? {question.text}{choices}\n  {program()} answer {workflow_id} {shlex.quote(question.id)} ANSWER"
 
 
 def show(progress: Progress) -> None:

@@ -1,10 +1,12 @@
 """How the CLI speaks: results to stdout, everything else to stderr, and exit codes that mean something."""
 
 import json
+import shutil
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -37,6 +39,15 @@ class Exit(IntEnum):
     """A server does not answer; nothing is wrong with the input."""
     DETACHED = 130
     """Ctrl-C: what was started goes on."""
+
+
+def program() -> str:
+    """Give the name under which this command can be called again: its path where it is not on PATH."""
+    called = Path(sys.argv[0])
+    if called.name != "perdure" or shutil.which("perdure"):
+        return "perdure"
+    here = Path.cwd()
+    return str(called.relative_to(here) if called.is_relative_to(here) else called)
 
 
 def show_json(value: BaseModel | dict[str, Any] | list[Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from worker.cli.output import explained, out, say, show_json
+from worker.cli.output import explained, out, program, say, show_json
 from worker.servers import ensure, state, stop
 from worker.settings import Settings
 
@@ -32,7 +32,7 @@ def up(
     out.print(f"  Redis        {_without_password(addresses.redis_url)}")
     if current:
         out.print(f"  worker       {'running' if worker or current.worker else 'not started'}")
-        out.print("stop them with: perdure down")
+        out.print(f"stop them with: {program()} down")
 
 
 def down(

@@ -19,7 +19,7 @@ from perdure.jobs import Fate, Receipt
 from perdure.tasks import AgentTask, Progress, TaskResult
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
 from worker.cli.memory import ask_worker
-from worker.cli.output import Exit, explained, out, say
+from worker.cli.output import Exit, explained, out, program, say
 from worker.cli.reach import connected
 from worker.cli.tasks import start
 from worker.demo.audit import ANSWERS, Watcher
@@ -49,7 +49,7 @@ def demo(
         ui = addresses.temporal_ui
         out.print(f"\n[bold]5. Look around[/]: {ui}/namespaces/default/workflows" if ui else "")
         if keep or were_running:
-            out.print("   The servers go on; stop them with: perdure down")
+            out.print(f"   The servers go on; stop them with: {program()} down")
         else:
             stop(settings, say)
         if not held:

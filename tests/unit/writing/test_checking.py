@@ -56,3 +56,10 @@ def test_a_bad_item_among_good_ones_keeps_its_place() -> None:
 def test_a_batch_has_1_to_100_items(items: list[JsonValue]) -> None:
     with pytest.raises(InvalidItem, match="1 to 100"):
         read_batch(tenant="t", key="k", items=items)
+
+
+def test_a_batch_is_bounded_as_a_whole() -> None:
+    large = RECORD | {"payload": "x" * 15_000}
+    read_batch(tenant="t", key="k", items=[large] * 25)
+    with pytest.raises(InvalidItem, match="split them"):
+        read_batch(tenant="t", key="k", items=[large] * 30)

@@ -1,0 +1,31 @@
+"""What the README shows is accepted by what it describes."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from perdure.documents import read_document, validated
+from perdure.procedures.checking import check_skill
+from perdure.skills.loading import read_skill
+from perdure.tasks import AgentTask
+from perdure.tools import Tool, Toolbox
+
+README = Path("README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_its_skill_passes_the_checks_with_its_tool() -> None:
+    names: dict[str, Any] = {"billing": SimpleNamespace(Busy=OSError)}
+    exec(compile(blocks("python")[0], "README.md", "exec"), names)
+    tools = [value for value in names.values() if isinstance(value, Tool)]
+    [skill, _] = blocks("yaml")
+    check_skill(read_skill(skill, "README.md"), Toolbox(tools))
+
+
+def test_its_task_is_one() -> None:
+    [_, task] = blocks("yaml")
+    assert validated(AgentTask, read_document(task, "README.md"), "").skill == "invoicing"
