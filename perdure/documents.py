@@ -116,7 +116,8 @@ def refused(
         return error(field, "is not a field here", fix=nearest(str(location[-1]), known))
     if first["type"] == "missing":
         return error(field, "is missing")
-    return error(field or "input", first["msg"][:1].lower() + first["msg"][1:])
+    message = first["msg"].removeprefix("Value error, ")
+    return error(field or "input", message[:1].lower() + message[1:])
 
 
 def join(path: str, *location: str | int) -> str:

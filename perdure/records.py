@@ -4,7 +4,7 @@ import json
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, TypeAdapter
+from pydantic import AfterValidator, Field, JsonValue, TypeAdapter, field_validator
 
 from perdure.errors import InvalidInput
 from perdure.identity import canonical_json, memory_id, record_id
@@ -18,6 +18,9 @@ OCCURRENCES_KEPT = 64
 
 OPERATIONS_KEPT = 8
 """How many operation ids an object keeps, to recognise a write that it has already had."""
+
+LARGEST_PAYLOAD = 16_000
+"""Bytes of canonical JSON that a record's payload may have: it is an insight, not a document."""
 
 _payload: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
@@ -139,12 +142,29 @@ class RecordItem(Model):
     """Where it was observed: the task and step, the turn, or the caller's own key."""
     occurred_at: Instant
 
+    @field_validator("payload")
+    @classmethod
+    def _is_bounded_json(cls, payload: JsonValue) -> JsonValue:
+        try:
+            size = len(canonical_json(payload))
+        except InvalidInput as error:
+            raise ValueError(f"{error.problem} ({error.fix})" if error.fix else error.problem) from error
+        if size > LARGEST_PAYLOAD:
+            raise ValueError(f"has {size:,} bytes (remember the insight, at most {LARGEST_PAYLOAD:,})")
+        return payload
+
+
+def _says_nothing_recalled(content: str) -> str:
+    if MARKER in content:
+        raise ValueError(f"carries {MARKER} (recalled records are not remembered again)")
+    return content
+
 
 class MemoryItem(Model):
     """One memory to be written."""
 
     kind: Literal["memory"] = "memory"
-    content: Text
+    content: Annotated[Text, AfterValidator(_says_nothing_recalled)]
     memory_type: MemoryType = MemoryType.FACT
     source: Source = Source.EXPLICIT
     confidence: Unit = 0.9

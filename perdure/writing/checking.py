@@ -5,25 +5,18 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from perdure.documents import mapping, validated
-from perdure.errors import InvalidInput, InvalidItem
-from perdure.identity import canonical_json
+from perdure.errors import InvalidItem
 from perdure.jobs import Batch, UnusableItem
-from perdure.records import MARKER, MemoryItem, RecordItem
-
-LARGEST_ITEM = 16_000
-"""Bytes of canonical JSON an item: it is an insight, not a document."""
+from perdure.records import MemoryItem, RecordItem
 
 LARGEST_BATCH = 400_000
-"""Bytes of canonical JSON a batch. A job's history holds it four times, which stays under 2 MB."""
+"""Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
 
 _KINDS: dict[JsonValue, type[RecordItem | MemoryItem]] = {"record": RecordItem, "memory": MemoryItem}
 
 
-def read_item(raw: JsonValue, field: str) -> tuple[RecordItem | MemoryItem, int]:
+def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
     """Read one item as a caller wrote it.
-
-    Returns:
-        The item, and its size in bytes.
 
     Raises:
         InvalidItem: Naming the field and the fix.
@@ -32,16 +25,7 @@ def read_item(raw: JsonValue, field: str) -> tuple[RecordItem | MemoryItem, int]
     kind = _KINDS.get(written.get("kind"))
     if kind is None:
         raise InvalidItem(f"{field}.kind", "is neither record nor memory", fix="write kind: record, or kind: memory")
-    item = validated(kind, written, field, InvalidItem)
-    try:
-        size = len(canonical_json(item.model_dump(mode="json")))
-    except InvalidInput as error:
-        raise InvalidItem(f"{field}.payload", error.problem, fix=error.fix) from error
-    if size > LARGEST_ITEM:
-        raise InvalidItem(field, f"has {size:,} bytes", fix=f"remember the insight, at most {LARGEST_ITEM:,} bytes")
-    if isinstance(item, MemoryItem) and MARKER in item.content:
-        raise InvalidItem(f"{field}.content", f"carries {MARKER}", fix="recalled records are not remembered again")
-    return item, size
+    return validated(kind, written, field, InvalidItem)
 
 
 def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = "", agent: str | None = None) -> Batch:
@@ -53,16 +37,14 @@ def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = 
     if not 1 <= len(items) <= 100:
         raise InvalidItem("items", f"there are {len(items)}", fix="a batch has 1 to 100 items")
     read: list[RecordItem | MemoryItem | UnusableItem] = []
-    total = 0
     for index, raw in enumerate(items):
         try:
-            item, size = read_item(raw, f"items[{index}]")
-            total += size
-            read.append(item)
+            read.append(read_item(raw, f"items[{index}]"))
         except InvalidItem as error:
             if len(items) == 1:
                 raise
             read.append(UnusableItem(reason=str(error)))
+    total = sum(len(item.model_dump_json()) for item in read)
     if total > LARGEST_BATCH:
         raise InvalidItem("items", f"have {total:,} bytes", fix=f"split them: a batch has at most {LARGEST_BATCH:,}")
     if all(isinstance(item, UnusableItem) for item in read):

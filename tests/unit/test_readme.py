@@ -21,7 +21,7 @@ def blocks(language: str) -> list[str]:
 def test_its_skill_passes_the_checks_with_its_tool() -> None:
     names: dict[str, Any] = {"billing": SimpleNamespace(Busy=OSError)}
     exec(compile(blocks("python")[0], "README.md", "exec"), names)
-    tools = [value for value in names.values() if isinstance(value, Tool)]
+    tools: list[Tool[..., Any]] = [value for value in names.values() if isinstance(value, Tool)]
     [skill, _] = blocks("yaml")
     check_skill(read_skill(skill, "README.md"), Toolbox(tools))
 

@@ -7,8 +7,8 @@ from pydantic import JsonValue
 
 from perdure.errors import InvalidItem
 from perdure.jobs import UnusableItem
+from perdure.records import LARGEST_PAYLOAD
 from perdure.writing import read_batch
-from perdure.writing.checking import LARGEST_ITEM
 
 GOOD: dict[str, JsonValue] = {
     "kind": "memory",
@@ -37,7 +37,7 @@ RECORD: dict[str, JsonValue] = {
         (GOOD | {"content": "recalled EXEC_MEMORY_JSON={}"}, "not remembered again"),
         (RECORD | {"lane": "patern"}, "items[0].lane"),
         (RECORD | {"payload": 2**60}, "too large for JSON"),
-        (RECORD | {"payload": "x" * LARGEST_ITEM}, "remember the insight"),
+        (RECORD | {"payload": "x" * LARGEST_PAYLOAD}, "remember the insight"),
         ("text", "items[0]"),
     ],
 )
