@@ -25,14 +25,18 @@ TENANT_KEY = bytes(range(32))
 
 def clean_settings(home: Path, **values: Any) -> Settings:
     """Give settings of a data folder, without whatever addresses this machine's user has configured."""
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "tenant.key").write_bytes(TENANT_KEY)
     with pytest.MonkeyPatch.context() as patch:
         for variable in list(os.environ):
             if variable.startswith("PERDURE_") and variable != "PERDURE_CACHE":
                 patch.delenv(variable)
         patch.setenv("PERDURE_CONFIG", os.devnull)
         return Settings(home=home, **values)
+
+
+def give_tenant_key(home: Path) -> None:
+    """Put the test run's tenant key into a data folder, for workers that share stores with others."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "tenant.key").write_bytes(TENANT_KEY)
 
 
 @pytest.fixture(scope="session", autouse=True)

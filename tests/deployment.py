@@ -10,7 +10,7 @@ from uuid import uuid4
 from temporalio.client import Client
 
 from activities.converter import DATA_CONVERTER
-from tests.conftest import clean_settings
+from tests.conftest import clean_settings, give_tenant_key
 from worker.process import make_worker
 from worker.settings import Addresses, Settings
 from worker.wiring import WORKFLOWS, Services, activities, open_services
@@ -55,6 +55,7 @@ async def deployment(
         **worker: Options of the worker itself.
     """
     chosen = clean_settings(folder, task_queue=queue or f"q-{uuid4().hex[:12]}", **(settings or {}))
+    give_tenant_key(folder)
     client = await Client.connect(servers.temporal, data_converter=DATA_CONVERTER)
     async with open_services(chosen, servers) as services:
         deployed = Deployment(client=client, services=services, settings=chosen)

@@ -14,7 +14,7 @@ from activities.converter import DATA_CONVERTER
 from perdure import Answer
 from tests.agents.harness import Bench
 from tests.agents.waiting import question_of, until_true
-from tests.conftest import Servers, clean_settings
+from tests.conftest import Servers, clean_settings, give_tenant_key
 from worker.servers.fleet import worker_environment
 
 WAITING = """
@@ -77,6 +77,7 @@ class Builds:
 @asynccontextmanager
 async def builds(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Builds, Bench]]:
     (folder / "skills").mkdir()
+    give_tenant_key(folder)
     settings = clean_settings(
         folder,
         task_queue=f"q-{uuid4().hex[:12]}",

@@ -96,6 +96,10 @@ async def progress_of(handle: WorkflowHandle[object, TaskResult], seconds: float
     except TimeoutError:
         return None
     except RPCError as error:
+        task = asyncio.current_task()
+        if task and task.cancelling():
+            # Whoever cancels us, Ctrl-C say, must not be taken for a worker that is away.
+            raise asyncio.CancelledError from error
         if error.status in (
             RPCStatusCode.DEADLINE_EXCEEDED,
             RPCStatusCode.FAILED_PRECONDITION,

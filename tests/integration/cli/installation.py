@@ -16,7 +16,7 @@ from perdure.coordination.installation import Installation as InstallationInRedi
 from perdure.episodes import connect
 from perdure.tenants import TenantKey
 from tests.agents.waiting import until_true
-from tests.conftest import TENANT_KEY, Servers, clean_settings
+from tests.conftest import TENANT_KEY, Servers, clean_settings, give_tenant_key
 from worker.servers.fleet import worker_environment
 from worker.settings import Addresses
 
@@ -146,6 +146,7 @@ async def installation(servers: Servers, folder: Path, **settings: Any) -> Async
     redis = connect(addresses.redis_url)
     await InstallationInRedis(redis).check(TenantKey(TENANT_KEY))
     await redis.aclose()
+    give_tenant_key(home)
     environment = worker_environment(clean_settings(home, **values), addresses)
     given = Installation(
         folder=folder, environment={name: value for name, value in environment.items() if name != "TERM"}
