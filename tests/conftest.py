@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
+import hypothesis
 import pytest
 import pytest_asyncio
 
 from worker.servers import Fleet, Server, ensure, find_all, stop
 from worker.settings import Addresses, Settings
+
+# A property is about what comes out; how long one example takes says how busy the machine is.
+hypothesis.settings.register_profile("perdure", deadline=None)
+hypothesis.settings.load_profile("perdure")
 
 
 class Servers(Addresses):
