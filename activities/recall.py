@@ -20,6 +20,8 @@ class RecallRequest(Model):
     lane: Lane | None = None
     keys: tuple[str, ...] = ()
     limit: int = 10
+    session: str = ""
+    """The session whose episodes count; empty: none."""
 
 
 class RecallActivities:
@@ -39,5 +41,5 @@ class RecallActivities:
         """Answer from every tier; a store that is down makes the answer degraded, not a failure."""
         question = request.model_dump(exclude={"user_id"})
         tenant = self._key.tenant_of(request.user_id)
-        query = validated(Query, {**question, "tenant": tenant, "session": "none", "now": datetime.now(UTC)}, "")
+        query = validated(Query, {**question, "tenant": tenant, "now": datetime.now(UTC)}, "")
         return await self._recall.recall(query)

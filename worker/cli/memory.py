@@ -38,6 +38,7 @@ def recall(
     user: User,
     lane: Annotated[Lane | None, typer.Option(help="Look into this log first.")] = None,
     key: Annotated[list[str] | None, typer.Option(help="For exactly this key; may be repeated.")] = None,
+    session: Annotated[str, typer.Option(help="The session, or task, whose episodes to show too.")] = "",
     limit: Annotated[int, typer.Option(min=1, max=50)] = 10,
     as_json: AsJson = False,
 ) -> None:
@@ -48,7 +49,7 @@ def recall(
         if not (text.strip() or lane):
             raise InvalidInput("text", "is missing", fix="say what it is about, or name a log with --lane")
         _check_user(user)
-        request = RecallRequest(user_id=user, text=text, lane=lane, keys=tuple(key or ()), limit=limit)
+        request = RecallRequest(user_id=user, text=text, lane=lane, keys=tuple(key or ()), limit=limit, session=session)
         found = asyncio.run(_recall(Settings(), request))
         if as_json:
             show_json(found)
@@ -56,6 +57,8 @@ def recall(
         for item in found.items:
             out.print(f"{item.score:.3f}  {item.why}", markup=False)
             out.print(f"       {item.text}", markup=False)
+        for episode in found.episodes:
+            out.print(f"{episode.at:%H:%M:%S}  {episode.kind.value}: {episode.text}", markup=False)
         say(
             f"{counted(len(found.items), 'item')} in {found.milliseconds:.0f} ms"
             + (f"; fallback: {found.trigger}" if found.trigger else "")

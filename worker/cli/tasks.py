@@ -97,9 +97,8 @@ async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: boo
                 if as_json:
                     show_json({"workflow_id": handle.id, "new": new})
                 return
-            if not await pollers(client, settings.task_queue):
-                say(f"the task waits for a worker: {no_worker(settings.task_queue)}")
             try:
+                await _say_if_unserved(client, settings)
                 result = await following.follow(handle)
             except asyncio.CancelledError:
                 say(f"detached; the task goes on: perdure status {handle.id}")
@@ -117,6 +116,14 @@ async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: boo
         err.print(render_tree(spans_of(settings.home / "traces", trace)), width=max(err.width, 200), crop=False)
     if status is not Exit.DONE:
         fail(problem, status)
+
+
+async def _say_if_unserved(client: Client, settings: Settings) -> None:
+    """Tell whoever follows a task that nobody runs it; a worker that is just starting is given its moment."""
+    try:
+        await served(client, settings)
+    except StoreUnavailable as absent:
+        say(f"the task waits for a worker: {absent}")
 
 
 def report(result: TaskResult) -> None:
