@@ -6,6 +6,7 @@ memory learned later is not. So it answers only for a store that is down, and sa
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from perdure.longterm import Hit
 from perdure.mirror import EpisodeLine, MirrorLine, Reconciled, reconcile
@@ -74,30 +75,27 @@ def _words(text: str) -> frozenset[str]:
 def _entry(one: Reconciled) -> Record | Memory:
     moments = [item.occurred_at for item in one.items]
     newest: Item = max(one.items, key=lambda item: item.occurred_at)
+    common: dict[str, Any] = {
+        "id": one.id,
+        "seen": len(one.items),
+        "first_seen": min(moments),
+        "last_seen": max(moments),
+        "confidence": newest.confidence,
+        "importance": newest.importance,
+        "valid_until": newest.valid_until,
+    }
     if isinstance(newest, RecordItem):
         return Record(
-            id=one.id,
+            **common,
             text=record_text(newest),
-            seen=len(one.items),
-            first_seen=min(moments),
-            last_seen=max(moments),
-            confidence=newest.confidence,
-            importance=newest.importance,
-            valid_until=newest.valid_until,
             lane=newest.lane,
             key=newest.key,
             payload=newest.payload,
             intent=newest.intent,
         )
     return Memory(
-        id=one.id,
+        **common,
         text=newest.content,
-        seen=len(one.items),
-        first_seen=min(moments),
-        last_seen=max(moments),
-        confidence=newest.confidence,
-        importance=newest.importance,
-        valid_until=newest.valid_until,
         memory_type=newest.memory_type,
         source=newest.source,
         tags=newest.tags,
