@@ -10,14 +10,13 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from activities.converter import DATA_CONVERTER
 from activities.failures import FailureInterceptor
 from perdure.errors import PerdureError, StoreUnavailable
-from perdure.longterm import LongTerm
 from worker.catching_up import keep_catching_up
+from worker.connection import connected
 from worker.schedules import ensure_schedule
 from worker.servers import running
-from worker.settings import Addresses, Settings, temporal_connect
+from worker.settings import Addresses, Settings
 from worker.telemetry import Telemetry, configure_logging
 from worker.wiring import WORKFLOWS, Services, activities, open_services
 
@@ -40,25 +39,20 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     configure_logging()
     telemetry = Telemetry.start(settings)
     try:
-        client = await Client.connect(
-            **temporal_connect(addresses), data_converter=DATA_CONVERTER, plugins=[telemetry.plugin]
-        )
-    except RuntimeError as error:
-        raise StoreUnavailable("temporal", f"{addresses.temporal} does not answer") from error
-    async with open_services(settings, addresses) as services:
-        await _checked(services)
-        await ensure_schedule(client, settings)
-        # The model's first text takes 0.3 s (measured); no recall should have to wait for that.
-        await services.embedder.embed(["warm"])
-        async with make_worker(client, services, settings):
-            catching_up = asyncio.create_task(
-                keep_catching_up(services.mirror, services.episodes, services.notes.waiting)
-            )
-            _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
-            await stop.wait()
-            _log.info("worker stopping")
-            catching_up.cancel()
-    telemetry.stop()
+        client = await connected(addresses, plugins=[telemetry.plugin])
+        async with open_services(settings, addresses) as services:
+            await _checked(services)
+            await ensure_schedule(client, settings)
+            async with make_worker(client, services, settings):
+                catching_up = asyncio.create_task(
+                    keep_catching_up(services.mirror, services.episodes, services.notes.waiting)
+                )
+                _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
+                await stop.wait()
+                _log.info("worker stopping")
+                catching_up.cancel()
+    finally:
+        telemetry.stop()
 
 
 def make_worker(client: Client, services: Services, settings: Settings, **more: object) -> Worker:
@@ -77,19 +71,16 @@ def make_worker(client: Client, services: Services, settings: Settings, **more: 
 
 
 async def _checked(services: Services) -> None:
-    """Refuse data that this worker would damage; go on where a store cannot say yet."""
-    with contextlib.suppress(StoreUnavailable):
-        await _opened(services.longterm)
-    with contextlib.suppress(StoreUnavailable):
-        await services.installation.check(services.tenant_key)
-
-
-async def _opened(longterm: LongTerm) -> None:
+    """Refuse data that this worker would damage, and warm up; go on where a store or a model cannot answer yet."""
     try:
-        await longterm.open()
+        await services.longterm.open()
     except StoreUnavailable as error:
         _log.warning("long-term memory does not answer yet", problem=str(error))
-        raise
+    with contextlib.suppress(StoreUnavailable):
+        await services.installation.check(services.tenant_key)
+    with contextlib.suppress(StoreUnavailable):
+        # The model's first text takes 0.3 s (measured); no recall should have to wait for that.
+        await services.embedder.embed(["warm"])
 
 
 async def _main() -> None:

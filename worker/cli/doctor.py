@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from worker.cli.output import Exit, explained, out, show_json
-from worker.cli.reach import connected, reachable
+from worker.cli.reach import reachable
 from worker.cli.tasks import AsJson
+from worker.connection import connected
 from worker.doctor import Finding, examine, examine_quickly
 from worker.doctor.checks import Patient
 from worker.settings import Settings

@@ -5,7 +5,7 @@ import json
 import secrets
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -21,12 +21,15 @@ from perdure.jobs import Fate, Receipt
 from perdure.recall import RecallResult
 from perdure.records import Lane, MemoryType
 from worker.cli.output import Exit, counted, explained, out, say, show_json
-from worker.cli.reach import connected, reachable, served
+from worker.cli.reach import reachable, served
 from worker.cli.tasks import AsJson
+from worker.connection import connected
 from worker.settings import Settings
 from workflows.forget_memory import ForgetResult, ForgetRun, UndoResult
 
 User = Annotated[str, typer.Option("--user", help="Whose memory.", show_default=False)]
+
+R = TypeVar("R")
 
 _ONE_ANSWER = timedelta(seconds=20)
 _items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])
@@ -180,28 +183,27 @@ def show_sweep(swept: ForgetResult) -> None:
 
 async def _forget(settings: Settings, sweep: ForgetRun) -> ForgetResult:
     client = await connected(reachable(settings))
-    await served(client, settings)
-    return await client.execute_workflow(
-        "ForgetMemory",
-        sweep,
-        id=f"forget-memory-{secrets.token_hex(6)}",
-        task_queue=settings.task_queue,
-        task_timeout=TASK_TIMEOUT,
-        result_type=ForgetResult,
-        static_summary="Asked for by a person",
-    )
+    return await have_run(client, settings, "ForgetMemory", sweep, ForgetResult, name="forget-memory")
 
 
 async def _undo(settings: Settings, undo: UndoRun) -> UndoResult:
     client = await connected(reachable(settings))
+    return await have_run(client, settings, "UndoForgetting", undo, UndoResult, name="undo-forgetting")
+
+
+async def have_run(
+    client: Client, settings: Settings, workflow: str, argument: Any, result_type: type[R], *, name: str
+) -> R:
+    """Have a worker run a workflow that a person asks for, under an id that begins with a name."""
     await served(client, settings)
     return await client.execute_workflow(
-        "UndoForgetting",
-        undo,
-        id=f"undo-forgetting-{secrets.token_hex(6)}",
+        workflow,
+        argument,
+        id=f"{name}-{secrets.token_hex(6)}",
         task_queue=settings.task_queue,
         task_timeout=TASK_TIMEOUT,
-        result_type=UndoResult,
+        result_type=result_type,
+        static_summary="Asked for by a person",
     )
 
 

@@ -1,16 +1,14 @@
 """How the CLI reaches a running Perdure: the settings, the servers' addresses, and a Temporal client."""
 
 import asyncio
-from collections.abc import Sequence
 
-from temporalio.client import Client, Plugin
+from temporalio.client import Client
 
-from activities.converter import DATA_CONVERTER
 from perdure.errors import StoreUnavailable
 from worker.cli.output import say
 from worker.pollers import pollers
 from worker.servers import ensure, running
-from worker.settings import Addresses, Settings, temporal_connect
+from worker.settings import Addresses, Settings
 
 NOTHING_RUNS = "nothing runs here: start it with 'perdure up', or set the servers' addresses"
 
@@ -40,18 +38,6 @@ def started(settings: Settings) -> Addresses:
     if running(settings) is None:
         say("nothing runs yet: starting local servers and a worker (stop them with 'perdure down')")
     return ensure(settings, worker=True, progress=say)
-
-
-async def connected(addresses: Addresses, *, plugins: Sequence[Plugin] = ()) -> Client:
-    """Connect to Temporal, by its own client configuration.
-
-    Raises:
-        StoreUnavailable: It does not answer.
-    """
-    try:
-        return await Client.connect(**temporal_connect(addresses), data_converter=DATA_CONVERTER, plugins=list(plugins))
-    except RuntimeError as error:
-        raise StoreUnavailable("temporal", f"{addresses.temporal} does not answer") from error
 
 
 async def served(client: Client, settings: Settings) -> None:

@@ -18,7 +18,8 @@ from perdure.errors import InvalidTask, StoreUnavailable
 from perdure.tasks import AgentTask, Answer, TaskResult
 from worker.cli import following
 from worker.cli.output import Exit, counted, err, explained, fail, out, reason_of, say, show_json, status_of
-from worker.cli.reach import connected, no_worker, reachable, served, started
+from worker.cli.reach import no_worker, reachable, served, started
+from worker.connection import connected
 from worker.pollers import pollers
 from worker.settings import Settings
 from worker.telemetry import Telemetry, render_tree, spans_of

@@ -18,10 +18,10 @@ from perdure.errors import InvalidInput
 from perdure.jobs import Fate, Receipt
 from perdure.tasks import AgentTask, Progress, TaskResult
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
-from worker.cli.memory import ask_worker
+from worker.cli.memory import ask_worker, have_run
 from worker.cli.output import Exit, explained, out, program, say
-from worker.cli.reach import connected
 from worker.cli.tasks import start
+from worker.connection import connected
 from worker.demo.audit import ANSWERS, Watcher
 from worker.demo.ledger import attempts_again, read_ledger, with_one_version_changed
 from worker.demo.workers import DemoWorker
@@ -186,13 +186,8 @@ class Demo:
         await client.get_workflow_handle(job).result()
         dry = await self._sweep(client, dry_run=True)
         swept = await self._sweep(client, dry_run=False)
-        undone = await client.execute_workflow(
-            "UndoForgetting",
-            UndoRun(run=swept.run),
-            id=f"undo-{self._user}",
-            task_queue=self._settings.task_queue,
-            result_type=UndoResult,
-        )
+        undo = UndoRun(run=swept.run)
+        undone = await have_run(client, self._settings, "UndoForgetting", undo, UndoResult, name=f"undo-{self._user}")
         reasons = ", ".join(f"{number} × {reason}" for reason, number in swept.report.reasons.items())
         out.print(f"   dry run: would forget {dry.report.forgotten}; then forgot {swept.report.forgotten} ({reasons})")
         out.print(f"   undo: {undone.restored} are back")
@@ -200,13 +195,9 @@ class Demo:
         self._hold("three came back", undone.restored == 3)
 
     async def _sweep(self, client: Client, *, dry_run: bool) -> ForgetResult:
-        return await client.execute_workflow(
-            "ForgetMemory",
-            ForgetRun(user_id=self._user, dry_run=dry_run),
-            id=f"forget-{self._user}-{'dry' if dry_run else 'real'}",
-            task_queue=self._settings.task_queue,
-            result_type=ForgetResult,
-        )
+        sweep = ForgetRun(user_id=self._user, dry_run=dry_run)
+        name = f"forget-{self._user}-{'dry' if dry_run else 'real'}"
+        return await have_run(client, self._settings, "ForgetMemory", sweep, ForgetResult, name=name)
 
     def _notes(self) -> RememberRequest:
         now = datetime.now(UTC)

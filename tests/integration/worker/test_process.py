@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Servers
+from tests.conftest import OwnServers, Servers
 from tests.integration.cli.installation import installation, nothing_configured, unanswered
+from worker.servers import Server
 
 
 @pytest.mark.parametrize("how", ["terminate", "interrupt"])
@@ -41,3 +42,16 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
             assert len(complaint) == 1, complaint
             assert complaint[0].startswith("error: ")
             assert problem in complaint[0]
+
+
+async def test_a_model_that_is_away_does_not_keep_it_from_starting(own_servers: OwnServers, tmp_path: Path) -> None:
+    # A Weaviate of its own: its collections are made for the model that this worker wants.
+    fleet = await own_servers(Server.WEAVIATE)
+    async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
+        process = await given.ready_worker(
+            PERDURE_EMBEDDING="openai:text-embedding-3-small",
+            PERDURE_OPENAI_API_KEY="unused",
+            PERDURE_OPENAI_BASE_URL="http://127.0.0.1:9/v1",
+        )
+        process.terminate()
+        assert await asyncio.wait_for(process.wait(), 15) == 0
