@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from worker.leaving import leave_after
 from worker.servers import ensure, stop
 from worker.settings import Addresses, Settings
 
@@ -77,4 +78,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave_after(main)

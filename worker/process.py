@@ -14,6 +14,7 @@ from activities.failures import FailureInterceptor
 from perdure.errors import PerdureError, StoreUnavailable
 from worker.catching_up import keep_catching_up
 from worker.connection import connected
+from worker.leaving import leave_after
 from worker.schedules import ensure_schedule
 from worker.servers import running
 from worker.settings import Addresses, Settings
@@ -105,4 +106,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave_after(main)

@@ -7,7 +7,6 @@ only when every run went as expected, so a failure leaves the ones there are.
 import argparse
 import asyncio
 import contextlib
-import sys
 import tempfile
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tests.replay import histories
 from tests.replay.memory_runs import record_jobs_and_sweeps
 from tests.replay.recorder import recorder
 from tests.replay.task_runs import record_tasks
+from worker.leaving import leave_after
 from worker.servers import ensure, stop
 from worker.settings import Settings
 
@@ -60,4 +60,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave_after(main)

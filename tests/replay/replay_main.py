@@ -19,6 +19,7 @@ from temporalio.worker import Replayer
 from activities.converter import DATA_CONVERTER
 from tests.replay import histories
 from tests.replay.changed import CHANGED
+from worker.leaving import leave_after
 from worker.wiring import WORKFLOWS
 
 _QUIET = Runtime(telemetry=TelemetryConfig(logging=None))
@@ -49,4 +50,4 @@ async def _main(arguments: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)  # the failures are in the lines
-    asyncio.run(_main(sys.argv[1:]))
+    leave_after(lambda: asyncio.run(_main(sys.argv[1:])))

@@ -1,8 +1,6 @@
 """The command line's table of contents. A command's module is imported when it is called, and no other."""
 
 import importlib
-import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from perdure.documents import nearest
+from worker.leaving import leave_after
 
 _COMMANDS = {
     "up": "worker.cli.servers:up",
@@ -61,16 +60,5 @@ def _perdure() -> None:
 
 
 def main() -> None:
-    """Run the command line, and leave with its status.
-
-    Without tidying up the interpreter: a thread of Temporal's client that still lets go of something then aborts
-    the process (measured: 5 of 15 runs of ``remember`` ended with status 134 after all was done).
-    """
-    status: object = 0
-    try:
-        app()
-    except SystemExit as left:
-        status = left.code
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status if isinstance(status, int) else 0 if status is None else 1)
+    """Run the command line, and leave with its status."""
+    leave_after(app)

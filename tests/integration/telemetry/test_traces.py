@@ -20,6 +20,7 @@ PROGRAM = textwrap.dedent(
     from temporalio.worker import Worker
 
     with workflow.unsafe.imports_passed_through():
+        from worker.leaving import leave_after
         from worker.settings import Settings
         from worker.telemetry import Telemetry
 
@@ -47,7 +48,7 @@ PROGRAM = textwrap.dedent(
         print(trace_id)
 
     if __name__ == "__main__":
-        asyncio.run(main(*sys.argv[1:]))
+        leave_after(lambda: asyncio.run(main(*sys.argv[1:])))
     """
 )
 
