@@ -1,6 +1,7 @@
 """Fixtures that every kind of test shares: the real servers."""
 
 import os
+import signal
 import tempfile
 from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack
@@ -53,6 +54,14 @@ def _no_configured_temporal() -> Generator[None]:  # pyright: ignore[reportUnuse
                 patch.delenv(variable)
         patch.setenv("TEMPORAL_CONFIG_FILE", os.devnull)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Have Ctrl-C reach what tests start, also where a shell runs them in the background, ignoring it for them all."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

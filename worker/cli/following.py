@@ -92,7 +92,9 @@ def show(progress: Progress) -> None:
 async def progress_of(handle: WorkflowHandle[object, TaskResult], seconds: float = 2) -> Progress | None:
     """Ask where the task is; None while no worker can say (it may just have been killed)."""
     try:
-        return await asyncio.wait_for(handle.query("progress", result_type=Progress), seconds)
+        # Not wait_for, which in Python 3.11 loses a Ctrl-C that comes together with the answer.
+        async with asyncio.timeout(seconds):
+            return await handle.query("progress", result_type=Progress)
     except TimeoutError:
         return None
     except RPCError as error:
