@@ -10,7 +10,7 @@ from activities.heartbeats import kept_alive
 from perdure.coordination.deletions import Deletions
 from perdure.coordination.due import DueIndex
 from perdure.errors import InvalidInput
-from perdure.forgetting import Forgetter, Forgetting
+from perdure.forgetting import Forgetter, Forgetting, Restored
 from perdure.model import Instant, Model
 from perdure.tenants import TenantKey
 
@@ -39,13 +39,16 @@ class ForgetRequest(Model):
     run: str
 
 
-class UndoRun(Model):
-    """What to undo: the input of the ``UndoForgetting`` workflow."""
+class FindUndo(Model):
+    """The input of ``find_undo``."""
 
     run: str
     """The forgetting run to be undone; empty: the latest one of the user."""
     user_id: str = ""
     """Undo it for this user only."""
+    after: str = ""
+    """The cursor: the last tenant that was handled."""
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
 class RestoreRequest(Model):
@@ -54,10 +57,11 @@ class RestoreRequest(Model):
     tenant: str
     run: str
     now: Instant
+    """When the undoing began."""
 
 
 class Undoing(Model):
-    """Which run is undone, and for whom: the output of ``find_undo``."""
+    """Which run is undone, and for whom next: the output of ``find_undo``."""
 
     run: str
     tenants: tuple[str, ...]
@@ -110,11 +114,14 @@ class ForgettingActivities:
 
     @activity.defn(name="find_undo")
     @kept_alive
-    async def find_undo(self, undo: UndoRun) -> Undoing:
-        """Find which run is undone, and for which tenants."""
+    async def find_undo(self, undo: FindUndo) -> Undoing:
+        """Find which run is undone, and for which tenants next."""
         if not undo.user_id:
-            return Undoing(run=undo.run, tenants=tuple(await self.deletions.tenants_of(undo.run)))
+            tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=undo.limit)
+            return Undoing(run=undo.run, tenants=tuple(tenants))
         tenant = self.tenant_key.tenant_of(undo.user_id)
+        if tenant == undo.after:
+            return Undoing(run=undo.run, tenants=())
         open_lines = [line for line in await self.deletions.all(tenant) if not line.purged and not line.restored_at]
         run = undo.run or (open_lines[-1].run if open_lines else "")
         if not run:
@@ -123,6 +130,6 @@ class ForgettingActivities:
 
     @activity.defn(name="restore")
     @kept_alive
-    async def restore(self, request: RestoreRequest) -> int:
-        """Undo what a run forgot of one tenant; gives how many."""
+    async def restore(self, request: RestoreRequest) -> Restored:
+        """Undo what a run forgot of one tenant, as much as one call takes."""
         return await self.forgetter.restore(request.tenant, run=request.run, at=request.now)

@@ -42,9 +42,10 @@ from perdure.tools import Toolbox
 from perdure.writing import Writer
 from perdure.writing.planning import WritePolicy
 from worker.settings import Addresses, Settings
-from workflows.forget_memory import ForgetMemory, UndoForgetting
+from workflows.forget_memory import ForgetMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.resumable_agent import ResumableAgent
+from workflows.undo_forgetting import UndoForgetting
 
 WORKFLOWS: Sequence[type] = (ResumableAgent, IngestMemory, ForgetMemory, UndoForgetting)
 

@@ -1,24 +1,27 @@
-"""The scheduled sweep that lets memories go, and its undoing. Which ones is decided by pure rules, in activities."""
+"""The scheduled sweep that lets memories go. Which ones is decided by pure rules, in activities."""
 
+from collections import Counter
 from typing import Annotated
 
 from pydantic import Field
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import (
         DueRequest,
         ForgetRequest,
         ForgettingActivities,
-        RestoreRequest,
         SelectRequest,
-        UndoRun,
     )
     from activities.starting import TENANT
-    from perdure.forgetting import Forgetting
+    from perdure.forgetting import Forgetting, Letting
     from perdure.model import Instant, Model
-    from workflows import options
+    from workflows import options, rolling
+    from workflows.failures import is_conflict
+
+_TENANTS = 100
+"""Tenants that are looked up at once."""
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
@@ -54,8 +57,8 @@ class ForgetRun(Model):
     run: str = ""
     """The first run's id, of a sweep that continues."""
     report: Report = Report()
-    tenants_a_run: Annotated[int, Field(ge=1)] = 200
-    """Tenants after which the sweep continues as new, to keep its history small."""
+    continue_after: Annotated[int, Field(ge=0)] = 0
+    """Events after which the sweep continues as new; 0: when the server suggests it."""
 
 
 class ForgetResult(Model):
@@ -80,17 +83,16 @@ class ForgetMemory:
         """Run the sweep; it waits for nobody."""
         now = sweep.now or workflow.now()
         run = sweep.run or workflow.info().run_id
-        handled, after = 0, sweep.after
+        after = sweep.after
         while tenants := await self._tenants(sweep, now, after):
             for tenant in tenants:
-                await self._sweep(tenant, sweep, now, run)
-                handled, after = handled + 1, tenant
-            if sweep.user_id:
-                break
-            if handled >= sweep.tenants_a_run:
-                workflow.continue_as_new(
-                    sweep.model_copy(update={"after": after, "now": now, "run": run, "report": self._report})
-                )
+                finished = False
+                while not finished:
+                    finished = await self._sweep(tenant, sweep, now, run)
+                    after = tenant if finished else after
+                    if rolling.is_due(sweep.continue_after):
+                        rest = {"after": after, "now": now, "run": run, "report": self._report}
+                        workflow.continue_as_new(sweep.model_copy(update=rest))
         return ForgetResult(run=run, dry_run=sweep.dry_run, report=self._report)
 
     @workflow.query
@@ -99,6 +101,8 @@ class ForgetMemory:
         return self._report
 
     async def _tenants(self, sweep: ForgetRun, now: Instant, after: str) -> list[str]:
+        if sweep.user_id and after:
+            return []
         if sweep.user_id:
             tenant = await workflow.execute_activity_method(
                 ForgettingActivities.tenant_of,
@@ -110,40 +114,43 @@ class ForgetMemory:
             return [tenant]
         return await workflow.execute_activity_method(
             ForgettingActivities.due_tenants,
-            DueRequest(now=now, after=after, limit=min(100, sweep.tenants_a_run)),
+            DueRequest(now=now, after=after, limit=_TENANTS),
             **options.of_change(),
             summary="Find who has something due",
         )
 
-    async def _sweep(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> None:
-        while True:
-            chosen = await workflow.execute_activity_method(
-                ForgettingActivities.select,
-                SelectRequest(tenant=tenant, now=now, approved=sweep.approved),
-                **options.of_change(),
-                summary="Choose what to let go",
-            )
-            if sweep.dry_run:
-                self._note(chosen, forgotten=len(chosen.tombstone), purged=len(chosen.purge))
-                return
-            try:
-                forgotten, purged = await self._let_go(chosen, run)
-            except ActivityError as error:
-                if isinstance(error.cause, ApplicationError) and error.cause.type == "VersionConflict":
-                    continue
-                raise
-            self._note(chosen, forgotten=forgotten, purged=purged)
-            if not chosen.more or (chosen.held and not chosen.purge and not chosen.backdated):
-                break
-        await workflow.execute_activity_method(
-            ForgettingActivities.finish,
-            tenant,
+    async def _sweep(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> bool:
+        """Let go as much of a tenant as one plan takes; say whether that was all."""
+        chosen = await workflow.execute_activity_method(
+            ForgettingActivities.select,
+            SelectRequest(tenant=tenant, now=now, approved=sweep.approved),
             **options.of_change(),
-            summary="Set the next due date",
+            summary="Choose what to let go",
         )
+        if sweep.dry_run:
+            planned = Counter({} if chosen.held else chosen.due)
+            self._note(chosen, reasons=planned, forgotten=planned.total(), purged=chosen.purgeable, finished=True)
+            return True
+        try:
+            forgotten, purged = await self._let_go(chosen, run)
+        except ActivityError as error:
+            if is_conflict(error):
+                return False
+            raise
+        finished = not chosen.more or bool(chosen.held and not chosen.purge and not chosen.backdated)
+        if finished:
+            await workflow.execute_activity_method(
+                ForgettingActivities.finish,
+                tenant,
+                **options.of_change(),
+                summary="Set the next due date",
+            )
+        reasons = Counter(item.reason for item in _let_go_of(chosen))
+        self._note(chosen, reasons=reasons, forgotten=forgotten, purged=purged, finished=finished)
+        return finished
 
     async def _let_go(self, chosen: Forgetting, run: str) -> tuple[int, int]:
-        tombstone = chosen.model_copy(update={"tombstone": ()}) if chosen.held else chosen
+        tombstone = chosen.model_copy(update={"tombstone": _let_go_of(chosen)})
         forgotten = await workflow.execute_activity_method(
             ForgettingActivities.tombstone,
             ForgetRequest(forgetting=tombstone, run=run),
@@ -158,19 +165,16 @@ class ForgetMemory:
         )
         return forgotten, purged
 
-    def _note(self, chosen: Forgetting, *, forgotten: int, purged: int) -> None:
+    def _note(self, chosen: Forgetting, *, reasons: Counter[str], forgotten: int, purged: int, finished: bool) -> None:
         report = self._report
-        let_go = () if chosen.held else chosen.tombstone
-        reasons = dict(report.reasons)
-        for item in let_go:
-            reasons[item.reason] = reasons.get(item.reason, 0) + 1
+        held = (f"{chosen.tenant}: {chosen.held}",) if finished and chosen.held else ()
         self._report = Report(
-            tenants=report.tenants + 1,
-            forgotten=report.forgotten + (0 if chosen.held else forgotten),
+            tenants=report.tenants + finished,
+            forgotten=report.forgotten + forgotten,
             purged=report.purged + purged,
-            held=(*report.held, f"{chosen.tenant}: {chosen.held}")[:_KEPT] if chosen.held else report.held,
-            reasons=reasons,
-            examples=(*report.examples, *(item.id for item in let_go))[:_KEPT],
+            held=(*report.held, *held)[:_KEPT],
+            reasons=dict(Counter(report.reasons) + reasons),
+            examples=(*report.examples, *(item.id for item in _let_go_of(chosen)))[:_KEPT],
         )
         workflow.set_current_details(
             f"**{self._report.tenants}** tenants swept: **{self._report.forgotten}** entries forgotten, "
@@ -178,40 +182,5 @@ class ForgetMemory:
         )
 
 
-class UndoResult(Model):
-    """How an undoing ended."""
-
-    run: str
-    restored: int
-
-
-@workflow.defn(name="UndoForgetting")
-class UndoForgetting:
-    """Brings back what a sweep forgot, as far as it is not purged."""
-
-    @workflow.run
-    async def run(self, undo: UndoRun) -> UndoResult:
-        """Undo a run for each tenant that it touched."""
-        found = await workflow.execute_activity_method(
-            ForgettingActivities.find_undo,
-            undo,
-            **options.of_change(),
-            summary="Find what was forgotten",
-        )
-        restored = 0
-        if undo.user_id:
-            workflow.upsert_search_attributes([TENANT.value_set(tenant) for tenant in found.tenants])
-        for tenant in found.tenants:
-            restored += await workflow.execute_activity_method(
-                ForgettingActivities.restore,
-                RestoreRequest(tenant=tenant, run=found.run, now=workflow.now()),
-                **options.of_change(),
-                summary="Restore what was forgotten",
-            )
-        if not restored:
-            raise ApplicationError(
-                f"{undo.run or 'the latest run'} forgot nothing that can still be undone",
-                type="InvalidInput",
-                non_retryable=True,
-            )
-        return UndoResult(run=found.run, restored=restored)
+def _let_go_of(chosen: Forgetting) -> tuple[Letting, ...]:
+    return () if chosen.held else chosen.tombstone

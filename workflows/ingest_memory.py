@@ -1,12 +1,13 @@
 """One ingest job: plan, apply, confirm, and the receipt that says what became of each item."""
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.ingest import ApplyRequest, ConfirmRequest, IngestActivities, PlanRequest
     from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
     from workflows import options
+    from workflows.failures import is_conflict
 
 
 @workflow.defn(name="IngestMemory")
@@ -29,7 +30,7 @@ class IngestMemory:
                 versions = await self._apply(batch, plan, operation)
                 break
             except ActivityError as error:
-                if not _is_conflict(error):
+                if not is_conflict(error):
                     raise
         items = await self._confirm(batch, plan, versions)
         self._show("done")
@@ -73,7 +74,3 @@ class IngestMemory:
         again = f", planned {self._plans} times" if self._plans > 1 else ""
         asked_by = f" for `{self._batch.run}`" if self._batch.run else ""
         workflow.set_current_details(f"**{stage}** {len(self._batch.items)} items{asked_by}{again}")
-
-
-def _is_conflict(error: ActivityError) -> bool:
-    return isinstance(error.cause, ApplicationError) and error.cause.type == "VersionConflict"

@@ -13,7 +13,7 @@ class Questions:
     """
 
     def __init__(self, answered: tuple[str, ...]) -> None:
-        self._answered = set(answered)
+        self._answered = dict.fromkeys(answered)
         self._coming: Question | None = None
         self._open: dict[str, Question] = {}
         self._answers: dict[str, Answer] = {}
@@ -22,6 +22,11 @@ class Questions:
     def open(self) -> tuple[Question, ...]:
         """What is waited for now."""
         return tuple(self._open.values())
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """The ids of all that were answered, latest last."""
+        return tuple(self._answered)
 
     def named(self, question: Question, at: Instant) -> Question:
         """Give a question that is about to be put its id: a second one at the same step gets one of its own."""
@@ -75,7 +80,7 @@ class Questions:
         if answer.question_id not in self._answered:
             self._open.pop(answer.question_id, None)
             self._answers[answer.question_id] = answer
-            self._answered.add(answer.question_id)
+            self._answered[answer.question_id] = None
 
     def is_answered(self, identifier: str) -> bool:
         """Tell whether an answer is there to be taken."""

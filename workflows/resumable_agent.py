@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import TypeVar
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeUpdate
@@ -9,7 +10,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 
 with workflow.unsafe.imports_passed_through():
     from activities.starting import AGENT, PHASE, SKILL, TENANT
-    from perdure.jobs import Batch, Receipt
+    from perdure.model import Model
     from perdure.procedures.calls import (
         AnnounceCall,
         EvaluateCall,
@@ -33,31 +34,27 @@ with workflow.unsafe.imports_passed_through():
         StepStatus,
         TaskResult,
     )
-    from workflows import options
+    from workflows import options, rolling
     from workflows.display import details
+    from workflows.failures import problem_of
+    from workflows.learning import Learning
     from workflows.plan_cursor import Here, ended, entered, here, leaves
     from workflows.questions import Questions
     from workflows.step_calls import activity_of, scope_of
-    from workflows.submissions import Submissions
     from workflows.task_state import (
         ANSWERED_KEPT,
-        JOBS_KEPT,
         RECALLS_KEPT,
-        RECEIPTS_KEPT,
-        REFUSED_KEPT,
+        Learned,
         TaskRun,
         TaskState,
         progress_of,
         result_of,
     )
 
-BATCH = 25
-"""Items that are handed to one job: about 100 kB in the history at their usual size."""
+T = TypeVar("T", bound=Model)
 
 LAST_SUBMITS = timedelta(seconds=60)
 """How long a task's end waits until what it learned is accepted; it is accepted once it is in the mirror."""
-
-_PROBLEM = 2_000
 
 
 class TaskFailed(Exception):
@@ -80,7 +77,7 @@ class ResumableAgent:
         self._step = ""
         self._problem = ""
         self._questions = Questions(self._state.answered if self._state else ())
-        self._submissions = Submissions(self._accepted, self._not_accepted)
+        self._learning = Learning(self._state.learned if self._state else Learned())
 
     @workflow.run
     async def run(self, task: TaskRun | None = None) -> TaskResult:
@@ -96,7 +93,7 @@ class ResumableAgent:
             await self._ended(Phase.FAILED, str(failure))
             raise ApplicationError(
                 str(failure),
-                result_of(self._task, self._state, "failed", self._problem),
+                result_of(self._task, self._whole, "failed", self._problem),
                 type="TaskFailed",
                 non_retryable=True,
             ) from failure
@@ -111,7 +108,7 @@ class ResumableAgent:
     @workflow.query
     def progress(self) -> Progress:
         """Tell where the task is."""
-        progress = progress_of(self._task, self._state, self._phase, self._step)
+        progress = progress_of(self._task, self._whole, self._phase, self._step)
         return progress.model_copy(update={"questions": self._questions.open, "problem": self._problem})
 
     @workflow.query
@@ -141,16 +138,21 @@ class ResumableAgent:
             raise ApplicationError("the task is not prepared yet", type="InvalidTask", non_retryable=True)
         return self._state
 
+    @property
+    def _whole(self) -> TaskState | None:
+        """What is known, with what the task's questions and its learning know."""
+        if self._state is None:
+            return None
+        live = {"learned": self._learning.learned, "answered": self._questions.answered[-ANSWERED_KEPT:]}
+        return self._state.model_copy(update=live)
+
     def _update(self, **changes: object) -> None:
         self._state = self._known.model_copy(update=changes)
 
     async def _run(self) -> None:
         if self._state is None:
             await self._prepare()
-        else:
-            for batch in self._state.unsent:
-                self._submissions.send(batch)
-            self._update(unsent=())
+        self._learning.start(self._known.prepared.tenant, self._task.agent)
         self._enter(Phase.RUNNING)
         skill = self._known.prepared.skill
         while (at := here(skill, self._known.cursor)) is not None:
@@ -167,18 +169,8 @@ class ResumableAgent:
     async def _prepare(self) -> None:
         _label([AGENT.value_set(self._task.agent), SKILL.value_set(self._task.skill), PHASE.value_set(self._phase)])
         request = PrepareTask(task=self._task, started_at=workflow.now())
-        try:
-            prepared = await workflow.execute_activity(
-                "prepare_task",
-                request,
-                result_type=PreparedTask,
-                summary=f"skill {self._task.skill}",
-                **options.of_preparation(),
-            )
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            raise TaskFailed(_problem(error)) from error
+        summary = f"skill {self._task.skill}"
+        prepared = await _done("prepare_task", request, PreparedTask, summary, options.of_preparation())
         self._state = TaskState(prepared=prepared, started_at=workflow.now(), total=leaves(prepared.skill.steps))
 
     async def _expand(self, at: Here, block: ForEach) -> None:
@@ -189,14 +181,7 @@ class ResumableAgent:
             block=block.model_copy(update={"steps": block.steps[:1]}),
             scope=scope_of(self._task, self._known, block.id),
         )
-        try:
-            expanded = await workflow.execute_activity(
-                "expand", call, result_type=Expanded, summary=f"{at.path}: its list", **self._of_step()
-            )
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            raise TaskFailed(f"step {at.path}: {_problem(error)}") from error
+        expanded = await _done("expand", call, Expanded, f"{at.path}: its list", self._of_step(), step=at.path)
         self._update(
             cursor=entered(prepared.skill, self._known.cursor, expanded.elements),
             total=self._known.total + len(expanded.elements) * leaves(block.steps),
@@ -218,7 +203,7 @@ class ResumableAgent:
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
-                result = await self._failed(at, _problem(error))
+                result = await self._failed(at, problem_of(error))
         ended_before = self._known.ended
         self._update(
             cursor=ended(self._known.prepared.skill, self._known.cursor, result),
@@ -270,7 +255,7 @@ class ResumableAgent:
 
     async def _ask(self, question: Question) -> str:
         """Put a question and wait for its answer, for as long as the task's limits say."""
-        self._flush()
+        self._learning.flush()
         asked = self._questions.named(question, workflow.now())
         self._enter(Phase.WAITING)
         await self._announce(asked)
@@ -289,7 +274,6 @@ class ResumableAgent:
             self._questions.withdraw(asked.id)
             raise TaskFailed(f"step {self._step}: nobody answered within {hours:g} h") from None
         answer = self._questions.take(asked.id)
-        self._update(answered=(*self._known.answered, asked.id)[-ANSWERED_KEPT:])
         self._enter(Phase.RUNNING)
         return answer.value
 
@@ -314,46 +298,12 @@ class ResumableAgent:
 
     async def _remember(self, at: Here, outcome: StepOutcome) -> None:
         """Take up what a step has to remember; wait for it only where the step says that it is critical."""
-        self._update(
-            buffer=(*self._known.buffer, *outcome.items),
-            refused=(*self._known.refused, *outcome.refused)[-REFUSED_KEPT:],
-        )
         if outcome.items and isinstance(at.step, ToolStep | RememberStep) and at.step.critical:
             self._enter(Phase.REMEMBERING)
-            for batch in self._batches():
-                receipt: Receipt = await self._submissions.receipt(batch)
-                self._update(receipts=(*self._known.receipts, receipt)[-RECEIPTS_KEPT:])
+            await self._learning.finish(outcome.items, outcome.refused)
             self._enter(Phase.RUNNING)
-        elif len(self._known.buffer) >= BATCH:
-            self._flush()
-
-    def _flush(self) -> None:
-        for batch in self._batches():
-            self._submissions.send(batch)
-
-    def _batches(self) -> list[Batch]:
-        """Make batches of all that waits to be remembered; their keys are the same in every replay."""
-        state = self._known
-        made: list[Batch] = []
-        for start in range(0, len(state.buffer), BATCH):
-            made.append(
-                Batch(
-                    tenant=state.prepared.tenant,
-                    key=f"{workflow.info().workflow_id}/{state.batches + len(made)}",
-                    items=state.buffer[start : start + BATCH],
-                    run=workflow.info().workflow_id,
-                    agent=self._task.agent,
-                )
-            )
-        remembered = state.remembered + len(state.buffer)
-        self._update(buffer=(), batches=state.batches + len(made), remembered=remembered)
-        return made
-
-    def _accepted(self, job: str) -> None:
-        self._update(jobs=(*self._known.jobs, job)[-JOBS_KEPT:])
-
-    def _not_accepted(self, batch: Batch, reason: str) -> None:
-        self._update(refused=(*self._known.refused, f"{len(batch.items)} items: {reason}")[-REFUSED_KEPT:])
+        else:
+            self._learning.add(outcome.items, outcome.refused)
 
     async def _evaluated(self) -> TaskResult:
         """End a task whose steps are through."""
@@ -365,41 +315,27 @@ class ResumableAgent:
             expect=skill.expect,
             scope=scope_of(self._task, self._known, ""),
         )
-        try:
-            evaluated = await workflow.execute_activity(
-                "evaluate_task", call, result_type=Evaluated, summary="output and expectation", **self._of_step()
-            )
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            raise TaskFailed(_problem(error)) from error
+        evaluated = await _done("evaluate_task", call, Evaluated, "output and expectation", self._of_step())
         await self._ended(Phase.COMPLETED, "")
-        result = result_of(self._task, self._state, "completed", "")
+        result = result_of(self._task, self._whole, "completed", "")
         return result.model_copy(update={"output": evaluated.output, "evaluation": evaluated.evaluation})
 
     async def _ended(self, phase: Phase, problem: str) -> None:
         """Leave nothing behind: what was learned is handed over, and what it came to can be seen."""
-        if self._state is not None:
-            self._flush()
-            if not await self._submissions.settle(LAST_SUBMITS):
-                waiting = sum(len(batch.items) for batch in self._submissions.unsent)
-                self._update(refused=(*self._known.refused, f"{waiting} items: not accepted in time")[-REFUSED_KEPT:])
+        await self._learning.close(LAST_SUBMITS)
         self._questions.withdraw_all()
         self._problem = problem
         self._enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)
 
     def _should_continue(self) -> bool:
-        limit = self._known.prepared.continue_after
-        info = workflow.info()
-        return info.is_continue_as_new_suggested() or bool(limit and info.get_current_history_length() >= limit)
+        return rolling.is_due(self._known.prepared.continue_after)
 
     async def _continue(self) -> None:
         """Roll the history over; what is on its way is waited for shortly, and else sent again."""
-        await self._submissions.settle(timedelta(seconds=5))
+        await self._learning.settle(timedelta(seconds=5))
         await workflow.wait_condition(workflow.all_handlers_finished)
-        self._update(unsent=self._submissions.unsent)
-        carried = self._task.model_copy(update={"inputs": {}, "carried": self._known})
+        carried = self._task.model_copy(update={"inputs": {}, "carried": self._whole})
         workflow.continue_as_new(carried)
 
     def _of_step(self) -> options.Options:
@@ -419,14 +355,18 @@ class ResumableAgent:
         workflow.set_current_details(details(self.progress(), recalls, workflow.info().workflow_id))
 
 
+async def _done(
+    activity: str, argument: Model, result_type: type[T], summary: str, how: options.Options, *, step: str = ""
+) -> T:
+    """Have an activity done that the task cannot go on without."""
+    try:
+        return await workflow.execute_activity(activity, argument, result_type=result_type, summary=summary, **how)
+    except ActivityError as error:
+        if is_cancelled_exception(error):
+            raise
+        at = f"step {step}: " if step else ""
+        raise TaskFailed(f"{at}{problem_of(error)}") from error
+
+
 def _label(changes: list[SearchAttributeUpdate[str]]) -> None:
     workflow.upsert_search_attributes(changes)  # pyright: ignore[reportUnknownMemberType]
-
-
-def _problem(error: ActivityError) -> str:
-    """Give what a person should read of a failed activity."""
-    cause = error.cause
-    if isinstance(cause, ApplicationError):
-        text = ": ".join(str(detail) for detail in cause.details[:1] if detail)
-        return f"{cause.message}: {text}"[:_PROBLEM] if text else cause.message[:_PROBLEM]
-    return f"{type(cause).__name__ if cause else 'failure'}: {cause or error}"[:_PROBLEM]

@@ -19,6 +19,22 @@ ANSWERED_KEPT = 500
 """An answer is taken only for an open question; the answered ones just tell why another is refused."""
 
 
+class Learned(Model):
+    """What a task learned, and how far it has come on its way to memory."""
+
+    buffer: tuple[Item, ...] = ()
+    """To be remembered, and not yet handed to a job."""
+    batches: int = 0
+    """How many batches were made of what was to be remembered."""
+    unsent: tuple[Batch, ...] = ()
+    """Batches whose job was not accepted yet."""
+    remembered: int = 0
+    """Items that were handed over."""
+    jobs: Annotated[tuple[str, ...], Field(max_length=JOBS_KEPT)] = ()
+    receipts: Annotated[tuple[Receipt, ...], Field(max_length=RECEIPTS_KEPT)] = ()
+    refused: Annotated[tuple[str, ...], Field(max_length=REFUSED_KEPT)] = ()
+
+
 class TaskState(Model):
     """Everything about a running task that its next step, or a person, may need."""
 
@@ -31,16 +47,7 @@ class TaskState(Model):
     """Steps known so far."""
     recalled: int = 0
     recalls: Annotated[tuple[RecallSummary, ...], Field(max_length=RECALLS_KEPT)] = ()
-    buffer: tuple[Item, ...] = ()
-    """To be remembered, and not yet handed to a job."""
-    batches: int = 0
-    """How many batches were made of what was to be remembered."""
-    unsent: tuple[Batch, ...] = ()
-    """Batches whose job was not accepted yet."""
-    remembered: int = 0
-    jobs: Annotated[tuple[str, ...], Field(max_length=JOBS_KEPT)] = ()
-    receipts: Annotated[tuple[Receipt, ...], Field(max_length=RECEIPTS_KEPT)] = ()
-    refused: Annotated[tuple[str, ...], Field(max_length=REFUSED_KEPT)] = ()
+    learned: Learned = Learned()
     answered: Annotated[tuple[str, ...], Field(max_length=ANSWERED_KEPT)] = ()
     """The ids of answered questions."""
 
@@ -74,7 +81,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase, step: str)
         skipped=state.ended.get(StepStatus.SKIPPED, 0),
         failed=state.ended.get(StepStatus.FAILED, 0),
         recalled=state.recalled,
-        remembered=state.remembered,
+        remembered=state.learned.remembered,
     )
 
 
@@ -92,8 +99,8 @@ def result_of(
             "failed": state.ended.get(StepStatus.FAILED, 0),
             "recalls": state.recalls,
             "recalled": state.recalled,
-            "jobs": state.jobs,
-            "receipts": state.receipts,
-            "refused": state.refused,
+            "jobs": state.learned.jobs,
+            "receipts": state.learned.receipts,
+            "refused": state.learned.refused,
         }
     )

@@ -56,9 +56,16 @@ class Deletions:
             for run in sorted({line.run for line in deletions}):
                 await ask(self._redis, "SADD", _run_key(run), tenant)
 
-    async def tenants_of(self, run: str) -> list[str]:
-        """Give the tenants of which a run forgot something."""
-        return sorted(await ask(self._redis, "SMEMBERS", _run_key(run)))
+    async def tenants_of(self, run: str, *, after: str, limit: int) -> list[str]:
+        """Give the tenants of which a run forgot something, in order of their ids.
+
+        Args:
+            run: The forgetting run.
+            after: The last tenant that was handled.
+            limit: How many at most.
+        """
+        found: list[str] = await ask(self._redis, "SMEMBERS", _run_key(run))
+        return sorted(tenant for tenant in found if tenant > after)[:limit]
 
 
 def _key(tenant: str) -> str:

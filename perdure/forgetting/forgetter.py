@@ -6,14 +6,25 @@ from datetime import datetime, timedelta
 from perdure.changes import Door
 from perdure.coordination.deletions import Deletion, Deletions
 from perdure.crashpoints import CrashPoint, reached
-from perdure.forgetting.selection import Forgetting, Guard, select
+from perdure.forgetting.selection import Counts, Forgetting, Guard, select
 from perdure.longterm import LongTerm
 from perdure.mirror import DeletionLine, Mirror, RestorationLine
+from perdure.model import Model
 from perdure.records import Memory, Record, State
 from perdure.retention import RetentionRules
+from perdure.together import together
 
 MOST_AT_ONCE = 200
 """Entries a plan takes: under 40 kB of history, and a few seconds under the tenant's lease."""
+
+
+class Restored(Model):
+    """How far the undoing of a run has come for one tenant."""
+
+    restored: int
+    """Entries that this undoing has brought back so far."""
+    more: bool = False
+    """There are more than one call takes."""
 
 
 class Forgetter:
@@ -51,18 +62,22 @@ class Forgetter:
 
     async def plan(self, tenant: str, *, at: datetime, approved: bool) -> Forgetting:
         """Choose what is let go; changes nothing."""
-        # The guard needs the whole number that is due, so a little more than one plan takes is read.
-        due = await self._longterm.due(tenant, before=at, limit=10 * MOST_AT_ONCE)
-        purgeable = await self._longterm.purgeable(tenant, before=at, limit=MOST_AT_ONCE + 1)
+        due, purgeable = await together(
+            self._longterm.due(tenant, before=at, limit=MOST_AT_ONCE),
+            self._longterm.purgeable(tenant, before=at, limit=MOST_AT_ONCE),
+        )
+        stored, to_purge = await together(
+            self._longterm.count(tenant), self._longterm.count_purgeable(tenant, before=at)
+        )
+        counts = Counts(stored=stored, due=await self._longterm.count_due(tenant, before=at), purgeable=to_purge)
         return select(
             tenant,
             due=due,
             purgeable=purgeable,
-            stored=await self._longterm.count(tenant),
+            counts=counts,
             rules=self._rules,
             guard=self._guard,
             approved=approved,
-            limit=MOST_AT_ONCE,
             at=at,
         )
 
@@ -116,11 +131,20 @@ class Forgetter:
         """Set the tenant's next due date, now that what was due is gone."""
         await self._door.reindex(tenant)
 
-    async def restore(self, tenant: str, *, run: str, at: datetime) -> int:
-        """Undo what a run forgot, as far as it is not purged; gives how many entries are back."""
-        lines = [line for line in await self._deletions.all(tenant) if line.run == run and not line.purged]
+    async def restore(self, tenant: str, *, run: str, at: datetime) -> Restored:
+        """Undo what a run forgot, as far as it is not purged and as much as one call takes.
+
+        Args:
+            tenant: Whose.
+            run: The forgetting run.
+            at: When it is undone: one moment for all calls of one undoing.
+        """
+        undoable = [line for line in await self._deletions.all(tenant) if line.run == run and not line.purged]
+        restored = sum(line.restored_at == at for line in undoable)
+        forgotten = [line for line in undoable if line.restored_at is None]
+        lines = forgotten[:MOST_AT_ONCE]
         if not lines:
-            return 0
+            return Restored(restored=restored)
         stored = await self._longterm.get(tenant, [line.id for line in lines])
 
         def edit(identifier: str, entry: Record | Memory | None) -> Record | Memory:
@@ -141,7 +165,7 @@ class Forgetter:
         )
         await self._mirror.append(tenant, RestorationLine(ids=tuple(line.id for line in lines), run=run, at=at))
         await self._deletions.write(tenant, [line.model_copy(update={"restored_at": at}) for line in lines])
-        return len(lines)
+        return Restored(restored=restored + len(lines), more=len(forgotten) > len(lines))
 
     async def _log(self, forgetting: Forgetting, *, run: str) -> None:
         ids = [item.id for item in forgetting.tombstone]

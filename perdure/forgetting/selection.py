@@ -1,5 +1,6 @@
 """Which entries a sweep lets go, and whether that is too many at once. Pure."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
@@ -30,12 +31,25 @@ class Forgetting(Model):
     """Forgotten long enough ago to be removed for good."""
     backdated: tuple[Letting, ...] = ()
     """Due by old rules, and kept by the present ones: only their date is put right."""
-    stored: int = 0
-    """How many entries the tenant has."""
+    due: dict[str, int] = Field(default_factory=dict[str, int])
+    """How many are due in all, those of later plans included, for each reason."""
+    purgeable: int = 0
+    """How many are to be removed in all, those of later plans included."""
     held: str = ""
     """Why nothing is tombstoned until a person approves; empty: go on."""
     more: bool = False
     """There is more due than one plan takes."""
+
+
+class Counts(Model):
+    """How much there is of a tenant, beyond what one plan reads."""
+
+    stored: int
+    """Current entries."""
+    due: dict[str, int]
+    """Entries whose ``forget_after`` has passed, for each reason."""
+    purgeable: int
+    """Forgotten entries whose ``purge_after`` has passed."""
 
 
 class Guard(Model):
@@ -58,24 +72,22 @@ def select(
     *,
     due: Sequence[Record | Memory],
     purgeable: Sequence[Record | Memory],
-    stored: int,
+    counts: Counts,
     rules: RetentionRules,
     guard: Guard,
     approved: bool,
-    limit: int,
     at: datetime,
 ) -> Forgetting:
     """Choose what one tenant's sweep does.
 
     Args:
         tenant: Whose entries.
-        due: Those whose ``forget_after`` has passed, whichever rules computed it.
-        purgeable: Those forgotten whose ``purge_after`` has passed.
-        stored: How many current entries the tenant has.
+        due: Those whose ``forget_after`` has passed, whichever rules computed it: as many as one plan takes.
+        purgeable: Those forgotten whose ``purge_after`` has passed: as many as one plan takes.
+        counts: How many there are in all.
         rules: Today's rules; they have the last word over a date computed by earlier ones.
         guard: Stops what looks like a mistake.
         approved: A person has looked and said yes.
-        limit: How many of each a plan takes.
         at: The sweep's moment.
     """
     tombstone: list[Letting] = []
@@ -86,15 +98,20 @@ def select(
             tombstone.append(Letting(id=entry.id, version=entry.version, reason=reason))
         else:
             backdated.append(Letting(id=entry.id, version=entry.version, reason="the rules changed"))
-    held = "" if approved else guard.objection(len(tombstone), stored)
+    # What was read is judged by today's rules; the rest is counted by the reason under which it was dated.
+    reasons = Counter(counts.due)
+    reasons.subtract(entry.forget_reason for entry in due)
+    reasons.update(item.reason for item in tombstone)
+    held = "" if approved else guard.objection((+reasons).total(), counts.stored)
     purge = [Letting(id=entry.id, version=entry.version, reason=entry.forget_reason) for entry in purgeable]
     return Forgetting(
         tenant=tenant,
         at=at,
-        tombstone=tuple(tombstone[:limit]),
-        purge=tuple(purge[:limit]),
-        backdated=tuple(backdated[:limit]),
-        stored=stored,
+        tombstone=tuple(tombstone),
+        purge=tuple(purge),
+        backdated=tuple(backdated),
+        due=dict(+reasons),
+        purgeable=counts.purgeable,
         held=held,
-        more=max(len(tombstone), len(purge), len(backdated)) > limit,
+        more=sum(counts.due.values()) > len(due) or counts.purgeable > len(purge),
     )

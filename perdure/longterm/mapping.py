@@ -53,6 +53,7 @@ def properties_of(entry: Record | Memory) -> dict[str, JsonValue]:
         "last_seen": micros(entry.last_seen),
         "valid_until": micros(entry.valid_until),
         "forget_after": micros(entry.forget_after),
+        "forget_reason": entry.forget_reason,
         "purge_after": micros(entry.purge_after),
     }
     if isinstance(entry, Record):

@@ -1,9 +1,11 @@
 """One question to one collection: what every read is made of. Knows no use case."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 from uuid import UUID
 
+from weaviate.classes.aggregate import GroupByAggregate
 from weaviate.classes.query import MetadataQuery
 from weaviate.collections import CollectionAsync
 
@@ -138,6 +140,18 @@ class Queries:
         except MissingTenant:
             return 0
         return answer.total_count or 0
+
+    async def counts(self, tenant: str, kind: Kind, condition: Condition, *, by: str) -> Counter[str]:
+        """Give how many entries meet a condition, for each value of a property."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                answer = await collection.aggregate.over_all(
+                    filters=condition, group_by=GroupByAggregate(prop=by), total_count=True
+                )
+        except MissingTenant:
+            return Counter()
+        return Counter({str(group.grouped_by.value): group.total_count or 0 for group in answer.groups})
 
     async def _of(self, tenant: str, kind: Kind) -> CollectionAsync[Any, Any]:
         return (await self._connection.collection(kind)).with_tenant(tenant)

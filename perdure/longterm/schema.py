@@ -99,6 +99,7 @@ _COMMON = (
     _ranged("last_seen"),
     _ranged("valid_until"),
     _ranged("forget_after"),
+    _exact("forget_reason"),
     _ranged("purge_after"),
 )
 

@@ -1,5 +1,6 @@
 """Long-term memory as the other rooms see it, a tenant at a time. Never decides what is worth keeping or recalling."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
@@ -178,6 +179,16 @@ class LongTerm:
         """Give what was forgotten and can no longer be undone by then, most overdue first."""
         return await self._oldest(tenant, conditions.past_purge(before), "purge_after", limit)
 
+    async def count_due(self, tenant: str, *, before: datetime) -> Counter[str]:
+        """Give how many entries are to be forgotten by then, for each reason."""
+        condition = conditions.overdue(before)
+        found = await together(*(self._queries.counts(tenant, kind, condition, by="forget_reason") for kind in KINDS))
+        return sum(found, Counter[str]())
+
+    async def count_purgeable(self, tenant: str, *, before: datetime) -> int:
+        """Give how many forgotten entries can no longer be undone by then."""
+        return await self._count(tenant, conditions.past_purge(before))
+
     async def next_due(self, tenant: str) -> datetime | None:
         """Give the next moment at which something is to be forgotten or purged."""
         due, purgeable = await together(
@@ -188,8 +199,7 @@ class LongTerm:
 
     async def count(self, tenant: str) -> int:
         """Give how many current records and memories there are."""
-        current = conditions.state_is(State.CURRENT)
-        return sum(await together(*(self._queries.count(tenant, kind, current) for kind in KINDS)))
+        return await self._count(tenant, conditions.state_is(State.CURRENT))
 
     async def tenants(self) -> list[str]:
         """Give every tenant that something was written for."""
@@ -199,6 +209,9 @@ class LongTerm:
             async with asking(self._timeout):
                 names |= set(await collection.tenants.get())
         return sorted(names)
+
+    async def _count(self, tenant: str, condition: Condition) -> int:
+        return sum(await together(*(self._queries.count(tenant, kind, condition) for kind in KINDS)))
 
     async def _oldest(self, tenant: str, condition: Condition, by: str, limit: int) -> list[Entry]:
         order = Sort.by_property(by, ascending=True)

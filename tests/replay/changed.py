@@ -3,15 +3,16 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import ForgetRequest, UndoRun
+    from activities.forgetting import ForgetRequest
     from perdure.forgetting import Forgetting
     from perdure.jobs import Batch, Plan, Receipt
     from perdure.tasks import Question, TaskResult
     from workflows import options
-    from workflows.forget_memory import ForgetMemory, ForgetResult, ForgetRun, UndoForgetting, UndoResult
+    from workflows.forget_memory import ForgetMemory, ForgetResult, ForgetRun
     from workflows.ingest_memory import IngestMemory
     from workflows.resumable_agent import ResumableAgent
     from workflows.task_state import TaskRun
+    from workflows.undo_forgetting import UndoForgetting, UndoResult, UndoRun
 
 
 @workflow.defn(name="ResumableAgent")
@@ -71,6 +72,10 @@ class AnyOrder(ForgetMemory):
 @workflow.defn(name="UndoForgetting")
 class Hesitant(UndoForgetting):
     """A timer more."""
+
+    @workflow.init
+    def __init__(self, undo: UndoRun) -> None:
+        super().__init__(undo)
 
     @workflow.run
     async def run(self, undo: UndoRun) -> UndoResult:

@@ -8,12 +8,12 @@ from uuid import uuid4
 from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
-from activities.forgetting import UndoRun
 from activities.ingest import job_id
 from perdure.jobs import Batch
 from perdure.writing import read_batch
 from tests.replay.recorder import Recorder
 from workflows.forget_memory import ForgetRun
+from workflows.undo_forgetting import UndoRun
 
 LONG_AGO = datetime(1999, 1, 1, tzinfo=UTC)
 """No other user of the same servers has anything due as early as this."""
@@ -83,10 +83,13 @@ async def _sweep_of_all(here: Recorder) -> None:
     for tenant in tenants:
         old = _memory(1, expired=True) | {"occurred_at": LONG_AGO.isoformat(), "valid_until": LONG_AGO.isoformat()}
         await (await _submit(here, _batch(tenant, "old", old))).result()
-    swept = await here.start("ForgetMemory", ForgetRun(now=LONG_AGO + timedelta(days=1), tenants_a_run=2))
-    await swept.result()
+    swept = await here.start("ForgetMemory", ForgetRun(now=LONG_AGO + timedelta(days=1), continue_after=60))
+    run = (await swept.result())["run"]
     assert [await here.services.longterm.count(tenant) for tenant in tenants] == [0, 0, 0]
     await here.keep("forget_continued", swept)
+    undone = await here.start("UndoForgetting", UndoRun(run=run, continue_after=20))
+    assert (await undone.result())["restored"] == 3
+    await here.keep("undo_continued", undone)
 
 
 def _tenant() -> str:

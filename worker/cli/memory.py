@@ -12,7 +12,6 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from temporalio.client import Client
 from temporalio.common import RetryPolicy
 
-from activities.forgetting import UndoRun
 from activities.ingest import RememberRequest
 from activities.recall import RecallRequest
 from activities.starting import TASK_TIMEOUT
@@ -25,7 +24,8 @@ from worker.cli.reach import reachable, served
 from worker.cli.tasks import AsJson
 from worker.connection import connected
 from worker.settings import Settings
-from workflows.forget_memory import ForgetResult, ForgetRun, UndoResult
+from workflows.forget_memory import ForgetResult, ForgetRun
+from workflows.undo_forgetting import UndoResult, UndoRun
 
 User = Annotated[str, typer.Option("--user", help="Whose memory.", show_default=False)]
 

@@ -12,7 +12,6 @@ import typer
 from packaging.markers import default_environment
 from temporalio.client import Client
 
-from activities.forgetting import UndoRun
 from activities.ingest import RememberRequest
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate, Receipt
@@ -27,7 +26,8 @@ from worker.demo.ledger import attempts_again, read_ledger, with_one_version_cha
 from worker.demo.workers import DemoWorker
 from worker.servers import ensure, running, stop
 from worker.settings import Addresses, Settings
-from workflows.forget_memory import ForgetResult, ForgetRun, UndoResult
+from workflows.forget_memory import ForgetResult, ForgetRun
+from workflows.undo_forgetting import UndoResult, UndoRun
 
 _DAY = datetime(2026, 5, 4, tzinfo=UTC)
 """The day that the first audit is about: an input of the task, so that the second can be about the next."""

@@ -6,6 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.coordination.deletions import Deletion
+from perdure.forgetting import forgetter
 from perdure.jobs import Decision
 from perdure.mirror import BatchLine, reconcile
 from perdure.records import Lane, State
@@ -78,8 +79,9 @@ async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> N
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
     await stores.forgetter.tombstone(forgetting, run="run-1")
-    assert await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3)) == 1
-    assert await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3)) == 1, "a second attempt"
+    for attempt in ("the first", "a second"):
+        restored = await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3))
+        assert (restored.restored, restored.more) == (1, False), attempt
     [entry] = (await stores.longterm.get(tenant, [identifier])).values()
     assert entry.state is State.CURRENT
     assert (await stores.forgetter.plan(tenant, at=LATER, approved=False)).tombstone == ()
@@ -93,6 +95,21 @@ async def test_a_suspiciously_large_sweep_is_held(stores: Stores, tenant: str) -
     assert held.held == "30 of 30 entries are due, more than 30%"
     approved = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=True)
     assert (approved.held, len(approved.tombstone)) == ("", 30)
+
+
+async def test_what_one_plan_does_not_take_is_counted_by_reason(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetter, "MOST_AT_ONCE", 2)
+    doubted = [passing(f"d{number}", f"d{number}") | {"confidence": 0.1, "valid_until": None} for number in range(3)]
+    memory: JsonValue = {"kind": "memory", "content": "It rains.", "occurrence": "m", "occurred_at": NOW.isoformat()}
+    await write(stores, tenant, *(passing(f"e{number}", f"e{number}") for number in range(2)), *doubted, memory)
+    planned = await stores.forgetter.plan(tenant, at=LATER, approved=False)
+    assert (len(planned.tombstone), planned.more) == (2, True)
+    assert planned.due == {"expired": 2, "confidence below 0.3": 3}
+    await stores.forgetter.tombstone(planned, run="run-1")
+    rest = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=31), approved=False)
+    assert (rest.due, rest.purgeable) == ({"expired": 2, "confidence below 0.3": 1}, 2), "most overdue first"
 
 
 async def test_an_entry_used_again_after_the_plan_is_not_purged(stores: Stores, tenant: str) -> None:

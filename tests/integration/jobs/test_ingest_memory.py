@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -11,6 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.ingest import job_id
 from activities.starting import TASK_TIMEOUT
+from perdure.forgetting import forgetter
 from perdure.jobs import Batch, Fate, Receipt
 from perdure.writing import read_batch
 from tests.conftest import OwnServers, Servers
@@ -139,13 +141,36 @@ async def test_the_sweep_visits_who_has_something_due_and_continues_as_new(
             await receipt_of(here, await submitted(here, batch_of(tenant, old)))
         swept = await here.client.execute_workflow(
             "ForgetMemory",
-            {"now": (long_ago + timedelta(days=1)).isoformat(), "tenants_a_run": 2},
+            {"now": (long_ago + timedelta(days=1)).isoformat(), "continue_after": 30},
             id=uuid4().hex,
             task_queue=here.queue,
         )
         assert swept["report"]["forgotten"] == 5
         for tenant in tenants:
             assert await here.services.longterm.count(tenant) == 0
+
+
+async def test_a_sweep_of_many_plans_says_beforehand_what_it_does_and_can_be_undone(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetter, "MOST_AT_ONCE", 4)
+    user = f"user {uuid4().hex}"
+
+    async def done(workflow: str, **argument: object) -> Any:
+        arguments = {"user_id": user, "continue_after": 30, **argument}
+        return await here.client.execute_workflow(workflow, arguments, id=uuid4().hex, task_queue=here.queue)
+
+    async with deployment(servers, tmp_path) as here:
+        tenant = here.services.tenant_key.tenant_of(user)
+        await receipt_of(
+            here, await submitted(here, batch_of(tenant, *(statement(n) | {"valid_until": NOW} for n in range(15))))
+        )
+        reports = [(await done("ForgetMemory", dry_run=dry_run))["report"] for dry_run in (True, False)]
+        for report in reports:
+            assert (report["tenants"], report["forgotten"], report["reasons"]) == (1, 15, {"expired": 15})
+        assert await here.services.longterm.count(tenant) == 0
+        assert (await done("UndoForgetting", run=""))["restored"] == 15
+        assert await here.services.longterm.count(tenant) == 15
 
 
 async def test_undoing_what_never_was_is_refused(servers: Servers, tmp_path: Path) -> None:

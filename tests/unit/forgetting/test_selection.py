@@ -1,13 +1,14 @@
 """What a sweep lets go: pure rules."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.forgetting import Guard
-from perdure.forgetting.selection import select
+from perdure.forgetting import Forgetting, Guard
+from perdure.forgetting.selection import Counts, select
 from perdure.records import Lane, Record
 from perdure.retention import RetentionRules
 
@@ -45,25 +46,45 @@ def test_when_the_rules_let_go(more: dict[str, object], expected: tuple[datetime
     assert RULES.date(entry("a", **more)) == expected
 
 
+def chosen_of(
+    read: Sequence[Record], *, due: dict[str, int], stored: int = 10, rules: RetentionRules = RULES
+) -> Forgetting:
+    return select(
+        "t",
+        due=read,
+        purgeable=[],
+        counts=Counts(stored=stored, due=due, purgeable=0),
+        rules=rules,
+        guard=Guard(),
+        approved=False,
+        at=NOW,
+    )
+
+
 def test_rules_that_changed_have_another_version() -> None:
     assert RULES.version != RetentionRules(minimum_confidence=0.2).version
 
 
 def test_todays_rules_have_the_last_word_over_an_old_date() -> None:
-    kept = entry("a", confidence=0.25, forget_after=NOW, rules_version="old")
-    chosen = select(
-        "t",
-        due=[kept],
-        purgeable=[],
-        stored=1,
+    old = {"confidence": 0.25, "forget_after": NOW, "forget_reason": "confidence below 0.4", "rules_version": "old"}
+    expired = {"valid_until": NOW, "forget_after": NOW, "forget_reason": "expired"}
+    chosen = chosen_of(
+        [entry("kept", **old), entry("expired", **expired), entry("both", **old, valid_until=NOW)],
+        due={"confidence below 0.4": 2, "expired": 5},
         rules=RetentionRules(minimum_confidence=0.2),
-        guard=Guard(),
-        approved=False,
-        limit=10,
-        at=NOW,
     )
-    assert chosen.tombstone == ()
-    assert [item.id for item in chosen.backdated] == ["a"]
+    assert [(item.id, item.reason) for item in chosen.tombstone] == [("expired", "expired"), ("both", "expired")]
+    assert [item.id for item in chosen.backdated] == ["kept"]
+    assert chosen.due == {"expired": 6}, "what was not read is counted as it was dated"
+
+
+def test_the_guard_counts_also_what_one_plan_does_not_read() -> None:
+    expired = {"valid_until": NOW, "forget_after": NOW, "forget_reason": "expired"}
+    read = [entry(f"e{number}", **expired) for number in range(200)]
+    chosen = chosen_of(read, due={"expired": 4_000}, stored=10_000)
+    assert chosen.held == "4000 of 10000 entries are due, more than 30%"
+    assert chosen.more
+    assert chosen_of(read, due={"expired": 3_000}, stored=10_000).held == ""
 
 
 @given(due=st.integers(0, 1000), stored=st.integers(0, 1000))
