@@ -7,7 +7,6 @@ collection records and checks.
 from perdure.embedding.cache import CachedEmbedder
 from perdure.embedding.hashing import HashingEmbedder
 from perdure.embedding.minilm import MiniLMEmbedder
-from perdure.embedding.openai import OpenAIEmbedder
 from perdure.embedding.opening import open_embedder
 from perdure.embedding.protocol import Embedder, Vector
 
@@ -16,7 +15,6 @@ __all__ = [
     "Embedder",
     "HashingEmbedder",
     "MiniLMEmbedder",
-    "OpenAIEmbedder",
     "Vector",
     "open_embedder",
 ]

@@ -6,7 +6,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from perdure.embedding import OpenAIEmbedder
+from perdure.embedding.openai import OpenAIEmbedder
 from perdure.errors import StoreUnavailable
 
 
