@@ -13,8 +13,9 @@ from typing import NoReturn
 
 def leave(status: int) -> NoReturn:
     """End the process now, with what it has written."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    # A stream that was closed before we came (``>&-``) is None.
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
     os._exit(status)
 
 

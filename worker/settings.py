@@ -25,6 +25,7 @@ from pydantic_settings import (
 from temporalio.envconfig import ClientConfig, ClientConfigProfile, ClientConnectConfig
 
 from perdure.errors import InvalidInput
+from perdure.identity import digest
 from perdure.model import Model, Name
 
 PREFIX = "PERDURE_"
@@ -154,6 +155,12 @@ class Settings(BaseSettings):
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None
 
+    @field_validator("skills", mode="after")
+    @classmethod
+    def _all_absolute(cls, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        # The worker that "up" starts has another folder than whoever wrote them.
+        return tuple(path.expanduser().absolute() for path in paths)
+
     @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", mode="after")
     @classmethod
     def _is_url(cls, url: str | None) -> str | None:
@@ -205,6 +212,11 @@ class Settings(BaseSettings):
                     text = str(value)
             variables[PREFIX + name.upper()] = text
         return variables
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells these settings from others, and gives nothing of them away."""
+        return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()))
 
 
 def temporal_connect(addresses: Addresses) -> ClientConnectConfig:

@@ -36,7 +36,7 @@ def doctor(
 
 async def _doctor(settings: Settings, *, quick: bool) -> list[Finding]:
     addresses = reachable(settings)
-    client = await connected(addresses)
+    client = await connected(addresses, lazy=True)
     async with open_services(settings, addresses) as services:
         patient = Patient(settings=settings, addresses=addresses, client=client, services=services)
         return await (examine_quickly(patient) if quick else examine(patient))

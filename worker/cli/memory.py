@@ -5,7 +5,7 @@ import json
 import secrets
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -15,6 +15,7 @@ from temporalio.common import RetryPolicy
 from activities.ingest import RememberRequest
 from activities.recall import RecallRequest
 from activities.starting import TASK_TIMEOUT
+from perdure.documents import validated
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.jobs import Fate, Receipt
 from perdure.recall import RecallResult
@@ -52,7 +53,8 @@ def recall(
         if not (text.strip() or lane):
             raise InvalidInput("text", "is missing", fix="say what it is about, or name a log with --lane")
         _check_user(user)
-        request = RecallRequest(user_id=user, text=text, lane=lane, keys=tuple(key or ()), limit=limit, session=session)
+        asked = {"user_id": user, "text": text, "lane": lane, "keys": key or (), "limit": limit, "session": session}
+        request = validated(RecallRequest, asked, "")
         found = asyncio.run(_recall(Settings(), request))
         if as_json:
             show_json(found)
@@ -102,7 +104,8 @@ def remember(
         }
         items = _read_items(file) if file else [item]
         stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
-        receipt = asyncio.run(_remember(Settings(), RememberRequest(user_id=user, key=batch_key, items=stamped)))
+        request = validated(RememberRequest, {"user_id": user, "key": batch_key, "items": stamped}, "", InvalidItem)
+        receipt = asyncio.run(_remember(Settings(), request))
         if as_json:
             show_json(receipt)
         else:
@@ -121,11 +124,15 @@ async def _remember(settings: Settings, request: RememberRequest) -> Receipt:
 
 def _read_items(file: Path) -> list[JsonValue]:
     try:
-        return _items.validate_python(json.loads(file.read_text(encoding="utf-8")))
+        return _items.validate_python(json.loads(file.read_text(encoding="utf-8"), parse_constant=_not_json))
     except OSError as error:
         raise InvalidItem(str(file), f"cannot be read: {error.strerror}") from error
     except (ValueError, ValidationError) as error:
         raise InvalidItem(str(file), "is not a JSON list of items") from error
+
+
+def _not_json(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:

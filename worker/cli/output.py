@@ -88,7 +88,7 @@ def explained() -> Generator[None]:
     except WorkflowQueryFailedError as error:
         fail(str(error), Exit.FAILED)
     except RPCError as error:
-        if error.status is RPCStatusCode.NOT_FOUND:
+        if error.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT):
             fail(f"Temporal: {error.message}", Exit.REFUSED)
         fail(f"Temporal: {error.status.name.lower()}: {error.message}", Exit.UNAVAILABLE)
     except KeyboardInterrupt:

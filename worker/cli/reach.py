@@ -6,8 +6,9 @@ from temporalio.client import Client
 
 from perdure.errors import StoreUnavailable
 from worker.cli.output import say
+from worker.connection import connected
 from worker.pollers import pollers
-from worker.servers import ensure, running
+from worker.servers import ServerNotStarted, ensure, running, state
 from worker.settings import Addresses, Settings
 
 NOTHING_RUNS = "nothing runs here: start it with 'perdure up', or set the servers' addresses"
@@ -54,9 +55,35 @@ async def served(client: Client, settings: Settings) -> None:
         await asyncio.sleep(_LOOK_AGAIN)
         if await pollers(client, queue):
             return
-    raise StoreUnavailable("worker", no_worker(queue))
+    raise StoreUnavailable("worker", no_worker(settings))
 
 
-def no_worker(queue: str) -> str:
-    """Word that nobody serves a task queue, with what to do."""
-    return f"none serves the task queue {queue!r}: start one with 'perdure worker'"
+async def worker_serves(settings: Settings) -> None:
+    """Wait until the worker that runs beside the local servers serves, if there is one.
+
+    Raises:
+        ServerNotStarted: It gives up instead; with what it says.
+    """
+    client = await connected(reachable(settings))
+    say("waiting for the worker to serve")
+    for _ in range(int(_WORKER_WITHIN / _LOOK_AGAIN)):
+        current = state(settings)
+        if current is None or current.worker is None:
+            return
+        if await pollers(client, settings.task_queue, pid=current.worker.pid):
+            return
+        if current.worker.problem:
+            raise ServerNotStarted(no_worker(settings))
+        await asyncio.sleep(_LOOK_AGAIN)
+    say(f"it does not serve yet; see {settings.home}/logs/worker.log")
+
+
+def no_worker(settings: Settings) -> str:
+    """Word that nobody serves the task queue, with why and what to do."""
+    current = state(settings)
+    if current and current.worker and current.worker.problem:
+        return (
+            f"the local one gives up again and again, see {settings.home}/logs/worker.log: {current.worker.problem}\n"
+            "To give it other settings: perdure down, then perdure up with them"
+        )
+    return f"none serves the task queue {settings.task_queue!r}: start one with 'perdure worker'"

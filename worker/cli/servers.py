@@ -1,5 +1,6 @@
 """Owns ``perdure up`` and ``perdure down``: starting the local servers and a worker, and stopping them."""
 
+import asyncio
 import time
 from typing import Annotated
 
@@ -20,6 +21,11 @@ def up(
     with explained():
         settings = Settings()
         addresses = ensure(settings, worker=worker, progress=say)
+        if worker and state(settings):
+            # Imported here: Temporal's client takes a second, which "down" need not wait for.
+            from worker.cli.reach import worker_serves  # noqa: PLC0415
+
+            asyncio.run(worker_serves(settings))
         current = state(settings)
     if as_json:
         show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}))

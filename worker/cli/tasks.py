@@ -157,7 +157,7 @@ async def _status(settings: Settings, workflow_id: str, *, as_json: bool) -> Non
         served_now = await pollers(client, settings.task_queue) > 0
         progress = await following.progress_of(handle, seconds=5) if served_now else None
     if progress is None:
-        raise StoreUnavailable("worker", no_worker(settings.task_queue))
+        raise StoreUnavailable("worker", no_worker(settings))
     if as_json:
         show_json(progress)
         return
@@ -177,7 +177,8 @@ def answer(
 ) -> None:
     """Answer a question that a task waits on."""
     with explained():
-        asyncio.run(_answer(Settings(), workflow_id_of(task), Answer(question_id=question, value=value, by=by)))
+        given = validated(Answer, {"question_id": question, "value": value, "by": by}, "")
+        asyncio.run(_answer(Settings(), workflow_id_of(task), given))
         if as_json:
             show_json({"answered": question})
         else:

@@ -1,20 +1,22 @@
 """Worker processes that the demonstration starts, kills and replaces."""
 
-import asyncio
 import signal
 import sys
 from pathlib import Path
 
 from perdure.crashpoints import VARIABLE
 from worker.servers.fleet import worker_environment
+from worker.servers.processes import Child
 from worker.settings import Addresses, Settings
+
+_STOPS_WITHIN = 15.0
 
 
 class DemoWorker:
-    """One worker process on the demonstration's own task queue."""
+    """One worker process on the demonstration's own task queue; it does not outlive the demonstration."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self, child: Child) -> None:
+        self._child = child
 
     @classmethod
     async def start(
@@ -36,36 +38,26 @@ class DemoWorker:
         }
         if crash_at:
             environment[VARIABLE] = crash_at
-        with log.open("ab") as output:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "worker.process", stdout=output, stderr=output, env=environment
-            )
-        return cls(process)
+        return cls(await Child.start([sys.executable, "-m", "worker.process"], environment, log))
 
     @property
     def pid(self) -> int:
         """Its process id."""
-        return self._process.pid
+        return self._child.pid
 
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
-        return self._process.returncode is None
+        return not self._child.ended
 
     async def died(self) -> int:
         """Wait for its end; gives the signal that ended it, or 0."""
-        return max(0, -await self._process.wait())
+        return max(0, -await self._child.wait())
 
     def kill(self) -> None:
         """Kill it as a power cut would: no clean-up, no goodbye."""
-        self._process.send_signal(signal.SIGKILL)
+        self._child.signal(signal.SIGKILL)
 
     async def stop(self) -> None:
         """Let it finish what it holds, and end."""
-        if self.alive:
-            self._process.terminate()
-            try:
-                await asyncio.wait_for(self._process.wait(), 15)
-            except TimeoutError:
-                self._process.kill()
-                await self._process.wait()
+        await self._child.stop(_STOPS_WITHIN)

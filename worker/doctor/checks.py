@@ -67,6 +67,10 @@ async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str
         return Finding(check=name, ok=False, detail=str(error), fix=_fix(error))
     except RPCError as error:
         return Finding(check=name, ok=False, detail=f"Temporal: {error.message}", fix="perdure up")
+    except RuntimeError:
+        # What its client raises where there is nobody at the address.
+        detail = f"Temporal: {patient.addresses.temporal} does not answer"
+        return Finding(check=name, ok=False, detail=detail, fix="start it, or correct its address in the settings")
     return Finding(check=name, ok=ok, detail=detail, fix="" if ok else fix)
 
 

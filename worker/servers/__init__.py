@@ -4,6 +4,7 @@ Everything here may be called from any process of the same user; a lock in the f
 A server whose address the settings name is never started.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -23,7 +24,7 @@ from worker.servers.problems import (
     ServerNotStarted,
 )
 from worker.servers.recipes import Server
-from worker.servers.state import HomeLock, State, read_state
+from worker.servers.state import HomeLock, State, WorkerOrder, ordered, read_state
 from worker.settings import Addresses, Settings
 
 __all__ = [
@@ -89,7 +90,7 @@ def running(settings: Settings) -> Addresses | None:
     if configured:
         return configured
     current = state(settings)
-    return current.addresses if current else None
+    return _preferred(settings, current.addresses) if current else None
 
 
 def state(settings: Settings) -> State | None:
@@ -106,11 +107,14 @@ def stop(settings: Settings, progress: Callable[[str], None] = lambda _: None) -
         Whether anything ran.
     """
     lock = HomeLock(settings.home)
-    holder = lock.holder()
+    # A holder that has just come has not noted its id yet, and 0 would mean our own process group.
+    while (holder := lock.holder()) == 0:
+        time.sleep(0.01)
     if holder is None:
         return False
     progress(f"stopping the servers of {settings.home}")
-    os.kill(holder, signal.SIGTERM)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(holder, signal.SIGTERM)
     if not lock.wait_released(_STOPPED_WITHIN):
         raise ServerNotStarted(f"process {holder} has not stopped in {_STOPPED_WITHIN:.0f} s; see {settings.home}/logs")
     return True
@@ -138,16 +142,43 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
     current = state(settings)
     if current is None:
         return None
+    addresses = _preferred(settings, current.addresses)
+    # The key of somebody else's Weaviate is not kept in the data folder.
+    if addresses.model_copy(update={"weaviate_api_key": current.addresses.weaviate_api_key}) != current.addresses:
+        raise HomeUnusable(
+            f"the servers of {settings.home} were started without an address that the settings name now; "
+            "stop them first with 'perdure down', or leave it out"
+        )
     progress(f"attached to the servers that run in {settings.home}")
     if worker and current.worker is None:
         progress("starting a worker beside them")
-        os.kill(current.pid, signal.SIGUSR1)
-        until = time.monotonic() + _WORKER_WITHIN
-        while (current := state(settings)) is None or current.worker is None:
-            if time.monotonic() > until:
-                raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
-            time.sleep(0.02)
-    return current.addresses
+        order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
+        with ordered(settings.home, order):
+            os.kill(current.pid, signal.SIGUSR1)
+            until = time.monotonic() + _WORKER_WITHIN
+            while (current := state(settings)) is None or current.worker is None:
+                if time.monotonic() > until:
+                    raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
+                time.sleep(0.02)
+    elif worker and current.worker and current.worker.settings != settings.fingerprint:
+        progress("the worker that runs has other settings: 'perdure down' and 'perdure up' give it those of now")
+    return addresses
+
+
+def _preferred(settings: Settings, addresses: Addresses) -> Addresses:
+    """Let the addresses that the settings name win over those of servers that run."""
+    named: dict[str, object] = {}
+    if settings.temporal_address and settings.temporal_address != addresses.temporal:
+        named |= {"temporal": settings.temporal_address, "temporal_ui": ""}
+    if settings.weaviate_url:
+        named |= {
+            "weaviate_url": settings.weaviate_url,
+            "weaviate_grpc_port": settings.weaviate_grpc_port,
+            "weaviate_api_key": settings.weaviate_api_key,
+        }
+    if settings.redis_url:
+        named["redis_url"] = settings.redis_url
+    return addresses.model_copy(update=named)
 
 
 def _await_other(settings: Settings, progress: Callable[[str], None]) -> None:
@@ -187,12 +218,14 @@ def _launch(settings: Settings, launch: Launch, progress: Callable[[str], None])
         assert process.stdout
         process.stdin.write(launch.model_dump_json())
         process.stdin.close()
-        last = Report(kind="failed", text=f"the supervisor ended without a word; see {logs}/supervisor.log")
+        last = Report(kind="failed", text=f"it was stopped before everything was ready; see {logs}/supervisor.log")
         for line in process.stdout:
-            last = Report.model_validate_json(line)
-            if last.kind == "say":
-                progress(last.text)
+            report = Report.model_validate_json(line)
+            if report.kind == "say":
+                progress(report.text)
+            else:
+                last = report
     ready = state(settings) if last.kind == "ready" else None
     if ready is None:
         raise ServerNotStarted(last.text or f"another process holds {settings.home}")
-    return ready.addresses
+    return _preferred(settings, ready.addresses)

@@ -202,36 +202,32 @@ def weaviate_key(home: Path) -> str:
     """Give the API key of the local Weaviate; made once, readable by its owner alone."""
     file = home / "weaviate.key"
     with writable(home):
-        try:
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return file.read_text().strip()
-        with os.fdopen(descriptor, "w") as output:
-            key = secrets.token_urlsafe(32)
-            output.write(key)
-        return key
+        # Whole or not at all: an empty one, left by a full disk, would keep Weaviate from ever starting again.
+        if not (file.exists() and file.read_text().strip()):
+            replace(file, secrets.token_urlsafe(32))
+        return file.read_text().strip()
 
 
 def worker_environment(settings: Settings, addresses: Addresses) -> dict[str, str]:
     """Give the environment of a worker that uses these servers under these settings."""
-    key = addresses.weaviate_api_key
-    return (
-        dict(os.environ)
-        | settings.environment()
-        | {
-            "PERDURE_WEAVIATE_URL": addresses.weaviate_url,
-            "PERDURE_WEAVIATE_GRPC_PORT": str(addresses.weaviate_grpc_port),
-            "PERDURE_REDIS_URL": addresses.redis_url,
-            "TEMPORAL_ADDRESS": addresses.temporal,
-        }
-        | ({"PERDURE_WEAVIATE_API_KEY": key.get_secret_value()} if key else {})
+    return dict(os.environ) | settings.environment() | _address_variables(addresses)
+
+
+async def start_worker(environment: Mapping[str, str], addresses: Addresses, log: Path) -> Child:
+    """Start a worker process in this environment, at these servers."""
+    return await Child.start(
+        [sys.executable, "-m", "worker.process"], dict(environment) | _address_variables(addresses), log
     )
 
 
-async def start_worker(settings: Settings, addresses: Addresses) -> Child:
-    """Start a worker process that uses these servers."""
-    log = settings.home / "logs" / "worker.log"
-    return await Child.start([sys.executable, "-m", "worker.process"], worker_environment(settings, addresses), log)
+def _address_variables(addresses: Addresses) -> dict[str, str]:
+    key = addresses.weaviate_api_key
+    return {
+        "PERDURE_WEAVIATE_URL": addresses.weaviate_url,
+        "PERDURE_WEAVIATE_GRPC_PORT": str(addresses.weaviate_grpc_port),
+        "PERDURE_REDIS_URL": addresses.redis_url,
+        "TEMPORAL_ADDRESS": addresses.temporal,
+    } | ({"PERDURE_WEAVIATE_API_KEY": key.get_secret_value()} if key else {})
 
 
 def _plain_environment() -> dict[str, str]:
@@ -240,7 +236,8 @@ def _plain_environment() -> dict[str, str]:
 
 
 def replace(file: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all, readable by its owner alone."""
     scratch = file.with_name(f".{file.name}.{os.getpid()}")
+    scratch.touch(mode=0o600)
     scratch.write_text(text)
     scratch.replace(file)

@@ -3,10 +3,11 @@
 The lock tells whether a supervisor lives, never the file: a killed one leaves its file behind.
 """
 
+import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import IO
 
@@ -17,6 +18,8 @@ from worker.servers.cache import unusable
 from worker.servers.fleet import replace, weaviate_key
 from worker.settings import Addresses
 
+_ORDER = "worker-order.json"
+
 
 class Running(Model):
     """A process of the fleet."""
@@ -26,6 +29,19 @@ class Running(Model):
     """The route that led to its program."""
     path: str = ""
     restarts: int = 0
+    settings: str = ""
+    """The fingerprint of a worker's settings."""
+    problem: str = ""
+    """The last that a worker said before it gave up; empty if it did not."""
+
+
+class WorkerOrder(Model):
+    """How a worker is to be started that somebody wants beside servers which run already."""
+
+    environment: dict[str, str]
+    """That of whoever wants it, with the settings."""
+    settings: str
+    """The fingerprint of these."""
 
 
 class State(Model):
@@ -54,19 +70,20 @@ class HomeLock:
         """
         file = self.path.open("a")
         until = time.monotonic() + patience
-        while not _try_lock(file, fcntl.LOCK_EX):
+        # A killed holder leaves its id, which may be somebody else's by now: it goes while nobody can be the holder,
+        # so that whoever finds the lock held never takes the old id for the holder's.
+        while not (_try_lock(file, fcntl.LOCK_SH) and file.truncate(0) == 0 and _try_lock(file, fcntl.LOCK_EX)):
             if time.monotonic() > until:
                 file.close()
                 return False
             time.sleep(0.02)
-        file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         self._file = file
         return True
 
     def holder(self) -> int | None:
-        """Give the process id of whoever holds the lock; None if nobody does."""
+        """Give the process id of whoever holds the lock, 0 while it is not noted yet; None if nobody does."""
         try:
             file = self.path.open()
         except FileNotFoundError:
@@ -111,6 +128,25 @@ def write_state(home: Path, state: State) -> None:
     """Write ``servers.json``, whole or not at all; without the key."""
     bare = state.model_copy(update={"addresses": state.addresses.model_copy(update={"weaviate_api_key": None})})
     replace(home / "servers.json", bare.model_dump_json(indent=1))
+
+
+@contextlib.contextmanager
+def ordered(home: Path, order: WorkerOrder) -> Generator[None]:
+    """Leave an order for the supervisor while it is being carried out; it may hold secrets."""
+    file = home / _ORDER
+    replace(file, order.model_dump_json())
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def read_order(home: Path) -> WorkerOrder | None:
+    """Give the order that waits, if one does."""
+    try:
+        return WorkerOrder.model_validate_json((home / _ORDER).read_text())
+    except (FileNotFoundError, ValidationError):
+        return None
 
 
 def remove_state(home: Path) -> None:

@@ -19,7 +19,7 @@ from worker.servers.fleet import Fleet, start_worker
 from worker.servers.launch import Launch, Report
 from worker.servers.processes import Child, trim
 from worker.servers.recipes import Server
-from worker.servers.state import HomeLock, Running, State, remove_state, write_state
+from worker.servers.state import HomeLock, Running, State, WorkerOrder, read_order, remove_state, write_state
 from worker.settings import Settings
 
 WORKER_STOPS_WITHIN = 15.0
@@ -47,6 +47,8 @@ class Supervisor:
         self._worker_wanted = asyncio.Event()
         self._worker: Child | None = None
         self._restarts: dict[str, int] = {}
+        self._problem = ""
+        self._order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
 
     async def run(self) -> None:
         """Start everything, keep it, and stop it in order when told to."""
@@ -86,13 +88,18 @@ class Supervisor:
 
     def _restart(self, server: Server) -> Callable[[], Awaitable[None]]:
         async def again() -> None:
+            before = self._fleet.addresses
             await self._fleet.start(server)
+            if self._worker and self._fleet.addresses != before:
+                # It would look for the server on its old port for good: its keeper starts it anew.
+                self._worker.signal(signal.SIGTERM)
 
         return again
 
     async def _keep_worker(self) -> None:
         await self._worker_wanted.wait()
         if self._worker is None:
+            self._order = read_order(self._settings.home) or self._order
             await self._start_worker()
             self._write()
 
@@ -103,7 +110,8 @@ class Supervisor:
         await self._keep("worker", current, self._start_worker)
 
     async def _start_worker(self) -> None:
-        self._worker = await start_worker(self._settings, self._fleet.addresses)
+        log = self._settings.home / "logs" / "worker.log"
+        self._worker = await start_worker(self._order.environment, self._fleet.addresses, log)
 
     async def _keep(self, name: str, current: Callable[[], Child], start: Callable[[], Awaitable[None]]) -> None:
         """Start a process again whenever it ends; sooner the steadier it was."""
@@ -111,6 +119,9 @@ class Supervisor:
         while True:
             since = time.monotonic()
             status = await current().wait()
+            if name == "worker":
+                # A signal is somebody's doing, and 0 is what it was told; with all else it says what is wrong.
+                self._problem = current().last_lines(1) if status > 0 else ""
             pause = 0.0 if time.monotonic() - since > _STEADY_AFTER else pause
             _log(f"{name} ended with status {status}; starting it again in {pause:.1f} s")
             await asyncio.sleep(pause)
@@ -139,7 +150,14 @@ class Supervisor:
             )
             for server, pid in self._fleet.pids.items()
         }
-        worker = Running(pid=self._worker.pid, restarts=self._restarts.get("worker", 0)) if self._worker else None
+        worker = None
+        if self._worker:
+            worker = Running(
+                pid=self._worker.pid,
+                restarts=self._restarts.get("worker", 0),
+                settings=self._order.settings,
+                problem=self._problem,
+            )
         state = State(pid=os.getpid(), addresses=self._fleet.addresses, servers=servers, worker=worker)
         write_state(self._settings.home, state)
 

@@ -54,6 +54,13 @@ async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -
     assert "PRD200 redis" in found["redis"]
 
 
+async def test_a_temporal_that_is_not_there_hides_nothing_else(installed: Installation, servers: Servers) -> None:
+    found = await bad(installed, **unanswered(servers))
+
+    assert found.keys() == {"temporal", "worker", "retention", "search attributes"}
+    assert "127.0.0.1:9 does not answer" in found["temporal"]
+
+
 async def test_nothing_runs(installed: Installation, servers: Servers, tmp_path: Path) -> None:
     nothing = await installed.perdure("doctor", PERDURE_HOME=str(tmp_path), **nothing_configured())
     assert nothing.status == 3

@@ -1,6 +1,7 @@
 """The detached supervisor: attaching, stopping, dying, ports that are taken, homes that cannot be used."""
 
 import asyncio
+import fcntl
 import json
 import os
 import signal
@@ -17,8 +18,11 @@ import httpx
 import pytest
 from redis.asyncio import Redis
 
-from tests.conftest import clean_settings
-from worker.servers import HomeUnusable, Server, ensure, running, state, stop
+from tests.conftest import Servers, clean_settings
+from worker.servers import HomeUnusable, Server, ServerNotStarted, ensure, running, state, stop
+from worker.servers.fleet import weaviate_key
+from worker.servers.ports import is_free
+from worker.servers.state import HomeLock
 from worker.settings import Addresses, Settings
 
 
@@ -53,6 +57,10 @@ def gone(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
         return True
+
+
+def environment_of(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/environ").read_text().split("\0")
 
 
 async def eventually(condition: Callable[[], bool]) -> None:
@@ -212,3 +220,163 @@ def test_nothing_is_started_where_everything_is_configured(tmp_path: Path) -> No
     assert addresses.temporal == "t.example:7233"
     assert said == ["all servers are configured; none is started here"]
     assert not (tmp_path / "home").exists()
+
+
+async def test_a_worker_follows_a_server_that_had_to_move(servers: Servers, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEMPORAL_ADDRESS", servers.temporal)
+        settings = clean_settings(
+            tmp_path / "home",
+            weaviate_url=servers.weaviate_url,
+            weaviate_grpc_port=servers.weaviate_grpc_port,
+            weaviate_api_key=servers.weaviate_api_key,
+            task_queue="moved",
+            forgetting_cron="off",
+        )
+        try:
+            port = redis_port(ensure(settings, worker=True))
+            current = state(settings)
+            assert current
+            assert current.worker
+            first = current.worker.pid
+            # The supervisor looks only when somebody else has the port.
+            os.kill(current.pid, signal.SIGSTOP)
+            try:
+                os.kill(current.servers["redis"].pid, signal.SIGKILL)
+                await eventually(lambda: is_free(port))
+                other = socket.create_server(("127.0.0.1", port))
+            finally:
+                os.kill(current.pid, signal.SIGCONT)
+            with other:
+
+                def moved() -> bool:
+                    now = state(settings)
+                    return bool(now and now.worker and redis_port(now.addresses) != port and now.worker.pid != first)
+
+                await eventually(moved)
+            now = state(settings)
+            assert now
+            assert now.worker
+            assert f"PERDURE_REDIS_URL={now.addresses.redis_url}" in environment_of(now.worker.pid)
+        finally:
+            stop(settings)
+
+
+def test_an_address_in_the_settings_wins_over_servers_that_run(settings: Settings) -> None:
+    local = ensure(settings, worker=False)
+    elsewhere = settings.model_copy(update={"weaviate_url": "http://elsewhere:8080"})
+
+    addresses = running(elsewhere)
+
+    assert addresses
+    assert (addresses.weaviate_url, addresses.redis_url) == ("http://elsewhere:8080", local.redis_url)
+    with pytest.raises(HomeUnusable, match="perdure down"):
+        ensure(elsewhere, worker=True)
+
+
+def test_the_key_of_a_configured_weaviate_is_kept_when_attaching(settings: Settings) -> None:
+    keyed = Settings.model_validate(settings.model_dump() | {"weaviate_api_key": "theirs"})
+
+    for addresses in (ensure(keyed, worker=False), ensure(keyed, worker=False), running(keyed)):
+        assert addresses
+        assert addresses.weaviate_api_key
+        assert addresses.weaviate_api_key.get_secret_value() == "theirs"
+
+
+HOLDER = """
+import fcntl, sys, time
+file = open(sys.argv[1], "a")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.readline()
+import os
+file.write(str(os.getpid()))
+file.flush()
+time.sleep(60)
+"""
+
+
+async def test_stopping_one_that_has_just_come_signals_nobody_else(settings: Settings) -> None:
+    settings.home.mkdir()
+    holder = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        HOLDER,
+        str(HomeLock(settings.home).path),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert holder.stdout
+    await holder.stdout.readline()
+    program = "from worker.settings import *; from worker.servers import *; print(stop(Settings(), print), flush=True)"
+    # A group of its own: that is what a process id of 0 would reach.
+    stopping = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        program,
+        env=os.environ | settings.environment(),
+        stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(stopping.wait()), 1)
+
+    await holder.communicate(b"\n")
+    out, _ = await stopping.communicate()
+    assert (stopping.returncode, out.decode().splitlines()[-1]) == (0, "True")
+    assert holder.returncode == -signal.SIGTERM
+
+
+ACQUIRER = """
+import pathlib, sys
+from worker.servers.state import HomeLock
+lock = HomeLock(pathlib.Path(sys.argv[1]))
+assert lock.acquire(20)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_the_id_of_a_killed_holder_is_gone_before_anybody_holds_the_lock(tmp_path: Path) -> None:
+    lock = HomeLock(tmp_path)
+    lock.path.write_text("1")
+    with lock.path.open() as looker:
+        fcntl.flock(looker, fcntl.LOCK_SH)
+        holder = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            ACQUIRER,
+            str(tmp_path),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        await eventually(lambda: lock.path.read_text() == "")
+
+    assert holder.stdout
+    await holder.stdout.readline()
+    assert lock.holder() == holder.pid
+    await holder.communicate(b"")
+
+
+async def test_being_stopped_while_starting_is_called_so(settings: Settings, tmp_path: Path) -> None:
+    slow = tmp_path / "bin" / "redis-server"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'v=7.0.15' || exec sleep 60\n")
+    slow.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+        starting = asyncio.create_task(asyncio.to_thread(ensure, settings, worker=False))
+        await eventually((settings.home / "logs" / "redis.log").exists)
+        assert stop(settings)
+        with pytest.raises(ServerNotStarted, match="stopped before everything was ready"):
+            await starting
+
+
+def test_a_key_that_a_full_disk_left_empty_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "weaviate.key").write_text("")
+
+    key = weaviate_key(tmp_path)
+
+    assert len(key) > 20
+    assert weaviate_key(tmp_path) == key
+    assert stat.S_IMODE((tmp_path / "weaviate.key").stat().st_mode) == 0o600

@@ -27,6 +27,9 @@ COMMANDS = {
     "remember x --user u --file object.json": "content: is there beside --file (give one of them)",
     "remember --user u --file object.json": "object.json: is not a JSON list of items",
     "remember --user u --file nothing.json": "nothing.json: cannot be read: No such file or directory",
+    "remember --user u --file nan.json": "nan.json: is not a JSON list of items",
+    "recall x --user \udcff": "user_id: input should be a valid string",
+    "answer task-x --by=me  yes": "question_id: string should have at least 1 character",
     "forget --undo": "--undo: needs to know what (add --user, or --run with the id of a sweep)",
     "forget --undo --user u --dry-run": "--undo: is not for --dry-run or --approve (leave them out)",
     "forget --undo --user u --approve": "--undo: is not for --dry-run or --approve (leave them out)",
@@ -38,6 +41,7 @@ COMMANDS = {
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "object.json").write_text("{}")
+    (tmp_path / "nan.json").write_text('[{"kind": "record", "payload": {"x": NaN}}]')
 
 
 def refused(*arguments: str) -> str:

@@ -119,3 +119,14 @@ def test_temporal_is_configured_temporals_way(monkeypatch: pytest.MonkeyPatch) -
     assert addresses is not None
     assert addresses.temporal == "temporal.example:7233"
     assert addresses.weaviate_url == "http://weaviate.example:8080"
+
+
+def test_folders_are_those_of_whoever_wrote_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_SKILLS", '["skills", "~/skills"]')
+    environment = Settings().environment()
+
+    # As the supervisor and its worker do.
+    monkeypatch.chdir("/")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert Settings().skills == (tmp_path / "skills", tmp_path / "me/skills")
