@@ -1,9 +1,11 @@
 """How errors cross into Temporal: one table of what is retried, stable types, and no raw text of others.
 
 Our own errors carry their message, which names fields and servers and never content. Anything unexpected
-crosses as the name of its class alone; its text stays in the worker's log.
+crosses as the name of its class alone; the worker's log has where it was raised, and its text, which may
+quote what it choked on, goes nowhere.
 """
 
+import traceback
 from typing import Any
 
 import structlog
@@ -38,7 +40,12 @@ class _Inbound(ActivityInboundInterceptor):
         except PerdureError as error:
             raise to_application_error(error) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
-            _log.exception("unexpected failure", activity=activity.info().activity_type)
+            _log.error(
+                "unexpected failure",
+                activity=activity.info().activity_type,
+                error=type(error).__name__,
+                where="".join(traceback.format_tb(error.__traceback__)),
+            )
             raise ApplicationError(
                 f"{type(error).__name__} in {activity.info().activity_type}; the worker's log has the details",
                 type=type(error).__name__,

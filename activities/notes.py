@@ -34,7 +34,7 @@ class StepNotes:
 
     async def done(self, call: StepCall, run: str, outcome: StepOutcome) -> None:
         """Note what a step gave, and what a person said to it."""
-        if outcome.question is not None:
+        if outcome.result is None:
             return
         output = outcome.result.parts.get("output")
         quoted = json.dumps(output.inline, ensure_ascii=False) if output is not None and not output.ref else ""

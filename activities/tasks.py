@@ -2,6 +2,7 @@
 
 from temporalio import activity
 
+from activities.heartbeats import kept_alive
 from perdure.procedures.calls import PreparedTask, PrepareTask, ToolShape
 from perdure.procedures.checking import check_skill, checked_inputs
 from perdure.procedures.values import Values
@@ -41,6 +42,7 @@ class TaskActivities:
         self._continue_after = continue_after
 
     @activity.defn
+    @kept_alive
     async def prepare_task(self, request: PrepareTask) -> PreparedTask:
         """Check a task and pin it to its skill as it is now.
 

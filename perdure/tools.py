@@ -33,15 +33,10 @@ below the 6 s in which a killed task must go on."""
 
 RESERVED = frozenset(
     {
-        "prepare_task",
-        "announce",
-        "expand",
-        "evaluate_task",
-        "recall",
-        "recall_step",
-        "remember_step",
-        "submit_ingest",
-        "wait_ingest",
+        *("prepare_task", "announce", "expand", "evaluate_task", "recall", "recall_step", "remember_step"),
+        *("remember", "recall_memory", "submit_ingest", "wait_ingest", "plan_ingest", "apply_ingest"),
+        *("confirm_ingest", "tenant_of", "due_tenants", "select_forgetting", "tombstone", "purge"),
+        *("finish_forgetting", "find_undo", "restore"),
     }
 )
 """Activity types of our own, which no tool may take."""
@@ -227,8 +222,9 @@ class Toolbox:
         for name in modules:
             try:
                 module = importlib.import_module(name)
-            except ImportError as problem:
-                raise InvalidInput(f"tools {name}", f"cannot be imported: {problem}") from problem
+            except (ImportError, SyntaxError) as problem:
+                fix = "install it, or put its folder on PYTHONPATH" if isinstance(problem, ImportError) else ""
+                raise InvalidInput(f"tools {name}", f"cannot be imported: {problem}", fix=fix) from problem
             here: list[Tool[..., Any]] = [value for value in vars(module).values() if isinstance(value, Tool)]
             if not here:
                 raise InvalidInput(f"tools {name}", "holds no tool", fix="decorate a function with @tool(effect=…)")

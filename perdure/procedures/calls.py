@@ -1,9 +1,9 @@
 """What passes between a task's workflow and its steps. Pure values, each small enough for a history."""
 
 import datetime
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from perdure.model import Instant, Model
 from perdure.records import Item, Lane, MemoryType
@@ -109,13 +109,14 @@ class RememberCall(StepContext):
 class StepOutcome(Model):
     """What a step's activity gives back."""
 
-    result: Result
+    result: Result | None = None
+    """None: a person is asked first."""
     items: tuple[Item, ...] = ()
     """What is to be remembered."""
     refused: tuple[str, ...] = ()
     """What cannot be remembered, and why."""
     question: Question | None = None
-    """What a person has to say before the step can end; its result does not count then."""
+    """What a person has to say before the step can end."""
     acted: Value | None = None
     """To be handed back with the answer."""
     claim: str = ""
@@ -123,6 +124,12 @@ class StepOutcome(Model):
     recall: RecallSummary | None = None
     recalled: int = 0
     """How many items a recall gave; its summary names the first of them."""
+
+    @model_validator(mode="after")
+    def _result_or_question(self) -> Self:
+        if (self.result is None) == (self.question is None):
+            raise ValueError("needs a result or a question")
+        return self
 
 
 class AnnounceCall(Model):

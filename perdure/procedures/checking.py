@@ -64,11 +64,17 @@ def _input(name: str, spec: InputSpec, given: Mapping[str, JsonValue]) -> JsonVa
         if spec.required and spec.default is None:
             raise InvalidTask(field, "is missing", fix=spec.description or f"give a {spec.type}")
         return spec.default
-    try:
-        _TYPES[spec.type].validate_python(given[name], strict=True)
-    except ValidationError:
-        raise InvalidTask(field, f"is a {type(given[name]).__name__}", fix=f"give a {spec.type}") from None
+    if not _fits(spec, given[name]):
+        raise InvalidTask(field, f"is a {type(given[name]).__name__}", fix=f"give a {spec.type}")
     return given[name]
+
+
+def _fits(spec: InputSpec, value: JsonValue) -> bool:
+    try:
+        _TYPES[spec.type].validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return True
 
 
 def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
@@ -80,10 +86,14 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
         the task stands under the empty name.
 
     Raises:
-        InvalidSkill: For an unknown tool.
+        InvalidSkill: For an unknown tool, or a default of the wrong type.
         InvalidArguments: For arguments that the tool does not take.
         InvalidExpression: For a name that is not there.
     """
+    for name, spec in skill.inputs.items():
+        if spec.default is not None and not _fits(spec, spec.default):
+            problem = f"is a {type(spec.default).__name__}"
+            raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give a {spec.type}")
     reads: dict[str, tuple[Path, ...]] = {}
     before = _check_steps(
         skill, skill.steps, path="steps", before={}, elements=frozenset(), toolbox=toolbox, reads=reads

@@ -7,6 +7,7 @@ tool's own check, from a person, or not at all. In the last case it does not act
 
 import asyncio
 import contextlib
+import datetime
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ class OnceRunner:
             return Unknown(claim=owner)
         try:
             async with asyncio.timeout(tool.timeout):
-                happened, output = await tool.run_check(call, keywords)
+                happened, output = await tool.run_check(_until(call, tool.timeout), keywords)
         except PerdureError:
             await self._given_up(key, owner)
             raise
@@ -122,14 +123,15 @@ class OnceRunner:
             raise ClaimLost("this attempt slept through its deadline, so it does not act")
         try:
             async with asyncio.timeout(left):
-                returned = await tool.call(call, keywords)
+                returned = await tool.call(_until(call, left), keywords)
         except NotDone:
             await self._claims.release(key, owner)
             raise
-        except BaseException as problem:
-            # Cancelled or failed in the middle: the next attempt need not wait, but has to find out.
-            await asyncio.shield(self._given_up(key, owner))
-            if isinstance(problem, PerdureError) or not isinstance(problem, Exception):
+        except Exception as problem:
+            # It failed in the middle: the next attempt need not wait, but has to find out. One that is cancelled
+            # keeps its claim: a thread or a request that it started may act until its deadline.
+            await self._given_up(key, owner)
+            if isinstance(problem, PerdureError):
                 raise
             raise failed(tool, problem) from problem
         reached(CrashPoint.TOOL_ACTED)
@@ -158,7 +160,15 @@ class OnceRunner:
 def failed(tool: Tool[..., Any], problem: Exception) -> ToolFailed:
     """Turn what a tool raised into an error of ours; a time-out says how long it was."""
     text = f"it took longer than {tool.timeout:g} s" if isinstance(problem, TimeoutError) else str(problem)
+    # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
+    text = text.encode(errors="replace").decode()
     return ToolFailed(tool.name, type(problem).__name__, text)
+
+
+def _until(call: ToolCall, seconds: float) -> ToolCall:
+    """Give the call with its true deadline: waiting for a dead attempt's claim may have used up the first one."""
+    deadline = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
+    return call.model_copy(update={"deadline": deadline})
 
 
 def _packed(output: JsonValue) -> str:

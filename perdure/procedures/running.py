@@ -36,6 +36,12 @@ from perdure.skills.model import RecallTemplate
 from perdure.tasks import Evaluation, MemoryMode, Question, QuestionKind, StepStatus
 from perdure.tools import Effect, Tool, Toolbox, ToolCall
 
+OUTPUT_LIMIT = 1_800_000
+"""Bytes of JSON that a task may give back: what Temporal takes in one payload, less the lists of its result."""
+
+QUESTION_LIMIT = 2_000
+"""Characters of a question: it is in the history several times, and in what the UI shows."""
+
 _SKIPPED = StepOutcome(result=Result(status=StepStatus.SKIPPED))
 
 
@@ -141,9 +147,18 @@ class StepRunner:
         return Expanded(elements=tuple(elements))
 
     async def evaluate(self, call: EvaluateCall) -> Evaluated:
-        """Give a task's output, and whether it is what its skill promises."""
+        """Give a task's output, and whether it is what its skill promises.
+
+        Raises:
+            ResultTooLarge: When the output is more than a task can give back.
+        """
         names = await self._values.names(call.tenant, call.scope)
         output = evaluate(call.output, names, "output")
+        size = len(json.dumps(output, ensure_ascii=False).encode())
+        if size > OUTPUT_LIMIT:
+            raise ResultTooLarge(
+                f"output: has {size:,} bytes, and a task gives back at most {OUTPUT_LIMIT:,} (give a reference to it)"
+            )
         if call.expect is None:
             return Evaluated(output=output, evaluation=None)
         passed = holds(call.expect, {**names, "output": output}, "expect")
@@ -198,8 +213,12 @@ def _asking(
     acted: Value | None = None,
     claim: str = "",
 ) -> StepOutcome:
+    if not text.strip():
+        text = f"{call.path} asks, but its question is empty"
+    elif len(text) > QUESTION_LIMIT:
+        text = text[: QUESTION_LIMIT - 1] + "…"
     question = Question(id=call.path, kind=kind, text=text, choices=choices)
-    return StepOutcome(result=Result(status=StepStatus.SKIPPED), question=question, acted=acted, claim=claim)
+    return StepOutcome(question=question, acted=acted, claim=claim)
 
 
 def _refuse_if_critical(refused: tuple[str, ...], call: StepContext, *, critical: bool) -> None:

@@ -91,6 +91,12 @@ async def flaky(ledger: str, fails: int) -> int:
     return tries
 
 
+@tool(effect="read")
+async def garbles() -> str:
+    """Fail with the name of a file that is not UTF-8."""
+    raise OSError("no file \udcff")
+
+
 @tool(effect="once", timeout=2.0)
 async def hesitant(ledger: str) -> int:
     """Say once that nothing happened, then act."""

@@ -33,7 +33,8 @@ def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None)
     renderer: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if json_lines
-        else [structlog.dev.ConsoleRenderer()]
+        # Its own choice prints the local variables of every frame, and those hold content.
+        else [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(

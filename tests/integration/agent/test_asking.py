@@ -114,6 +114,17 @@ async def test_an_effect_that_did_not_happen_is_made_to(agents: Bench) -> None:
     assert ledger.read_text() == "x\nx\n"
 
 
+@pytest.mark.parametrize(("size", "text"), [(0, "a asks, but its question is empty"), (1_500_000, "x" * 1_999 + "…")])
+async def test_a_question_is_never_empty_and_never_long(agents: Bench, size: int, text: str) -> None:
+    skill = agents.skill(
+        f"steps: [{{id: a, tool: big, args: {{size: {size}}}, expect: '${{false}}', ask: '${{output}}${{output}}'}}]"
+    )
+    handle = await agents.start(agents.task(skill))
+    assert (await question_of(handle)).text == text
+    await answer(handle, "a", "yes")
+    assert (await handle.result()).done == 1
+
+
 async def test_nobody_answers(agents: Bench) -> None:
     seconds = timedelta(seconds=1) / timedelta(hours=1)
     handle = await agents.start(agents.task(agents.skill(ASK), limits={"answer_hours": seconds}))

@@ -1,5 +1,6 @@
 """What goes wrong is refused where it enters, or ends the task with a message; nothing is retried for ever."""
 
+import asyncio
 import json
 from typing import Any
 from uuid import uuid4
@@ -37,6 +38,12 @@ async def refused(agents: Bench, text: str, **more: Any) -> str:
         ),
         ("steps: [{id: a, tool: big, args: {size: 2100000}}]", "step a: PRD110 tool 'big' returned 2,100,002 bytes"),
         ("steps: [{id: a, tool: echo, args: {value: 1}, expect: '${output == 2}'}]", "PRD111 a: the result is not"),
+        (
+            "steps: [{id: a, tool: big, args: {size: 1900000}}]\noutput: ['${steps.a.output}', '${steps.a.output}']",
+            "PRD110 output: has 3,800,008 bytes",
+        ),
+        ("steps: [{id: a, tool: echo, args: {value: 1}}]\noutput: '${0.0 / 0.0}'", "PRD103 output: "),
+        ("steps: [{id: a, tool: garbles}]", "step a: PRD112 tool 'garbles' raised OSError: no file ?"),
         ("steps: [{for_each: '${task.id}', as: x, steps: [{id: a, tool: who}]}]", "gives str, not a list"),
     ],
 )
@@ -108,19 +115,42 @@ async def test_a_malformed_input_from_the_ui_fails_the_workflow(
     agents: Bench, content: bytes | None, message: str
 ) -> None:
     payload = Payload(metadata={"encoding": b"json/plain"}, data=content or b"")
+    failure = await failed_from_ui(agents, "ResumableAgent", [payload] if content is not None else [])
+    assert message in failure.message
+    assert json.dumps(failure.message)
+
+
+@pytest.mark.parametrize("workflow", ["IngestMemory", "ForgetMemory", "UndoForgetting"])
+async def test_a_start_without_input_fails_the_workflow(agents: Bench, workflow: str) -> None:
+    failure = await failed_from_ui(agents, workflow, [])
+    assert failure.message.startswith("PRD100 input: is missing (give a")
+
+
+@pytest.mark.parametrize("workflow", ["ResumableAgent", "IngestMemory", "ForgetMemory", "UndoForgetting"])
+@pytest.mark.parametrize("encoding", [b"json/protobuf", b"binary/plain", b"binary/null", b""])
+async def test_an_input_in_another_encoding_fails_the_workflow(agents: Bench, workflow: str, encoding: bytes) -> None:
+    data = b"" if encoding == b"binary/null" else b'{"task_id": "a", "user_id": "u", "skill": "s"}'
+    payload = Payload(metadata={"encoding": encoding} if encoding else {}, data=data)
+    failure = await failed_from_ui(agents, workflow, [payload])
+    assert failure.type in ("InvalidTask", "InvalidInput")
+    assert failure.non_retryable
+
+
+async def failed_from_ui(agents: Bench, workflow: str, payloads: list[Payload]) -> ApplicationError:
+    """Start a workflow the way the UI does, and wait until it has failed."""
     identifier = f"ui-{uuid4().hex}"
     await agents.client.workflow_service.start_workflow_execution(
         StartWorkflowExecutionRequest(
             namespace="default",
             workflow_id=identifier,
-            workflow_type=WorkflowType(name="ResumableAgent"),
+            workflow_type=WorkflowType(name=workflow),
             task_queue=TaskQueue(name=agents.queue),
-            input=Payloads(payloads=[payload] if content is not None else []),
+            input=Payloads(payloads=payloads),
             request_id=identifier,
         )
     )
     with pytest.raises(WorkflowFailureError) as caught:
-        await agents.client.get_workflow_handle(identifier).result()
+        async with asyncio.timeout(20):
+            await agents.client.get_workflow_handle(identifier).result()
     assert isinstance(caught.value.cause, ApplicationError)
-    assert message in caught.value.cause.message
-    assert json.dumps(caught.value.cause.message)
+    return caught.value.cause

@@ -65,6 +65,12 @@ def test_a_mistake_is_named(steps: str, message: str) -> None:
         check_skill(read_skill(f"{HEAD}steps: {steps}"), BOX)
 
 
+def test_a_default_of_the_wrong_type_is_refused() -> None:
+    skill = read_skill("name: x\ninputs: {n: {type: integer, default: '3'}}\nsteps: [{id: a, tool: who}]")
+    with pytest.raises(InvalidInput, match=r"PRD102 inputs.n.default: is a str \(give a integer\)"):
+        check_skill(skill, BOX)
+
+
 def test_inputs() -> None:
     skill = read_skill(HEAD + "steps: [{id: a, tool: echo, args: {value: 1}}]")
     assert checked_inputs(skill, {"names": ["a"]}) == {"names": ["a"], "n": 3}

@@ -42,6 +42,7 @@ def test_what_has_no_expression_is_unchanged(value: JsonValue) -> None:
         ("has(task.date) ? task.date : 'x'", {("task", "date")}),
         ("inputs.l.filter(x, x.ok).size() > 0", {("inputs", "l")}),
         ("{'k': inputs.v}.k", {("inputs", "v")}),
+        ("inputs.l.exists(x, x == 1) && x.ok", {("inputs", "l"), ("x", "ok")}),
     ],
 )
 def test_references(source: str, paths: set[tuple[str, ...]]) -> None:
@@ -59,6 +60,8 @@ def test_braces_and_quotes_inside_an_expression() -> None:
         ("${1 +}", "does not parse"),
         ("${}", "it is empty"),
         ("${lowerAsci('A')}", "did you mean 'lowerAscii'"),
+        # Ten times as long, the library overflows its stack while it parses, and takes the process along.
+        ("${1" + "+1" * 4_000 + "}", "is longer than 8,000 characters"),
     ],
 )
 def test_a_bad_expression_names_its_field(template: str, message: str) -> None:
@@ -70,6 +73,37 @@ def test_a_bad_expression_names_its_field(template: str, message: str) -> None:
 def test_what_cannot_be_evaluated_is_an_error_of_ours(template: str) -> None:
     with pytest.raises(InvalidExpression, match="PRD103 f"):
         evaluate(template, {"x": {"a": 1}}, "f")
+
+
+@pytest.mark.parametrize("template", ["${1.0 / 0.0}", "${[0.0 / 0.0]}", "${x}", "${x > 1}"])
+def test_what_json_cannot_carry_is_an_error_of_ours(template: str) -> None:
+    with pytest.raises(InvalidExpression, match="PRD103 f"):
+        evaluate(template, {"x": 10**400}, "f")
+
+
+@pytest.mark.parametrize(
+    ("source", "length"),
+    [
+        ("x.l.filter(a, a > 1)", 4_000),
+        ("x.l.map(a, x.l.map(b, a * b))", 300),
+        ("x.l.filter(a, x.l.map(b, b)[0] == a)", 300),
+        ("x.l.filter(c, c == 1).filter(a, x.l.filter(b, b == a) == [a]).map(d, d)", 300),
+    ],
+)
+def test_a_walk_that_would_hold_the_worker_up_is_refused(source: str, length: int) -> None:
+    values: list[JsonValue] = list(range(length))
+    with pytest.raises(InvalidExpression, match=f"PRD103 f: walks {length:,} elements"):
+        evaluate(f"${{{source}}}", {"x": {"l": values}}, "f")
+    few: JsonValue = {"l": values[:200], "not read": values * 100}
+    assert isinstance(evaluate(f"${{size({source})}}", {"x": few}, "f"), int)
+
+
+def test_walks_in_walks_are_checked_at_once() -> None:
+    assert evaluate("${" + "[1].all(x, " * 60 + "true" + ")" * 60 + "}", {}, "f")
+
+
+def test_a_long_list_can_be_searched() -> None:
+    assert evaluate("${x.exists(a, a == 99999)}", {"x": list(range(100_000))}, "f")
 
 
 def test_a_condition_must_be_true_or_false() -> None:

@@ -78,6 +78,8 @@ def test_the_version_is_the_content() -> None:
         ("name: x\nsteps: [{id: a, tool: t, when: '${b +}'}]", r"PRD103 steps\[0\].when: .* does not parse"),
         ("name: x\nsteps: [{id: a, tool: t, args: {n: ['${(}']}}]", r"steps\[0\].args.n\[0\]"),
         ("name: x\nsteps: [{for_each: '${x}', as: package, steps: [{id: a, tool: t}]}]", "'package' is taken"),
+        ("name: x\nsteps: [{for_each: '${x}', as: list, steps: [{id: a, tool: t}]}]", "'list' is taken"),
+        ("name: x\nsteps: [{for_each: '${x}', as: 'null', steps: [{id: a, tool: t}]}]", "'null' is taken"),
         ("name: x\nsteps: [{for_each: '${x}', steps: [{id: a, tool: t}]}]", r"steps\[0\].as: is missing"),
         ("name: x\nsteps: [{id: a, recall: {txt: b}}]", r"steps\[0\].recall.txt: .*did you mean 'text'"),
         ("name: x\nsteps: [{id: a, recall: {keys: [b]}}]", "keys need a lane"),
@@ -109,7 +111,29 @@ def test_the_library_suggests_the_nearest(tmp_path: Path) -> None:
 
 
 def test_words_and_dates_stay_what_was_written() -> None:
-    skill = read_skill("name: x\nsteps: [{id: a, tool: t, args: {on: no, day: 2026-01-02, is: true, n: 3}}]")
+    skill = read_skill(
+        "name: x\nsteps: [{id: a, tool: t, args: {on: no, day: 2026-01-02, at: 12:30, code: 0815, id: 1_000, "
+        "commit: 12e4, is: true, n: -3, zero: 0, half: .5, big: 1.5e+3}}]"
+    )
     step = skill.steps[0]
     assert isinstance(step, ToolStep)
-    assert step.args == {"on": "no", "day": "2026-01-02", "is": True, "n": 3}
+    words = {"on": "no", "day": "2026-01-02", "at": "12:30", "code": "0815", "id": "1_000", "commit": "12e4"}
+    assert step.args == {**words, "is": True, "n": -3, "zero": 0, "half": 0.5, "big": 1500.0}
+
+
+def test_a_few_lines_of_aliases_cannot_exhaust_the_process() -> None:
+    lines = ["    a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"    a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+    text = "name: x\nsteps:\n- id: a\n  tool: t\n  args:\n" + "\n".join(lines)
+    with pytest.raises(InvalidInput, match="PRD102 skill: is not YAML: its aliases come to more than 100,000 values"):
+        read_skill(text)
+    few = read_skill("name: x\nsteps:\n- &first {id: a, tool: t, args: {n: &n [1], m: *n}}\n- {<<: *first, id: b}")
+    first, second = few.steps
+    assert isinstance(first, ToolStep)
+    assert second == first.model_copy(update={"id": "b"})
+    assert first.args == {"n": [1], "m": [1]}
+
+
+def test_a_huge_document_is_refused_before_it_is_read() -> None:
+    with pytest.raises(InvalidInput, match="PRD102 skill: has 50,000,009 characters"):
+        read_skill("name: x\n#" + "x" * 50_000_000)

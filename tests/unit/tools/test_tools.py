@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
+from activities.evaluation import EvaluationActivities
+from activities.forgetting import ForgettingActivities
+from activities.ingest import IngestActivities
+from activities.recall import RecallActivities
+from activities.recalling import RecallStepActivities
+from activities.steps import StepActivities
+from activities.tasks import TaskActivities
 from perdure import ToolCall, tool
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import Model
-from perdure.tools import Effect, Toolbox
+from perdure.tools import RESERVED, Effect, Toolbox
 
 
 class Size(StrEnum):
@@ -83,6 +90,17 @@ def test_a_bad_tool_is_refused_when_it_is_made() -> None:
         @tool(effect="read", name="recall")
         async def own() -> int:  # pyright: ignore[reportUnusedFunction]
             return 1
+
+
+def test_no_tool_takes_the_name_of_an_activity_of_ours() -> None:
+    ours = (
+        *(EvaluationActivities, ForgettingActivities, IngestActivities, RecallActivities, RecallStepActivities),
+        *(StepActivities, TaskActivities),
+    )
+    marks = [getattr(value, "__temporal_activity_definition", None) for owner in ours for value in vars(owner).values()]
+    names = {mark.name for mark in marks if mark is not None}
+    assert len(names) > 15
+    assert names <= RESERVED
 
 
 def test_a_box_is_loaded_from_modules() -> None:
