@@ -4,17 +4,17 @@ import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, WorkflowAlreadyStartedError
-from temporalio.service import RPCError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, FailureError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.heartbeats import kept_alive
 from activities.starting import TASK_TIMEOUT, tenant_attributes
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import StoreUnavailable
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.identity import digest
 from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
 from perdure.mirror import BatchLine, Mirror
@@ -39,7 +39,7 @@ def job_id(batch: Batch) -> str:
 class RememberRequest(Model):
     """Items to remember, from somebody who knows the user and not the tenant."""
 
-    user_id: str
+    user_id: str = Field(min_length=1)
     key: str
     items: tuple[JsonValue, ...]
     agent: str | None = None
@@ -98,7 +98,8 @@ class IngestActivities:
                 batch,
                 id=identifier,
                 task_queue=self.task_queue,
-                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                # A job that was ended from outside kept nobody's promise: it may begin again, and writes nothing twice.
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 task_timeout=TASK_TIMEOUT,
                 search_attributes=tenant_attributes(batch.tenant),
@@ -116,7 +117,8 @@ class IngestActivities:
     async def wait(self, identifier: str) -> Receipt:
         """Wait for a job's receipt: a few fast polls, then again after Temporal's retry delay.
 
-        A job that failed is an error with its reason; one that still runs is never reported as failed.
+        A job that failed is an error with its reason, and so is one that Temporal does not know: waiting for it
+        would never end. One that still runs is never reported as failed.
         """
         handle = self.client.get_workflow_handle(identifier, result_type=Receipt)
         for poll in range(POLLS):
@@ -127,9 +129,11 @@ class IngestActivities:
                 if status is not WorkflowExecutionStatus.RUNNING:
                     return await handle.result()
             except WorkflowFailureError as error:
-                reason = str(error.cause or error)
-                raise ApplicationError(f"{identifier}: {reason}", type="JobFailed", non_retryable=True) from None
+                raise ApplicationError(f"{identifier}: {_root(error)}", type="JobFailed", non_retryable=True) from None
             except RPCError as error:
+                if error.status is RPCStatusCode.NOT_FOUND:
+                    unknown = "Temporal knows no such job, or not any more"
+                    raise InvalidInput("job", unknown, fix="submit the batch again") from error
                 raise StoreUnavailable("temporal", error.status.name) from error
         raise still_running(identifier)
 
@@ -156,6 +160,13 @@ class IngestActivities:
             if receipts is not None:
                 return receipts
         raise still_running("confirm")
+
+
+def _root(error: BaseException) -> BaseException:
+    """Give the reason of a failure: what wraps it says only that an activity failed."""
+    while isinstance(error, WorkflowFailureError | FailureError) and error.cause:
+        error = error.cause
+    return error
 
 
 def still_running(what: str) -> ApplicationError:

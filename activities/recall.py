@@ -6,10 +6,12 @@ from pydantic import Field
 from temporalio import activity
 
 from perdure.documents import validated
+from perdure.errors import ResultTooLarge
 from perdure.model import Model
 from perdure.recall import Query, Recall, RecallResult
 from perdure.records import Lane
 from perdure.tenants import TenantKey
+from perdure.tools import RESULT_LIMIT
 
 
 class RecallRequest(Model):
@@ -38,8 +40,18 @@ class RecallActivities:
 
     @activity.defn(name="recall_memory")
     async def recall_memory(self, request: RecallRequest) -> RecallResult:
-        """Answer from every tier; a store that is down makes the answer degraded, not a failure."""
+        """Answer from every tier; a store that is down makes the answer degraded, not a failure.
+
+        Raises:
+            ResultTooLarge: When there is more under the keys than Temporal carries.
+        """
         question = request.model_dump(exclude={"user_id"})
         tenant = self._key.tenant_of(request.user_id)
         query = validated(Query, {**question, "tenant": tenant, "now": datetime.now(UTC)}, "")
-        return await self._recall.recall(query)
+        found = await self._recall.recall(query)
+        # Temporal would refuse it with words of its own, and try again.
+        if (size := len(found.model_dump_json().encode())) > RESULT_LIMIT:
+            raise ResultTooLarge(
+                f"the answer has {size:,} bytes, and at most {RESULT_LIMIT:,} can be given back (ask for fewer keys)"
+            )
+        return found

@@ -4,7 +4,7 @@ import json
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, TypeAdapter, field_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, TypeAdapter, field_validator
 
 from perdure.errors import InvalidInput
 from perdure.identity import canonical_json, memory_id, record_id
@@ -21,6 +21,11 @@ OPERATIONS_KEPT = 8
 
 LARGEST_PAYLOAD = 16_000
 """Bytes of canonical JSON that a record's payload may have: it is an insight, not a document."""
+
+DEEPEST_PAYLOAD = 64
+"""Lists and mappings within one another in a payload. Parsers stop at 200, and it travels inside others' messages."""
+
+_ARTICLES = frozenset({"a", "an", "the"})
 
 _payload: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
@@ -130,7 +135,8 @@ class RecordItem(Model):
 
     kind: Literal["record"] = "record"
     lane: Lane
-    key: Annotated[str, Field(min_length=1, max_length=200)]
+    key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    """What it is looked up by, without white space around it: the store trims what it compares."""
     payload: JsonValue
     summary: Annotated[str, Field(max_length=500)] = ""
     """A sentence for people and for search; without one, lane and key stand in."""
@@ -151,6 +157,8 @@ class RecordItem(Model):
             raise ValueError(f"{error.problem} ({error.fix})" if error.fix else error.problem) from error
         if size > LARGEST_PAYLOAD:
             raise ValueError(f"has {size:,} bytes (remember the insight, at most {LARGEST_PAYLOAD:,})")
+        if (depth := _depth(payload)) > DEEPEST_PAYLOAD:
+            raise ValueError(f"is nested {depth} deep (at most {DEEPEST_PAYLOAD})")
         return payload
 
 
@@ -233,8 +241,32 @@ def headline_of(text: str) -> str:
 def item_id(tenant: str, item: RecordItem | MemoryItem) -> str:
     """Give the id of the record or memory that an item becomes.
 
-    White space and a closing full stop do not make another memory.
+    Two items that state the same have one id, in whatever case they say it: else the second would be known
+    to the deletion log and to the mirror by an id of its own, and survive that the first is forgotten.
     """
     if isinstance(item, RecordItem):
         return record_id(tenant, item.lane, item.key, item.payload)
-    return memory_id(tenant, item.memory_type, " ".join(item.content.split()).rstrip("."))
+    return memory_id(tenant, item.memory_type, statement(item.content))
+
+
+def statement(content: str) -> str:
+    """Give a sentence's words in their order, without case, articles and stops: what two tellings of it share.
+
+    Whatever else there is may matter, and stays: a sign, an operator, a currency, the letter of "plan A".
+    """
+    words = [
+        word.casefold().rstrip(".,;:")
+        for place, word in enumerate(content.split())
+        if (word if place else word.casefold()) not in _ARTICLES
+    ]
+    return " ".join(filter(None, words)) or content.strip()
+
+
+def _depth(value: JsonValue) -> int:
+    match value:
+        case list():
+            return 1 + max(map(_depth, value), default=0)
+        case dict():
+            return 1 + max(map(_depth, value.values()), default=0)
+        case _:
+            return 0

@@ -97,9 +97,16 @@ class Door:
             return gone
 
     async def reindex(self, tenant: str) -> None:
-        """Set the tenant's next due date to what its memories say."""
-        async with self._leases.hold(tenant):
-            await self._due.set(tenant, await self._longterm.next_due(tenant))
+        """Set the tenant's next due date to what its memories say.
+
+        Raises:
+            LeaseLost: The lease ran out under us; nothing is set.
+        """
+        async with self._leases.hold(tenant) as lease:
+            moment = await self._longterm.next_due(tenant)
+            # Whoever slept past the lease would erase what another writer has made due since.
+            await lease.require(self._margin)
+            await self._due.set(tenant, moment)
 
     def _stamped(self, entry: Record | Memory, version: int, operation: str) -> Record | Memory:
         operations = (*entry.operations, operation)[-OPERATIONS_KEPT:]

@@ -25,6 +25,10 @@ class Deletion(Model):
     restored_at: Instant | None = None
     """When forgetting it was undone."""
 
+    def holds(self, run: str) -> bool:
+        """Say whether this run wrote the line, and has not taken it back."""
+        return self.run == run and self.restored_at is None
+
     def covers(self, occurrence: str, occurred_at: datetime) -> bool:
         """Say whether an observation is one that was forgotten: the same, or no newer than the deletion."""
         return self.restored_at is None and (occurrence in self.occurrences or occurred_at <= self.at)
@@ -51,10 +55,12 @@ class Deletions:
     async def write(self, tenant: str, deletions: Sequence[Deletion]) -> None:
         """Add lines, or replace those on the same ids."""
         if deletions:
-            lines = (text for line in deletions for text in (line.id, line.model_dump_json()))
-            await ask(self._redis, "HSET", _key(tenant), *lines)
+            # The run learns of the tenant first: after a crash in between, whoever finds the lines written
+            # would not write again, and undoing the run would pass the tenant over.
             for run in sorted({line.run for line in deletions}):
                 await ask(self._redis, "SADD", _run_key(run), tenant)
+            lines = (text for line in deletions for text in (line.id, line.model_dump_json()))
+            await ask(self._redis, "HSET", _key(tenant), *lines)
 
     async def tenants_of(self, run: str, *, after: str, limit: int) -> list[str]:
         """Give the tenants of which a run forgot something, in order of their ids.

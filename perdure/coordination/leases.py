@@ -14,7 +14,11 @@ LEASE_SECONDS = 10.0
 """Long enough for a batch of 100 (under 1 s measured) with the margin that its writes ask for; short enough that
 whoever comes after a holder that was killed can wait it out."""
 
-_TAKE = "return redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])"
+# The client repeats what it got no answer to, so a lease that is ours already is taken again.
+_TAKE = """
+if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end
+return redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+"""
 _LEFT = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pttl', KEYS[1]) end return -1"
 _DROP = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from perdure.changes import Door
 from perdure.coordination.deletions import Deletion, Deletions
 from perdure.crashpoints import CrashPoint, reached
+from perdure.errors import VersionConflict
 from perdure.forgetting.selection import Counts, Forgetting, Guard, select
 from perdure.longterm import LongTerm
 from perdure.mirror import DeletionLine, Mirror, RestorationLine
@@ -85,7 +86,7 @@ class Forgetter:
         """Forget what was chosen: from here on it is never recalled, and can be undone.
 
         Raises:
-            VersionConflict: One of them changed since: plan again.
+            VersionConflict: One of them changed since: plan again. What was logged of those that stay is taken back.
         """
         letting = {item.id: item for item in (*forgetting.tombstone, *forgetting.backdated)}
         if not letting:
@@ -108,7 +109,13 @@ class Forgetter:
             )
 
         expected = {identifier: item.version for identifier, item in letting.items()}
-        await self._door.change(forgetting.tenant, operation=f"forget:{run}", expected=expected, edit=edit, vectors={})
+        try:
+            await self._door.change(
+                forgetting.tenant, operation=f"forget:{run}", expected=expected, edit=edit, vectors={}
+            )
+        except VersionConflict:
+            await self._take_back(forgetting, run=run)
+            raise
         reached(CrashPoint.FORGET_TOMBSTONED)
         return len(reasons)
 
@@ -181,10 +188,26 @@ class Forgetter:
             )
             for item in forgetting.tombstone
             # A second attempt of the same run finds its line, and keeps it.
-            if item.id in stored and not (item.id in written and written[item.id].run == run)
+            if item.id in stored and not (item.id in written and written[item.id].holds(run))
         ]
         await self._mirrored(forgetting.tenant, lines)
         await self._deletions.write(forgetting.tenant, lines)
+
+    async def _take_back(self, forgetting: Forgetting, *, run: str) -> None:
+        """Strike from the log what it says of entries that were not forgotten: else they could not be seen again."""
+        tenant, ids = forgetting.tenant, [item.id for item in forgetting.tombstone]
+        stored = await self._longterm.get(tenant, ids)
+        lines = [
+            line
+            for line in (await self._deletions.of(tenant, ids)).values()
+            if line.holds(run) and line.id in stored and stored[line.id].state is not State.FORGOTTEN
+        ]
+        if lines:
+            kept = RestorationLine(ids=tuple(line.id for line in lines), run=run, at=forgetting.at)
+            await self._mirror.append(tenant, kept)
+            await self._deletions.write(
+                tenant, [line.model_copy(update={"restored_at": forgetting.at}) for line in lines]
+            )
 
     async def _mirrored(self, tenant: str, lines: Sequence[Deletion]) -> None:
         for line in lines:

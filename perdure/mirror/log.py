@@ -30,7 +30,7 @@ _CURRENT = "current.jsonl"
 class Mirror:
     """An append-only log for each tenant, shared safely by all processes of a machine.
 
-    Files are touched in worker threads only: an fsync can take long, and heartbeats must go on.
+    Files are touched and read in worker threads only: an fsync or a large log can take long, and heartbeats must go on.
 
     Args:
         folder: Where the logs are; made when first needed.
@@ -55,7 +55,7 @@ class Mirror:
         Raises:
             StoreUnavailable: When they cannot be read.
         """
-        return decode(await asyncio.to_thread(self._raw, tenant))
+        return await asyncio.to_thread(lambda: decode(self._raw(tenant)))
 
     async def deletions(self, tenant: str) -> dict[str, DeletionLine]:
         """Give the deletion log: what is deleted and not restored, by id.
@@ -65,8 +65,8 @@ class Mirror:
         Raises:
             StoreUnavailable: When it cannot be read.
         """
-        raw = await asyncio.to_thread(self._raw, tenant)
-        return deleted_ids(decode(filter(is_about_deletion, raw)).lines)
+        view = await asyncio.to_thread(lambda: decode(filter(is_about_deletion, self._raw(tenant))))
+        return deleted_ids(view.lines)
 
     async def episodes(self, tenant: str) -> list[EpisodeLine]:
         """Give the episodes that were to wait here for Redis, oldest first; those it has by now among them.
@@ -74,9 +74,8 @@ class Mirror:
         Raises:
             StoreUnavailable: When they cannot be read.
         """
-        raw = await asyncio.to_thread(self._raw, tenant)
-        lines = decode(filter(is_about_an_episode, raw)).lines
-        return [line for line in lines if isinstance(line, EpisodeLine)]
+        view = await asyncio.to_thread(lambda: decode(filter(is_about_an_episode, self._raw(tenant))))
+        return [line for line in view.lines if isinstance(line, EpisodeLine)]
 
     async def tenants(self) -> list[str]:
         """Give every tenant that has a log.

@@ -35,9 +35,9 @@ class Reconciled(Model):
 def reconcile(tenant: str, remote: Sequence[Entry], lines: Iterable[MirrorLine]) -> tuple[Reconciled, ...]:
     """Merge by id: each distinct id once, tagged with where it was found.
 
-    A deletion wins over every item before it in the log, and over an entry that was last seen before it.
-    After it, what was observed later counts, and what was observed before it or is one of the very
-    observations that were forgotten does not: submitting a batch again brings nothing back.
+    A deletion wins over what was observed before it or is one of the very observations that were forgotten,
+    wherever that stands in the log, and over an entry that was last seen before it: submitting a batch again
+    brings nothing back. What was observed later counts.
 
     Args:
         tenant: Whose entries and lines these are.
@@ -74,21 +74,24 @@ class _Observed:
     deletion: DeletionLine | None = None
 
     def observe(self, tenant: str, item: RecordItem | MemoryItem) -> None:
-        gone = self.deletion
-        again = gone and (
-            item.occurred_at <= gone.at or occurrence_id(tenant, "caller", item.occurrence) in gone.occurrences
-        )
+        again = self.deletion and _covers(self.deletion, tenant, item)
         (self.buried if again else self.items).setdefault(item.occurrence, item)
 
-    def heed(self, line: DeletionLine | RestorationLine) -> None:
+    def heed(self, tenant: str, line: DeletionLine | RestorationLine) -> None:
         if isinstance(line, DeletionLine):
-            self.buried |= self.items
-            self.items = {}
+            # A purge writes the line of its forgetting once more, and items may have come in between.
+            gone = {name: item for name, item in self.items.items() if _covers(line, tenant, item)}
+            self.items = {name: item for name, item in self.items.items() if name not in gone}
+            self.buried |= gone
             self.deletion = line
         else:
             self.items = self.buried | self.items
             self.buried = {}
             self.deletion = None
+
+
+def _covers(line: DeletionLine, tenant: str, item: RecordItem | MemoryItem) -> bool:
+    return item.occurred_at <= line.at or occurrence_id(tenant, "caller", item.occurrence) in line.occurrences
 
 
 def _observed(tenant: str, lines: Iterable[MirrorLine]) -> dict[str, _Observed]:
@@ -101,7 +104,7 @@ def _observed(tenant: str, lines: Iterable[MirrorLine]) -> dict[str, _Observed]:
                         observed[item_id(tenant, item)].observe(tenant, item)
             case DeletionLine() | RestorationLine():
                 for identifier in line.ids:
-                    observed[identifier].heed(line)
+                    observed[identifier].heed(tenant, line)
             case EpisodeLine():
                 pass
     return observed

@@ -6,6 +6,8 @@ memory learned later is not. So it answers only for a store that is down, and sa
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from perdure.longterm import Hit
@@ -25,10 +27,15 @@ _STOP = frozenset(
 def local_entries(query: Query, lines: Iterable[MirrorLine]) -> list[Record | Memory]:
     """Give what the mirror knows that recall may return, as the entries that it would become."""
     found = reconcile(query.tenant, (), lines)
-    superseded = {
-        item.supersedes for one in found for item in one.items if isinstance(item, MemoryItem) and item.supersedes
-    }
-    entries = [_entry(one) for one in found if one.id not in superseded]
+    replaced: dict[str, datetime] = {}
+    for item in chain.from_iterable(_replacing(one) for one in found):
+        replaced[item.supersedes] = max(item.occurred_at, replaced.get(item.supersedes, item.occurred_at))
+    entries = [
+        _entry(one)
+        for one in found
+        # What replaced something after it was replaced itself is believed again.
+        if one.id not in replaced or any(item.occurred_at > replaced[one.id] for item in _replacing(one))
+    ]
     return [entry for entry in entries if entry.valid_until is None or entry.valid_until > query.now]
 
 
@@ -66,6 +73,10 @@ def waiting_episodes(session: str, lines: Iterable[MirrorLine]) -> list[Episode]
         line.episode.id: line.episode for line in lines if isinstance(line, EpisodeLine) and line.session == session
     }
     return list(found.values())
+
+
+def _replacing(one: Reconciled) -> list[MemoryItem]:
+    return [item for item in one.items if isinstance(item, MemoryItem) and item.supersedes]
 
 
 def _words(text: str) -> frozenset[str]:

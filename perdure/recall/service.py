@@ -10,13 +10,13 @@ from perdure.embedding import Embedder, Vector
 from perdure.episodes import Episode, Episodes
 from perdure.errors import StoreUnavailable
 from perdure.longterm import Hit, LongTerm
-from perdure.mirror import Mirror, MirrorLine
+from perdure.mirror import Mirror
 from perdure.recall import local
 from perdure.recall.fuse import RELEVANCE_FIRST, Profile, Scored, rank, score_exact
 from perdure.recall.model import Phase, Query, RecalledItem, RecallResult, Trigger
 from perdure.recall.render import render
 from perdure.recall.telemetry import Telemetry
-from perdure.records import Record, headline_of
+from perdure.records import Memory, Record, headline_of
 from perdure.together import together
 
 _T = TypeVar("_T")
@@ -42,7 +42,8 @@ class _Answers:
 
     started: float
     degraded: set[str] = field(default_factory=set[str])
-    lines: tuple[MirrorLine, ...] | None = None
+    entries: list[Record | Memory] | None = None
+    """What the mirror knows, once it was asked."""
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Several phases may need the mirror at once; one reads it."""
 
@@ -138,7 +139,7 @@ class Recall:
         phase = Phase.EXACT
         if records is None:
             phase = Phase.MIRROR
-            records = local.exact(query, local.local_entries(query, await self._lines(query, answers)))[:limit]
+            records = local.exact(query, await self._local(query, answers))[:limit]
         why = "same lane and key" if query.keys else "same lane"
         return [_item(score_exact(one, now=query.now, profile=self._profile), phase, why) for one in records]
 
@@ -149,7 +150,8 @@ class Recall:
         hits = await self._search(query, answers, limit)
         if hits is None:
             phase = Phase.MIRROR
-            hits = local.by_words(query, local.local_entries(query, await self._lines(query, answers)))
+            entries = await self._local(query, answers)
+            hits = await self._ask_mirror(answers, asyncio.to_thread(local.by_words, query, entries)) or []
         floor = self._embedder.relevance_floor
         ranked = rank(hits, now=query.now, floor=floor, limit=limit, profile=self._profile)
         return [_item(scored, phase, _explained(scored, self._profile)) for scored in ranked]
@@ -183,20 +185,27 @@ class Recall:
             ),
         )
         if recent is None or important is None:
-            found = local.waiting_episodes(query.session, await self._lines(query, answers))
+            waiting = await self._ask_mirror(answers, self._mirror.episodes(query.tenant))
+            found = local.waiting_episodes(query.session, waiting or ())
             found = sorted(found, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
         else:
             found = recent + important
         distinct = {episode.id: episode for episode in found}
         return sorted(distinct.values(), key=lambda episode: (episode.at, episode.id))
 
-    async def _lines(self, query: Query, answers: _Answers) -> Sequence[MirrorLine]:
+    async def _local(self, query: Query, answers: _Answers) -> Sequence[Record | Memory]:
+        async def read() -> list[Record | Memory]:
+            view = await self._mirror.read(query.tenant)
+            # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
+            return await asyncio.to_thread(local.local_entries, query, view.lines)
+
         async with answers.reading:
-            if answers.lines is None:
-                end = answers.started + self._limit * _ALL_SHARE
-                view = await self._ask(answers, "mirror", "read", self._mirror.read(query.tenant), end)
-                answers.lines = view.lines if view else ()
-            return answers.lines
+            if answers.entries is None:
+                answers.entries = await self._ask_mirror(answers, read()) or []
+            return answers.entries
+
+    async def _ask_mirror(self, answers: _Answers, call: Awaitable[_T]) -> _T | None:
+        return await self._ask(answers, "mirror", "read", call, answers.started + self._limit * _ALL_SHARE)
 
     async def _ask(
         self, answers: _Answers, store: str, operation: str, call: Awaitable[_T], end: float | None = None

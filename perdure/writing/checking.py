@@ -12,7 +12,7 @@ from perdure.records import MemoryItem, RecordItem
 LARGEST_BATCH = 400_000
 """Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
 
-_KINDS: dict[JsonValue, type[RecordItem | MemoryItem]] = {"record": RecordItem, "memory": MemoryItem}
+_KINDS: dict[str, type[RecordItem | MemoryItem]] = {"record": RecordItem, "memory": MemoryItem}
 
 
 def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
@@ -22,7 +22,8 @@ def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
         InvalidItem: Naming the field and the fix.
     """
     written = mapping(raw, field, InvalidItem)
-    kind = _KINDS.get(written.get("kind"))
+    name = written.get("kind")
+    kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise InvalidItem(f"{field}.kind", "is neither record nor memory", fix="write kind: record, or kind: memory")
     return validated(kind, written, field, InvalidItem)
@@ -32,7 +33,7 @@ def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = 
     """Read a batch; an item that cannot be used keeps its place, with the reason.
 
     Raises:
-        InvalidItem: None of the items can be used, or there are none, or too many.
+        InvalidItem: None of the items can be used, or there are none, or too many; or the key or agent is no good.
     """
     if not 1 <= len(items) <= 100:
         raise InvalidItem("items", f"there are {len(items)}", fix="a batch has 1 to 100 items")
@@ -44,10 +45,11 @@ def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = 
             if len(items) == 1:
                 raise
             read.append(UnusableItem(reason=str(error)))
-    total = sum(len(item.model_dump_json()) for item in read)
+    total = sum(len(item.model_dump_json().encode()) for item in read)
     if total > LARGEST_BATCH:
         raise InvalidItem("items", f"have {total:,} bytes", fix=f"split them: a batch has at most {LARGEST_BATCH:,}")
     if all(isinstance(item, UnusableItem) for item in read):
         reasons = "; ".join(item.reason for item in read if isinstance(item, UnusableItem))
         raise InvalidItem("items", f"none can be used: {reasons}")
-    return Batch(tenant=tenant, key=key, items=tuple(read), run=run, agent=agent)
+    whole = {"tenant": tenant, "key": key, "items": tuple(read), "run": run, "agent": agent}
+    return validated(Batch, whole, "", InvalidItem)

@@ -1,5 +1,6 @@
 """What one more observation makes of an entry. Pure: absolute values from what is stored and what was seen."""
 
+from datetime import datetime
 from typing import Any
 
 from perdure.jobs import Batch
@@ -24,7 +25,7 @@ def observed(
     """Give the entry after an observation.
 
     The same observation again changes nothing, so a retry never inflates "seen". A forgotten entry that is
-    observed anew starts over: nothing of its old life comes back.
+    observed anew starts over: nothing of its old life comes back. A memory that was replaced is believed again.
     """
     occurrence = occurrence_of(batch.tenant, item)
     if stored is None or stored.state is State.FORGOTTEN:
@@ -48,7 +49,27 @@ def observed(
             "valid_until": item.valid_until,
         }
         return stored.model_copy(update=seen | (newest if item.occurred_at >= stored.last_seen else {}))
-    return stored.model_copy(update=seen | {"confidence": round(min(1.0, stored.confidence + REINFORCEMENT), 6)})
+    if isinstance(stored, Memory) and isinstance(item, MemoryItem) and stored.state is State.SUPERSEDED:
+        again = {
+            "state": State.CURRENT,
+            "superseded_by": "",
+            "supersedes": item.supersedes,
+            "confidence": item.confidence,
+            "valid_until": item.valid_until,
+        }
+        return stored.model_copy(update=seen | again)
+    more = {
+        "confidence": round(min(1.0, stored.confidence + REINFORCEMENT), 6),
+        "valid_until": _end(stored, item) if item.occurred_at >= stored.last_seen else stored.valid_until,
+    }
+    return stored.model_copy(update=seen | more)
+
+
+def _end(stored: Record | Memory, item: RecordItem | MemoryItem) -> datetime | None:
+    """Give until when something holds that was just observed: a past end is refuted, an open one is news of none."""
+    if item.valid_until is None and stored.valid_until is not None and stored.valid_until > item.occurred_at:
+        return stored.valid_until
+    return item.valid_until
 
 
 def superseded(stored: Memory, by: str) -> Memory:

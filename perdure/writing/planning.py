@@ -5,7 +5,6 @@ cosine of .979, while true paraphrases have .72 to .74 (measured): so a neighbou
 says the same words, and everything else is a memory of its own.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -14,10 +13,7 @@ from perdure.errors import InvalidItem
 from perdure.identity import occurrence_id
 from perdure.jobs import Batch, BatchItem, Decision, Plan, PlannedItem, UnusableItem
 from perdure.model import Model, Unit
-from perdure.records import Memory, MemoryItem, Record, RecordItem, State, item_id
-
-_NOISE = frozenset({"a", "an", "the"})
-_WORD = re.compile(r"[\w'@/+#-]+")
+from perdure.records import Memory, MemoryItem, Record, RecordItem, State, item_id, statement
 
 
 class WritePolicy(Model):
@@ -33,6 +29,7 @@ class Known(Model):
     """What the stores know about a batch, read before it is planned."""
 
     entries: Mapping[str, Record | Memory]
+    """What the items would become, what they replace, and what replaced those."""
     deletions: Mapping[str, Deletion]
     neighbours: Mapping[int, Sequence[Memory]]
     """For each item's index, the current memories nominated by similarity."""
@@ -45,11 +42,7 @@ def occurrence_of(tenant: str, item: RecordItem | MemoryItem) -> str:
 
 def same_statement(one: str, other: str) -> bool:
     """Say whether two sentences have the same words in the same order, but for case, articles and stops."""
-    return _words(one) == _words(other)
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.casefold()) if word not in _NOISE]
+    return statement(one) == statement(other)
 
 
 def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime) -> Plan:
@@ -89,6 +82,8 @@ def _objection(tenant: str, index: int, item: RecordItem | MemoryItem, known: Kn
         return f"it was forgotten on {deletion.at:%Y-%m-%d}: {deletion.reason}"
     if isinstance(item, RecordItem):
         return ""
+    if problem := _replaced_already(tenant, item, known):
+        return problem
     if item.confidence < policy.minimum_confidence:
         field, low = f"items[{index}].confidence", f"{item.confidence} is below {policy.minimum_confidence}"
         return str(InvalidItem(field, low, fix="verify it first"))
@@ -106,6 +101,20 @@ def _cannot_replace(tenant: str, item: MemoryItem, replaced: Record | Memory | N
     if replaced.state is State.FORGOTTEN or replaced.superseded_by not in ("", target):
         return "that memory is no longer believed"
     return ""
+
+
+def _replaced_already(tenant: str, item: MemoryItem, known: Known) -> str:
+    """Say why a memory that was replaced is not believed again; empty: nothing speaks against it."""
+    stored = known.entries.get(item_id(tenant, item))
+    if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:
+        return ""
+    problem = f"it was replaced by {stored.superseded_by}"
+    if occurrence_of(tenant, item) in stored.occurrences:
+        return problem
+    heir = known.entries.get(stored.superseded_by)
+    if item.supersedes or heir is None or heir.state is State.FORGOTTEN:
+        return ""
+    return f"{problem} (if it holds again, say in supersedes what it replaces)"
 
 
 def _twin(item: MemoryItem, neighbours: Sequence[Memory]) -> Memory | None:

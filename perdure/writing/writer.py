@@ -10,7 +10,7 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.embedding import Embedder, Vector
 from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, PlannedItem, UnusableItem
 from perdure.longterm import LongTerm
-from perdure.records import Memory, MemoryItem, Record, RecordItem, item_id
+from perdure.records import Memory, MemoryItem, Record, RecordItem, headline_of, item_id, record_text
 from perdure.writing.observing import observed, superseded
 from perdure.writing.planning import Known, WritePolicy, plan
 
@@ -41,6 +41,8 @@ class Writer:
             self._deletions.of(batch.tenant, sorted(ids)),
             self._neighbours(batch.tenant, usable),
         )
+        heirs = {entry.superseded_by for entry in entries.values() if isinstance(entry, Memory) and entry.superseded_by}
+        entries |= await self._longterm.get(batch.tenant, sorted(heirs - entries.keys()))
         # A twin is written at the version it has in the store, like every other target.
         for found in neighbours.values():
             entries |= {memory.id: memory for memory in found if memory.id not in entries}
@@ -69,6 +71,9 @@ class Writer:
         if not work:
             return {}
 
+        embedded = await self._embedded(batch, decided)
+        vectors: dict[str, Vector] = {}
+
         def edit(identifier: str, stored: Record | Memory | None) -> Record | Memory:
             entry = stored
             for planned in work.get(identifier, ()):
@@ -79,9 +84,12 @@ class Writer:
                 entry = superseded(entry, replaced[identifier])
             if entry is None:
                 raise AssertionError(f"{identifier} was expected and nothing was planned for it")
+            headline = headline_of(entry.text)
+            # The vector goes with the text: an item that came late has another one, and not the last word.
+            if stored is None or headline != headline_of(stored.text):
+                vectors[identifier] = embedded[headline]
             return entry
 
-        vectors = await self._vectors(batch, decided)
         return await self._door.change(
             batch.tenant, operation=operation, expected=decided.expected, edit=edit, vectors=vectors
         )
@@ -126,18 +134,15 @@ class Writer:
         found = await asyncio.gather(*(nominated(vector) for vector in vectors))
         return dict(zip(memories, found, strict=True))
 
-    async def _vectors(self, batch: Batch, decided: Plan) -> dict[str, Vector]:
-        texts: dict[str, str] = {}
+    async def _embedded(self, batch: Batch, decided: Plan) -> dict[str, Vector]:
+        """Give the vector of each text that an entry may get."""
+        texts: set[str] = set()
         for planned in decided.items:
             item = batch.items[planned.index]
-            # What exists already keeps the vector that it has; a headline that changed gets its own.
-            if isinstance(item, MemoryItem) and decided.expected.get(planned.target) == 0:
-                texts[planned.target] = item.content
+            # A memory that is reinforced keeps its words; a record's headline can change.
+            if isinstance(item, MemoryItem) and planned.decision in (Decision.INSERT, Decision.SUPERSEDE):
+                texts.add(item.content)
             elif isinstance(item, RecordItem) and planned.decision is not Decision.REJECT:
-                texts[planned.target] = _searched(item)
-        vectors = await self._embedder.embed(list(texts.values()))
-        return dict(zip(texts, vectors, strict=True))
-
-
-def _searched(item: RecordItem) -> str:
-    return item.summary or f"{item.lane} {item.key}"
+                texts.add(headline_of(record_text(item)))
+        ordered = sorted(texts)
+        return dict(zip(ordered, await self._embedder.embed(ordered), strict=True))

@@ -35,16 +35,19 @@ def entry(run: str) -> Record:
     )
 
 
-async def write(servers: Servers, tenant: str, run: str, *, before_writing: threading.Event | None = None) -> None:
-    """Write one record through a door of its own, as another process would."""
-    redis = connect(servers.redis_url)
-    longterm = LongTerm(
+def opened(servers: Servers) -> LongTerm:
+    return LongTerm(
         servers.weaviate_url,
         servers.weaviate_grpc_port,
         embedding=Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension),
         api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
         prefix="PerdureDoor",
     )
+
+
+async def write(servers: Servers, tenant: str, run: str, *, before_writing: threading.Event | None = None) -> None:
+    """Write one record through a door of its own, as another process would."""
+    redis, longterm = connect(servers.redis_url), opened(servers)
     leases = Leases(redis, seconds=1.0, patience=5.0)
     door = Door(longterm=longterm, leases=leases, due=DueIndex(redis), rules=RetentionRules(), client_timeout=0.2)
 
@@ -63,13 +66,7 @@ async def write(servers: Servers, tenant: str, run: str, *, before_writing: thre
 
 
 async def read(servers: Servers, tenant: str) -> str:
-    longterm = LongTerm(
-        servers.weaviate_url,
-        servers.weaviate_grpc_port,
-        embedding=Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension),
-        api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
-        prefix="PerdureDoor",
-    )
+    longterm = opened(servers)
     [stored] = (await longterm.get(tenant, ["exec_1"])).values()
     await longterm.close()
     assert isinstance(stored, Record)
@@ -110,3 +107,29 @@ async def test_a_writer_that_slept_past_its_lease(
     await asyncio.to_thread(thread.join)
     assert isinstance(outcome[0], LeaseLost) == protected
     assert await read(servers, tenant) == ("second" if protected else "sleeper")
+
+
+async def test_whoever_slept_past_the_lease_does_not_erase_what_became_due(
+    servers: Servers, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redis, longterm = connect(servers.redis_url), opened(servers)
+    due, moment = DueIndex(redis), datetime(2000, 1, 1, tzinfo=UTC)
+    leases = Leases(redis, seconds=1.0, patience=5.0)
+    door = Door(longterm=longterm, leases=leases, due=due, rules=RetentionRules(), client_timeout=0.2)
+    read = LongTerm.next_due
+
+    async def read_and_sleep(self: LongTerm, tenant: str) -> datetime | None:
+        found = await read(self, tenant)
+        await redis.delete(f"perdure:{tenant}:lease")
+        await due.lower(tenant, moment)
+        return found
+
+    monkeypatch.setattr(LongTerm, "next_due", read_and_sleep)
+    try:
+        with pytest.raises(LeaseLost):
+            await door.reindex(tenant)
+        assert await due.next(tenant) == moment
+    finally:
+        await due.set(tenant, None)
+        await longterm.close()
+        await redis.aclose()

@@ -57,6 +57,14 @@ async def test_they_are_read_by_recency_and_by_importance(redis: Redis, tenant: 
     assert await episodes.recent(tenant, "s", 0) == []
 
 
+async def test_of_equally_important_ones_the_newest_are_given(redis: Redis, tenant: str) -> None:
+    episodes = Episodes(redis)
+    for number in (12, 9, 100, 8):
+        await episodes.append(tenant, "s", episode(number, 0.8))
+    await episodes.append(tenant, "s", episode(1000, 0.799))
+    assert [one.id for one in await episodes.important(tenant, "s", 2)] == ["step-100", "step-12"]
+
+
 async def test_sessions_and_tenants_are_apart(redis: Redis, tenant: str) -> None:
     episodes = Episodes(redis)
     await episodes.append(tenant, "s", episode(1))

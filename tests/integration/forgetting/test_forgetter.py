@@ -6,6 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.coordination.deletions import Deletion
+from perdure.errors import VersionConflict
 from perdure.forgetting import forgetter
 from perdure.jobs import Decision
 from perdure.mirror import BatchLine, reconcile
@@ -73,6 +74,39 @@ async def test_what_expired_is_tombstoned_then_purged_and_stays_away(
         assert (await stores.writer.plan(again, at=LATER)).items[0].decision is Decision.INSERT
     seen_anew = read_batch(tenant=tenant, key="job-2", items=[passing("a", "o2", at=LATER)])
     assert (await stores.writer.plan(seen_anew, at=LATER)).items[0].decision is Decision.INSERT
+
+
+async def test_what_was_seen_again_since_the_plan_stays_whole(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    planned = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    again = passing("a", "o2", at=NOW + timedelta(days=1)) | {"valid_until": (NOW + timedelta(days=99)).isoformat()}
+    await write(stores, tenant, again, operation="job-2")
+
+    with pytest.raises(VersionConflict):
+        await stores.forgetter.tombstone(planned, run="run-1")
+
+    third = read_batch(tenant=tenant, key="job-3", items=[again | {"occurrence": "o3"}])
+    assert (await stores.writer.plan(third, at=LATER)).items[0].decision is not Decision.REJECT
+    batches = [BatchLine(job_id="job-2", batch=read_batch(tenant=tenant, key="job-2", items=[again]), at=NOW)]
+    [found] = reconcile(tenant, [], [*batches, *(await stores.mirror.read(tenant)).lines])
+    assert found.id == identifier, "nor has the mirror lost it"
+
+    due = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=99), approved=False)
+    assert await stores.forgetter.tombstone(due, run="run-1") == 1, "it may still go later in the same run"
+    assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REJECT
+
+
+async def test_a_purge_that_comes_late_takes_nothing_new_from_the_mirror(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(first, run="run-1")
+    purge = await stores.forgetter.plan(tenant, at=LATER, approved=False)
+    new = read_batch(tenant=tenant, key="job-2", items=[passing("a", "o2", at=LATER)])
+    await stores.mirror.append(tenant, BatchLine(job_id="job-2", batch=new, at=LATER))
+    await stores.forgetter.purge(purge)
+
+    [found] = reconcile(tenant, [], (await stores.mirror.read(tenant)).lines)
+    assert (found.id, [item.occurrence for item in found.items]) == (identifier, ["o2"])
 
 
 async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> None:

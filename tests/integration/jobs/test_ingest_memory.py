@@ -6,11 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from pydantic import JsonValue
-from temporalio.client import WorkflowFailureError
+from pydantic import JsonValue, ValidationError
+from temporalio.client import ActivityFailureError, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from activities.ingest import job_id
+from activities.ingest import RememberRequest, job_id
 from activities.starting import TASK_TIMEOUT
 from perdure.forgetting import forgetter
 from perdure.jobs import Batch, Fate, Receipt
@@ -108,6 +108,37 @@ async def test_waiting_reports_a_failed_job_with_its_reason(servers: Servers, tm
         assert "key" in failure.value.cause.message
 
 
+async def test_a_job_that_was_ended_from_outside_begins_again_when_its_batch_is_submitted_again(
+    servers: Servers, tmp_path: Path, tenant: str
+) -> None:
+    async with deployment(servers, tmp_path) as here:
+        batch = batch_of(tenant, statement(1))
+        nobody = f"q-{uuid4().hex}"
+        ended = await here.client.start_workflow("IngestMemory", batch, id=job_id(batch), task_queue=nobody)
+        await ended.terminate()
+        assert (await receipt_of(here, await submitted(here, batch))).count(Fate.SEARCHABLE) == 1
+
+
+async def test_waiting_says_why_a_job_failed_and_does_not_wait_for_what_is_not_there(
+    servers: Servers, tmp_path: Path, tenant: str
+) -> None:
+    async with deployment(servers, tmp_path, serving=False) as here:
+        await here.services.longterm.open()
+    async with deployment(servers, tmp_path, settings={"embedding": "hashing"}) as here:
+        job = await submitted(here, batch_of(tenant, statement(1)))
+        for waited, reason in ((job, "PRD201"), ("ingest-of-nobody", "no such job")):
+            with pytest.raises(ActivityFailureError) as failure:
+                await here.client.execute_activity(
+                    "wait_ingest",
+                    waited,
+                    id=uuid4().hex,
+                    task_queue=here.queue,
+                    result_type=Receipt,
+                    start_to_close_timeout=timedelta(seconds=20),
+                )
+            assert reason in str(failure.value.cause)
+
+
 async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers: Servers, tmp_path: Path) -> None:
     user = f"user {uuid4().hex}"
     async with deployment(servers, tmp_path) as here:
@@ -180,3 +211,8 @@ async def test_undoing_what_never_was_is_refused(servers: Servers, tmp_path: Pat
                 "UndoForgetting", {"run": "nonsense"}, id=uuid4().hex, task_queue=here.queue
             )
         assert "forgot nothing that can still be undone" in str(failure.value.cause)
+
+
+def test_nobody_remembers_for_nobody() -> None:
+    with pytest.raises(ValidationError, match="user_id"):
+        RememberRequest(user_id="", key="k", items=(statement(1),))

@@ -20,8 +20,7 @@ from opentelemetry.trace import SpanKind
 from activities.recall import RecallActivities, RecallRequest
 from perdure.embedding import HashingEmbedder, MiniLMEmbedder, Vector
 from perdure.episodes import Episode, EpisodeKind, Episodes, connect
-from perdure.errors import EmbeddingMismatch, StoreUnavailable
-from perdure.identity import memory_id
+from perdure.errors import EmbeddingMismatch, ResultTooLarge, StoreUnavailable
 from perdure.jobs import Batch
 from perdure.longterm import Embedding, LongTerm
 from perdure.mirror import BatchLine, EpisodeLine, Mirror
@@ -263,6 +262,32 @@ async def test_a_store_that_hangs_costs_no_more_than_the_limit(servers: Servers,
         await silent.wait_closed()
 
 
+async def test_a_large_mirror_costs_no_more_than_the_limit_and_holds_nothing_else_up(tiers: Tiers) -> None:
+    items = tuple(believed(f"statement {number} of a long life") for number in range(40_000))
+    for start in range(0, len(items), 100):
+        batch = Batch(tenant=tiers.tenant, key=str(start), items=items[start : start + 100])
+        await tiers.mirror.append(tiers.tenant, BatchLine(job_id="j", batch=batch, at=NOW))
+    dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)
+    pauses: list[float] = []
+
+    async def beat() -> None:
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(0.01)
+            pauses.append(time.perf_counter() - before)
+
+    beating = asyncio.create_task(beat())
+    started = time.perf_counter()
+    result = await tiers.recall(longterm=dead, limit_seconds=0.4).recall(tiers.query("statement"))
+    took = time.perf_counter() - started
+    beating.cancel()
+    # All of it takes 2 s and more; wide bounds, since what else runs here may take its share.
+    assert took < 1.2
+    assert max(pauses) < 1.2
+    assert "mirror" in result.degraded, "the control: there was more than the limit allows"
+    await dead.close()
+
+
 async def test_with_redis_down_the_rest_answers(tiers: Tiers) -> None:
     await tiers.know(*KNOWN)
     await tiers.mirror.append(tiers.tenant, EpisodeLine(session="s", episode=episode(7)))
@@ -322,6 +347,20 @@ async def test_the_activity_answers_for_the_user_who_asks_alone(tiers: Tiers) ->
         await tiers.longterm.drop_tenant(theirs.tenant)
 
 
+async def test_an_answer_that_temporal_cannot_carry_is_refused_with_what_to_do(tiers: Tiers) -> None:
+    key = TenantKey(os.urandom(32))
+    theirs = dataclasses.replace(tiers, tenant=key.tenant_of("ada"))
+    try:
+        for number in range(0, 140, 20):
+            large = [logged("k", payload={"n": n, "text": "x" * 15_900}) for n in range(number, number + 20)]
+            await theirs.know(*large, mirrored=False)
+        activities = RecallActivities(tiers.recall(), key)
+        with pytest.raises(ResultTooLarge, match="ask for fewer keys"):
+            await activities.recall_memory(RecallRequest(user_id="ada", lane=Lane.PATTERN, keys=("k",)))
+    finally:
+        await tiers.longterm.drop_tenant(theirs.tenant)
+
+
 @pytest.mark.parametrize("content", [False, True])
 async def test_spans_and_the_histogram(tiers: Tiers, content: bool) -> None:
     await tiers.know(*KNOWN, logged("a"))
@@ -366,4 +405,4 @@ async def test_spans_and_the_histogram(tiers: Tiers, content: bool) -> None:
 async def test_a_memory_id_is_its_own(tiers: Tiers) -> None:
     await tiers.know(KNOWN[0])
     [item] = (await tiers.recall().recall(tiers.query("peanuts"))).items
-    assert item.id == memory_id(tiers.tenant, MemoryType.CONSTRAINT, "The user is allergic to peanuts")
+    assert item.id == item_id(tiers.tenant, KNOWN[0])

@@ -151,3 +151,68 @@ async def test_no_write_starts_when_the_lease_has_too_little_left(stores: Stores
         await stores.redis.delete(f"perdure:{tenant}:lease")
         with pytest.raises(LeaseLost):
             await lease.require(0.1)
+
+
+async def test_what_was_forgotten_does_not_come_back_in_another_case(stores: Stores, tenant: str) -> None:
+    ends = (NOW + timedelta(days=1)).isoformat()
+    first = read_batch(tenant=tenant, key="a", items=[fact("The office is closed.", "o1", valid_until=ends)])
+    second = read_batch(tenant=tenant, key="b", items=[fact("the office is closed", "o2", valid_until=ends)])
+    both = {*await written(stores, first, "j1"), *await written(stores, second, "j2")}
+    assert len(both) == 1
+    forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(forgetting, run="run-1")
+    for batch in (first, second):
+        [planned] = (await stores.writer.plan(batch, at=NOW + timedelta(days=3))).items
+        assert (planned.decision, "forgotten" in planned.reason) == (Decision.REJECT, True)
+
+
+async def test_a_batch_that_says_one_thing_twice_makes_one_memory(stores: Stores, tenant: str) -> None:
+    batch = read_batch(
+        tenant=tenant, key="a", items=[fact("Ada likes peanuts.", "o1"), fact("ada likes peanuts", "o2")]
+    )
+    one, other = await written(stores, batch, "j1")
+    assert one == other
+    [memory] = (await stores.longterm.get(tenant, [one])).values()
+    assert memory.seen == 2
+
+
+async def test_a_correction_that_is_taken_back_leaves_the_first_memory_believed(stores: Stores, tenant: str) -> None:
+    [kim] = await written(stores, read_batch(tenant=tenant, key="a", items=[fact("The lead is Kim.", "o1")]), "j1")
+    corrected = read_batch(tenant=tenant, key="b", items=[fact("The lead is Lee.", "o2", supersedes=kim)])
+    [lee] = await written(stores, corrected, "j2")
+    back = read_batch(tenant=tenant, key="c", items=[fact("The lead is Kim.", "o3", supersedes=lee)])
+    assert await written(stores, back, "j3") == [kim]
+    stored = await stores.longterm.get(tenant, [kim, lee])
+    assert {one: entry.state for one, entry in stored.items()} == {kim: State.CURRENT, lee: State.SUPERSEDED}
+    [retried] = (await stores.writer.plan(corrected, at=NOW)).items
+    assert retried.decision is Decision.REJECT, "and a retry of the correction does not turn it round again"
+
+
+async def test_what_holds_again_after_its_end_is_recalled(stores: Stores, tenant: str) -> None:
+    ended = fact("Deploys are frozen.", "o1", valid_until=(NOW + timedelta(hours=1)).isoformat())
+    again = fact("Deploys are frozen.", "o2", occurred_at=(NOW + timedelta(hours=2)).isoformat())
+    await written(stores, read_batch(tenant=tenant, key="a", items=[ended]), "j1")
+    await written(stores, read_batch(tenant=tenant, key="b", items=[again]), "j2")
+    hits = await stores.longterm.search(
+        tenant, text="deploys frozen", vector=None, limit=10, now=NOW + timedelta(hours=3)
+    )
+    assert len(hits) == 1
+    assert await stores.longterm.due(tenant, before=NOW + timedelta(days=9), limit=9) == []
+
+
+async def test_a_record_is_found_by_the_words_that_it_shows(stores: Stores, tenant: str) -> None:
+    """The older observation comes late: its summary is not shown, so it must not be what is searched."""
+
+    def seen(occurrence: str, summary: str, hours: int) -> Batch:
+        item = log("deploy", 1, occurrence) | {
+            "summary": summary,
+            "occurred_at": (NOW + timedelta(hours=hours)).isoformat(),
+        }
+        return read_batch(tenant=tenant, key=occurrence, items=[item])
+
+    [identifier] = await written(stores, seen("o2", "the deploy was rolled back", 2), "j1")
+    await written(stores, seen("o1", "peanuts are legumes", 1), "j2")
+    [vector] = await stores.embedder.embed(["the deploy was rolled back"])
+    [hit] = await stores.longterm.search(tenant, text="", vector=vector, limit=1, now=NOW, kinds=["record"])
+    assert hit.entry.id == identifier
+    assert (hit.entry.text.partition("\n")[0], hit.cosine) == ("the deploy was rolled back", pytest.approx(1, abs=1e-4))

@@ -73,3 +73,10 @@ def test_waiting_episodes_are_those_of_the_session_once() -> None:
     one = Episode(id="1", kind=EpisodeKind.TOOL, text="x", importance=0.5, at=NOW)
     waiting: list[MirrorLine] = [EpisodeLine(session=session, episode=one) for session in ("s", "s", "other")]
     assert local.waiting_episodes("s", waiting) == [one]
+
+
+def test_what_replaced_its_own_successor_is_believed_again() -> None:
+    kim, lee = believed("lead is Kim"), believed("lead is Lee", supersedes=item_id(TENANT, believed("lead is Kim")))
+    later = {"occurrence": "again", "occurred_at": NOW + timedelta(days=1), "supersedes": item_id(TENANT, lee)}
+    found = local.local_entries(query("lead"), lines(kim, lee, kim.model_copy(update=later)))
+    assert [entry.text for entry in found] == ["lead is Kim"]

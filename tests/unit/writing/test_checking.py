@@ -26,6 +26,13 @@ RECORD: dict[str, JsonValue] = {
 }
 
 
+def nested(deep: int) -> JsonValue:
+    value: JsonValue = 1
+    for level in range(deep):
+        value = [value] if level % 2 else {"in": value}
+    return value
+
+
 @pytest.mark.parametrize(
     ("item", "names"),
     [
@@ -36,7 +43,10 @@ RECORD: dict[str, JsonValue] = {
         (GOOD | {"occurred_at": "2026-05-01T00:00:00"}, "items[0].occurred_at"),
         (GOOD | {"content": "recalled EXEC_MEMORY_JSON={}"}, "not remembered again"),
         (RECORD | {"lane": "patern"}, "items[0].lane"),
+        (RECORD | {"kind": ["record"]}, "items[0].kind"),
+        (RECORD | {"key": " \t"}, "items[0].key"),
         (RECORD | {"payload": 2**60}, "too large for JSON"),
+        (RECORD | {"payload": nested(65)}, "is nested 65 deep"),
         (RECORD | {"payload": "x" * LARGEST_PAYLOAD}, "remember the insight"),
         ("text", "items[0]"),
     ],
@@ -63,3 +73,25 @@ def test_a_batch_is_bounded_as_a_whole() -> None:
     read_batch(tenant="t", key="k", items=[large] * 25)
     with pytest.raises(InvalidItem, match="split them"):
         read_batch(tenant="t", key="k", items=[large] * 30)
+
+
+@pytest.mark.parametrize(
+    ("about", "field"), [({"key": ""}, "key"), ({"key": "k" * 301}, "key"), ({"agent": "my agent"}, "agent")]
+)
+def test_what_is_wrong_with_the_batch_itself_is_named_too(about: dict[str, str], field: str) -> None:
+    whole = {"tenant": "t", "key": "k"} | about
+    with pytest.raises(InvalidItem, match=f"^PRD105 {field}: "):
+        read_batch(items=[GOOD], **whole)
+
+
+def test_a_batch_is_measured_in_bytes() -> None:
+    wide = [GOOD | {"content": chr(0x1F4A1) * 8_000, "occurrence": f"o{number}"} for number in range(13)]
+    with pytest.raises(InvalidItem, match="split them"):
+        read_batch(tenant="t", key="k", items=wide)
+
+
+def test_white_space_around_a_key_makes_no_other_key() -> None:
+    [trimmed, as_it_is] = read_batch(
+        tenant="t", key="k", items=[RECORD | {"key": " numpy\n"}, RECORD | {"key": "numpy"}]
+    ).items
+    assert trimmed == as_it_is, "the store would find either under both"

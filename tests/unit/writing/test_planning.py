@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from perdure.coordination.deletions import Deletion
 from perdure.jobs import Batch, Decision
-from perdure.records import Lane, Memory, MemoryItem, Record, RecordItem, item_id
+from perdure.records import Lane, Memory, MemoryItem, Record, RecordItem, State, item_id
 from perdure.writing.observing import observed
 from perdure.writing.planning import Known, WritePolicy, occurrence_of, plan, same_statement
 
@@ -26,6 +26,12 @@ def record(payload: str, occurrence: str, at: datetime = NOW) -> RecordItem:
     return RecordItem(lane=Lane.PATTERN, key="k", payload=payload, occurrence=occurrence, occurred_at=at)
 
 
+def believed(item: MemoryItem, **more: object) -> Memory:
+    entry = observed(None, item_id("t", item), item, batch(item))
+    assert isinstance(entry, Memory)
+    return entry.model_copy(update=more)
+
+
 def batch(*items: MemoryItem | RecordItem) -> Batch:
     return Batch(tenant="t", key="k", items=items)
 
@@ -39,6 +45,13 @@ def batch(*items: MemoryItem | RecordItem) -> Batch:
         ("The limit is 5", "The limit is 50"),
         ("Use C", "Use C++"),
         ("Use C", "Use C#"),
+        ("Keep backups for ≥ 5 days", "Keep backups for ≤ 5 days"),
+        ("Alert when errors > 5", "Alert when errors < 5"),
+        ("The fee is $5", "The fee is €5"),
+        ("The check is x == y", "The check is x != y"),
+        ("The release is ✅", "The release is ❌"),
+        ("Plan A failed", "The plan failed"),
+        ("The deploy is frozen.", "The deploy is frozen?"),
     ],
 )
 def test_a_difference_that_matters_makes_another_statement(one: str, other: str) -> None:
@@ -46,7 +59,10 @@ def test_a_difference_that_matters_makes_another_statement(one: str, other: str)
 
 
 def test_case_articles_and_stops_do_not() -> None:
-    assert same_statement("The deploy freezes on Fridays.", "the deploy freezes on fridays")
+    one, other = "The deploy freezes on Fridays.", "the deploy  freezes on fridays"
+    assert same_statement(one, other)
+    assert item_id("t", memory(one)) == item_id("t", memory(other)), "so both are one to mirror and deletion log"
+    assert not same_statement("...", "the ;")
 
 
 def test_what_was_forgotten_is_refused_unless_it_is_observed_anew() -> None:
@@ -89,3 +105,41 @@ def test_the_list_of_occurrences_is_bounded(order: list[int]) -> None:
     assert entry is not None
     assert len(entry.occurrences) <= 64
     assert entry.confidence <= 1
+
+
+def test_a_memory_that_was_replaced_comes_back_only_on_purpose() -> None:
+    kim, lee = memory("The lead is Kim."), memory("The lead is Lee.")
+    heir = believed(lee)
+    stored = believed(kim, state=State.SUPERSEDED, superseded_by=heir.id)
+    known = Known(entries={stored.id: stored, heir.id: heir}, deletions={}, neighbours={})
+
+    def decided(item: MemoryItem, known: Known = known) -> tuple[Decision, str]:
+        [planned] = plan(batch(item), known, policy=WritePolicy(), at=NOW).items
+        return planned.decision, planned.reason
+
+    anew = kim.model_copy(update={"occurrence": "o2"})
+    for retried_or_said_in_passing in (kim, kim.model_copy(update={"supersedes": heir.id}), anew):
+        decision, reason = decided(retried_or_said_in_passing)
+        assert decision is Decision.REJECT
+        assert f"it was replaced by {heir.id}" in reason
+    assert decided(anew.model_copy(update={"supersedes": heir.id})) == (Decision.SUPERSEDE, "")
+    purged = Known(entries={stored.id: stored}, deletions={}, neighbours={})
+    assert decided(anew, purged) == (Decision.REINFORCE, "")
+
+
+def test_an_observation_after_the_end_gives_a_new_one() -> None:
+    def until(occurrence: str, day: int, end: int | None) -> MemoryItem:
+        moment = {"occurred_at": NOW + timedelta(days=day), "valid_until": NOW + timedelta(days=end) if end else None}
+        return memory("Deploys are frozen.", occurrence=occurrence).model_copy(update=moment)
+
+    def ends(*items: MemoryItem) -> datetime | None:
+        entry: Record | Memory | None = None
+        for item in items:
+            entry = observed(entry, "mem_1", item, batch(item))
+        return entry.valid_until if entry else None
+
+    assert ends(until("1", 0, 5), until("2", 7, 9)) == NOW + timedelta(days=9)
+    assert ends(until("1", 0, 5), until("2", 7, None)) is None, "it ended, and holds again"
+    assert ends(until("1", 0, 5), until("2", 3, 9)) == NOW + timedelta(days=9)
+    assert ends(until("1", 0, 5), until("2", 3, None)) == NOW + timedelta(days=5), "who names no end denies none"
+    assert ends(until("1", 3, 9), until("2", 0, 5)) == NOW + timedelta(days=9), "a late word is not the last"
