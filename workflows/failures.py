@@ -1,8 +1,26 @@
 """What a failed activity means to a workflow. Pure."""
 
+from typing import TypeVar
+
 from temporalio.exceptions import ActivityError, ApplicationError
 
+from perdure.errors import InvalidInput
+from perdure.model import Model
+
 _LONGEST = 2_000
+
+M = TypeVar("M", bound=Model)
+
+
+def required(argument: M | None, missing: InvalidInput) -> M:
+    """Give a workflow's input; one that was started without any fails, where it would else be retried for ever.
+
+    Raises:
+        ApplicationError: That it is missing.
+    """
+    if argument is None:
+        raise ApplicationError(str(missing), type=type(missing).__name__, non_retryable=True)
+    return argument
 
 
 def is_conflict(error: ActivityError) -> bool:

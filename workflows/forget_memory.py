@@ -15,10 +15,11 @@ with workflow.unsafe.imports_passed_through():
         SelectRequest,
     )
     from activities.starting import TENANT
+    from perdure.errors import InvalidInput
     from perdure.forgetting import Forgetting, Letting
     from perdure.model import Instant, Model
     from workflows import options, rolling
-    from workflows.failures import is_conflict
+    from workflows.failures import is_conflict, required
 
 _TENANTS = 100
 """Tenants that are looked up at once."""
@@ -75,12 +76,13 @@ class ForgetMemory:
     """Sweeps the tenants that have something due, one after the other."""
 
     @workflow.init
-    def __init__(self, sweep: ForgetRun) -> None:
-        self._report = sweep.report
+    def __init__(self, sweep: ForgetRun | None = None) -> None:
+        self._report = sweep.report if sweep else Report()
 
     @workflow.run
-    async def run(self, sweep: ForgetRun) -> ForgetResult:
+    async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
         """Run the sweep; it waits for nobody."""
+        sweep = required(sweep, InvalidInput("input", "is missing", fix="give a ForgetRun, {} for the usual one"))
         now = sweep.now or workflow.now()
         run = sweep.run or workflow.info().run_id
         after = sweep.after

@@ -5,9 +5,10 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.ingest import ApplyRequest, ConfirmRequest, IngestActivities, PlanRequest
+    from perdure.errors import InvalidInput
     from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
-    from workflows import options
-    from workflows.failures import is_conflict
+    from workflows import options, rolling
+    from workflows.failures import is_conflict, required
 
 
 @workflow.defn(name="IngestMemory")
@@ -15,14 +16,14 @@ class IngestMemory:
     """Makes a batch searchable, or says why not, exactly once for each batch."""
 
     @workflow.init
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
+    def __init__(self, batch: Batch | None = None) -> None:
         self._plans = 0
         self._stage = "planning"
 
     @workflow.run
-    async def run(self, batch: Batch) -> Receipt:
+    async def run(self, batch: Batch | None = None) -> Receipt:
         """Run the job; its id is the operation's id, so that nothing is written twice."""
+        batch = required(batch, InvalidInput("input", "is missing", fix="give a Batch"))
         operation = workflow.info().workflow_id
         while True:
             plan = await self._plan(batch)
@@ -32,8 +33,10 @@ class IngestMemory:
             except ActivityError as error:
                 if not is_conflict(error):
                     raise
+                if rolling.is_due():
+                    workflow.continue_as_new(batch)
         items = await self._confirm(batch, plan, versions)
-        self._show("done")
+        self._show(batch, "done")
         return Receipt(job_id=operation, items=items)
 
     @workflow.query
@@ -43,7 +46,7 @@ class IngestMemory:
 
     async def _plan(self, batch: Batch) -> Plan:
         self._plans += 1
-        self._show("planning")
+        self._show(batch, "planning")
         return await workflow.execute_activity_method(
             IngestActivities.plan,
             PlanRequest(batch=batch, at=workflow.now()),
@@ -52,7 +55,7 @@ class IngestMemory:
         )
 
     async def _apply(self, batch: Batch, plan: Plan, operation: str) -> dict[str, int]:
-        self._show("applying")
+        self._show(batch, "applying")
         return await workflow.execute_activity_method(
             IngestActivities.apply,
             ApplyRequest(batch=batch, plan=plan, operation=operation),
@@ -61,7 +64,7 @@ class IngestMemory:
         )
 
     async def _confirm(self, batch: Batch, plan: Plan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
-        self._show("confirming")
+        self._show(batch, "confirming")
         return await workflow.execute_activity_method(
             IngestActivities.confirm,
             ConfirmRequest(batch=batch, plan=plan, versions=versions),
@@ -69,8 +72,8 @@ class IngestMemory:
             summary=f"Read back {len(versions)} entries",
         )
 
-    def _show(self, stage: str) -> None:
+    def _show(self, batch: Batch, stage: str) -> None:
         self._stage = stage
         again = f", planned {self._plans} times" if self._plans > 1 else ""
-        asked_by = f" for `{self._batch.run}`" if self._batch.run else ""
-        workflow.set_current_details(f"**{stage}** {len(self._batch.items)} items{asked_by}{again}")
+        asked_by = f" for `{batch.run}`" if batch.run else ""
+        workflow.set_current_details(f"**{stage}** {len(batch.items)} items{asked_by}{again}")

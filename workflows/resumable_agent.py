@@ -6,10 +6,11 @@ from typing import TypeVar
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeUpdate
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.starting import AGENT, PHASE, SKILL, TENANT
+    from perdure.errors import InvalidTask
     from perdure.model import Model
     from perdure.procedures.calls import (
         AnnounceCall,
@@ -36,7 +37,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from workflows import options, rolling
     from workflows.display import details
-    from workflows.failures import problem_of
+    from workflows.failures import problem_of, required
     from workflows.learning import Learning
     from workflows.plan_cursor import Here, ended, entered, here, leaves
     from workflows.questions import Questions
@@ -82,10 +83,7 @@ class ResumableAgent:
     @workflow.run
     async def run(self, task: TaskRun | None = None) -> TaskResult:
         """Run a task to its end, and give its result."""
-        if task is None:
-            raise ApplicationError(
-                "PRD101 task: is missing (give an AgentTask)", type="InvalidTask", non_retryable=True
-            )
+        required(task, InvalidTask("task", "is missing", fix="give an AgentTask"))
         try:
             await self._run()
             return await self._evaluated()
@@ -100,6 +98,8 @@ class ResumableAgent:
         except Exception as error:
             if is_cancelled_exception(error):
                 await self._ended(Phase.CANCELLED, "cancelled")
+            elif isinstance(error, FailureError):
+                await self._ended(Phase.FAILED, str(error))
             raise
         except asyncio.CancelledError:
             await self._ended(Phase.CANCELLED, "cancelled")
@@ -271,8 +271,10 @@ class ResumableAgent:
                 timeout_summary=f"an answer to {asked.id}",
             )
         except TimeoutError:
-            self._questions.withdraw(asked.id)
-            raise TaskFailed(f"step {self._step}: nobody answered within {hours:g} h") from None
+            # An answer that came with the last moment was accepted, so it counts.
+            if not self._questions.is_answered(asked.id):
+                self._questions.withdraw(asked.id)
+                raise TaskFailed(f"step {self._step}: nobody answered within {hours:g} h") from None
         answer = self._questions.take(asked.id)
         self._enter(Phase.RUNNING)
         return answer.value

@@ -9,9 +9,10 @@ from temporalio.exceptions import ActivityError, ApplicationError
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import FindUndo, ForgettingActivities, RestoreRequest
     from activities.starting import TENANT
+    from perdure.errors import InvalidInput
     from perdure.model import Instant, Model
     from workflows import options, rolling
-    from workflows.failures import is_conflict
+    from workflows.failures import is_conflict, required
 
 
 class UndoRun(Model):
@@ -43,13 +44,14 @@ class UndoForgetting:
     """Brings back what a sweep forgot, as far as it is not purged."""
 
     @workflow.init
-    def __init__(self, undo: UndoRun) -> None:
-        self._now = undo.now or workflow.now()
-        self._restored = undo.restored
+    def __init__(self, undo: UndoRun | None = None) -> None:
+        self._now = (undo and undo.now) or workflow.now()
+        self._restored = undo.restored if undo else 0
 
     @workflow.run
-    async def run(self, undo: UndoRun) -> UndoResult:
+    async def run(self, undo: UndoRun | None = None) -> UndoResult:
         """Undo a run for each tenant that it touched."""
+        undo = required(undo, InvalidInput("input", "is missing", fix="give an UndoRun"))
         run, after = undo.run, undo.after
         while True:
             found = await workflow.execute_activity_method(

@@ -36,11 +36,11 @@ class SecondThought(IngestMemory):
     """An activity more."""
 
     @workflow.init
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Batch | None = None) -> None:
         super().__init__(batch)
 
     @workflow.run
-    async def run(self, batch: Batch) -> Receipt:
+    async def run(self, batch: Batch | None = None) -> Receipt:
         return await super().run(batch)
 
     async def _plan(self, batch: Batch) -> Plan:
@@ -53,11 +53,11 @@ class AnyOrder(ForgetMemory):
     """An order that comes from a set: the one of the recording in some processes, another one in others."""
 
     @workflow.init
-    def __init__(self, sweep: ForgetRun) -> None:
+    def __init__(self, sweep: ForgetRun | None = None) -> None:
         super().__init__(sweep)
 
     @workflow.run
-    async def run(self, sweep: ForgetRun) -> ForgetResult:
+    async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
         return await super().run(sweep)
 
     async def _let_go(self, chosen: Forgetting, run: str) -> tuple[int, int]:
@@ -74,11 +74,11 @@ class Hesitant(UndoForgetting):
     """A timer more."""
 
     @workflow.init
-    def __init__(self, undo: UndoRun) -> None:
+    def __init__(self, undo: UndoRun | None = None) -> None:
         super().__init__(undo)
 
     @workflow.run
-    async def run(self, undo: UndoRun) -> UndoResult:
+    async def run(self, undo: UndoRun | None = None) -> UndoResult:
         await workflow.sleep(1)
         return await super().run(undo)
 
