@@ -6,6 +6,7 @@ quote what it choked on, goes nowhere.
 """
 
 import traceback
+from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -18,9 +19,22 @@ from perdure.errors import PerdureError
 _log = structlog.get_logger(__name__)
 
 
+_LONGEST_PAUSE = 30.0
+
+
 def to_application_error(error: PerdureError) -> ApplicationError:
     """Give the failure that a workflow sees: the class's name as its type, retried if the class says so."""
-    return ApplicationError(str(error), type=type(error).__name__, non_retryable=not error.retryable)
+    return ApplicationError(
+        str(error), type=type(error).__name__, non_retryable=not error.retryable, next_retry_delay=_pause()
+    )
+
+
+def _pause() -> timedelta:
+    """Give how long to wait before an attempt that ended with an error is followed by the next.
+
+    The retry policy's own pause is for attempts that ended with their worker: nothing speaks against the next.
+    """
+    return timedelta(seconds=min(_LONGEST_PAUSE, 2.0 ** (min(activity.info().attempt, 10) - 1)))
 
 
 class FailureInterceptor(Interceptor):
@@ -49,4 +63,5 @@ class _Inbound(ActivityInboundInterceptor):
             raise ApplicationError(
                 f"{type(error).__name__} in {activity.info().activity_type}; the worker's log has the details",
                 type=type(error).__name__,
+                next_retry_delay=_pause(),
             ) from None

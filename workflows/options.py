@@ -10,9 +10,10 @@ from perdure.procedures.calls import ToolShape
 from perdure.tools import Effect
 
 RETRY = RetryPolicy(
-    initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
+    initial_interval=timedelta(seconds=0.2), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
 )
-"""Without a bound: activities say themselves when trying again is of no use."""
+"""Without a bound: activities say themselves when trying again is of no use, and else how long to wait. The pauses
+here are for attempts whose worker died."""
 
 PATIENCE = timedelta(days=7)
 """How long a step is tried at most, while a store that it cannot do without is away."""

@@ -45,10 +45,12 @@ def demo(
         settings = Settings()
         were_running = running(settings) is not None
         addresses = ensure(settings, worker=False, progress=say)
-        held = asyncio.run(Demo(settings, addresses, lock.absolute()).run())
+        shown = Demo(settings, addresses, lock.absolute())
+        held = asyncio.run(shown.run())
         ui = addresses.temporal_ui
         out.print(f"\n[bold]5. Look around[/]: {ui}/namespaces/default/workflows" if ui else "")
         if keep or were_running:
+            out.print(f"   Ask what it remembers: {program()} up && {program()} recall {shown.question}", markup=False)
             out.print(f"   The servers go on; stop them with: {program()} down")
         else:
             stop(settings, say)
@@ -75,6 +77,11 @@ class Demo:
             raise InvalidInput(
                 "--lock", f"{lock} cannot be read: {error}", fix="give the path of a lock file"
             ) from error
+
+    @property
+    def question(self) -> str:
+        """The arguments of a recall that the demonstration leaves an answer for."""
+        return f"'Which licence does {self._packages[-1].name} have?' --user {self._user}"
 
     async def run(self) -> bool:
         """Show everything; gives whether every figure is what it has to be."""
