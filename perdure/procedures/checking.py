@@ -8,9 +8,9 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from perdure.documents import nearest
 from perdure.errors import InvalidArguments, InvalidExpression, InvalidInput, InvalidSkill, InvalidTask
 from perdure.procedures.calls import Path
-from perdure.skills.expressions import Path as Reference
 from perdure.skills.expressions import references, split
 from perdure.skills.model import ForEach, InputSpec, InputType, RecallStep, Skill, Step, ToolStep
+from perdure.skills.syntax import Path as Reference
 from perdure.tools import Tool, Toolbox
 
 _TASK = frozenset({"id", "date", "agent"})

@@ -6,8 +6,7 @@ activities only, and its results are what a workflow's history holds.
 
 import functools
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ from pydantic_core import to_jsonable_python
 
 from perdure.documents import nearest
 from perdure.errors import InvalidExpression
+from perdure.skills.syntax import TOKEN, Path, Reading, read
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: function
@@ -45,28 +45,6 @@ _BUILT_IN = frozenset(
         *("getHours", "getMinutes", "getSeconds", "getMilliseconds"),
     }
 )
-_TYPES = frozenset({"string", "int", "uint", "double", "bytes", "bool", "list", "map", "null_type"})
-_WORDS = frozenset({"true", "false", "null", "in"})
-
-_TOKEN = re.compile(
-    r"""(?P<text>[rRbB]{0,2}(?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'))"""
-    r"""|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>\d[\w.]*)|(?P<space>\s+)|(?P<sign>.)""",
-    re.DOTALL,
-)
-RESERVED = frozenset(
-    {
-        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop"),
-        *("package", "namespace", "return", "var", "void", "while"),
-        *_WORDS,
-        *_TYPES,
-    }
-)
-"""Words that mean something in CEL, so that no element can be named so."""
-
-_MACROS = {"all": 1, "exists": 1, "exists_one": 1, "map": 2, "filter": 2}
-"""Macros that walk a list, and the power with which their cost grows with its length: the library copies all that
-``map`` and ``filter`` have gathered for each element (measured: 0.7 s for 5,000 numbers, 11 s for 20,000)."""
-
 LONGEST = 8_000
 """Characters that one expression may have: beyond 20,000 the library overflows its stack and kills the process."""
 
@@ -76,9 +54,6 @@ The library holds the interpreter's lock for all of it, so that every attempt in
 
 _json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue, config=ConfigDict(allow_inf_nan=False))
 
-Path = tuple[str, ...]
-"""What an expression refers to: ``("steps", "licence", "output")``."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Expression:
@@ -86,26 +61,7 @@ class Expression:
 
     source: str
     program: cel.Program
-    paths: frozenset[Path]
-    power: int
-    """How the cost of walking its lists grows with their length; 0: it walks none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Token:
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Walk:
-    """A macro that walks a list: ``list.map(x, …)``."""
-
-    name: str
-    variable: str
-    first: int
-    last: int
-    """Its parentheses, within which the variable is known."""
+    reading: Reading
 
 
 def compiled(source: str, field: str) -> Expression:
@@ -138,75 +94,12 @@ def _compiled(source: str) -> Expression:
     for name in program.functions():
         if name.isidentifier() and name not in _FUNCTIONS and name not in _BUILT_IN:
             raise LookupError(name)
-    tokens = [_Token(kind=str(one.lastgroup), text=one.group()) for one in _TOKEN.finditer(source)]
-    tokens = [token for token in tokens if token.kind != "space"]
-    walks = _walks(tokens)
-    return Expression(source=source, program=program, paths=frozenset(_paths(tokens, walks)), power=_power(walks))
+    return Expression(source=source, program=program, reading=read(source))
 
 
 def _first_line(problem: ValueError) -> str:
     text = str(problem)
     return text.partition("ERROR: ")[2].splitlines()[0] if "ERROR: " in text else text
-
-
-def _paths(tokens: list[_Token], walks: list[_Walk]) -> Iterator[Path]:
-    """Find the names that an expression takes from outside, each with the fields read from it."""
-    index = 0
-    while index < len(tokens):
-        here, token, before = index, tokens[index], tokens[index - 1].text if index else ""
-        index += 1
-        if token.kind != "name" or before == "." or token.text in _WORDS or _text(tokens, index) == "(":
-            continue
-        path, index = _fields(tokens, index, [token.text])
-        bound = any(walk.variable == token.text and walk.first < here < walk.last for walk in walks)
-        if not bound and not (token.text in _TYPES and len(path) == 1):
-            yield tuple(path)
-
-
-def _fields(tokens: list[_Token], index: int, path: list[str]) -> tuple[list[str], int]:
-    while index + 1 < len(tokens):
-        sign, after = tokens[index].text, tokens[index + 1]
-        if sign == "." and after.kind == "name":
-            if _text(tokens, index + 2) == "(":  # a method call on what was read so far
-                return path, index
-            path.append(after.text)
-            index += 2
-        elif sign == "[" and after.kind == "text" and _text(tokens, index + 2) == "]":
-            path.append(after.text.strip("rRbB").strip("'\""))
-            index += 3
-        else:
-            return path, index
-    return path, index
-
-
-def _walks(tokens: list[_Token]) -> list[_Walk]:
-    return [
-        _Walk(name=token.text, variable=tokens[index + 2].text, first=index + 1, last=_matching(tokens, index + 1))
-        for index, token in enumerate(tokens[:-3])
-        if token.text in _MACROS and tokens[index + 1].text == "(" and tokens[index + 3].text == ","
-    ]
-
-
-def _matching(tokens: list[_Token], opening: int) -> int:
-    depth = 0
-    for index in range(opening, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)
-        if depth == 0:
-            return index
-    return len(tokens)
-
-
-def _power(walks: list[_Walk]) -> int:
-    """Give how the cost of all walks grows with the length of the lists: one inside another multiplies."""
-    powers: dict[int, int] = {}
-    for walk in reversed(walks):  # what is inside a walk comes after it
-        inside = max((power for first, power in powers.items() if first < walk.last), default=0)
-        powers[walk.first] = max(_MACROS[walk.name], 1 + inside)
-    return max(powers.values(), default=0)
-
-
-def _text(tokens: list[_Token], index: int) -> str:
-    return tokens[index].text if index < len(tokens) else ""
 
 
 def split(template: str, field: str) -> list[str | Expression]:
@@ -245,7 +138,7 @@ def _split(template: str, field: str) -> tuple[str | Expression, ...]:
 
 def _closing(template: str, start: int, field: str) -> int:
     depth = 0
-    for token in _TOKEN.finditer(template, start):
+    for token in TOKEN.finditer(template, start):
         if token.group() == "{":
             depth += 1
         elif token.group() == "}":
@@ -263,7 +156,9 @@ def references(value: JsonValue, field: str) -> set[Path]:
     """
     match value:
         case str():
-            return {path for part in _split(value, field) if isinstance(part, Expression) for path in part.paths}
+            return {
+                path for part in _split(value, field) if isinstance(part, Expression) for path in part.reading.paths
+            }
         case list():
             return {path for index, item in enumerate(value) for path in references(item, f"{field}[{index}]")}
         case dict():
@@ -345,11 +240,12 @@ def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str)
 
 
 def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], field: str) -> None:
-    if not expression.power:
+    reading = expression.reading
+    if not reading.power:
         return
-    longest = max((_longest(_at(names, path)) for path in expression.paths), default=0)
-    if longest**expression.power > WALKED:
-        most = int(WALKED ** (1 / expression.power))
+    longest = max((_longest(_at(names, path)) for path in reading.paths), default=0)
+    if longest**reading.power > WALKED:
+        most = int(WALKED ** (1 / reading.power))
         raise InvalidExpression(
             field, f"walks {longest:,} elements, and at most {most:,} can be walked so", fix="choose them in a tool"
         )

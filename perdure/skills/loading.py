@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from perdure.documents import join, mapping, nearest, read_document, sequence, validated
 from perdure.errors import InvalidSkill
 from perdure.model import Model
-from perdure.skills.expressions import RESERVED, references
+from perdure.skills.expressions import references
 from perdure.skills.model import (
     ForEach,
     InputSpec,
@@ -21,6 +21,7 @@ from perdure.skills.model import (
     Step,
     ToolStep,
 )
+from perdure.skills.syntax import RESERVED
 
 M = TypeVar("M", bound=Model)
 
