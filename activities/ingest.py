@@ -1,6 +1,8 @@
 """Ingest as activities: submit and wait for whoever asks; plan, apply and confirm for the job itself."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.heartbeats import kept_alive
 from activities.starting import TASK_TIMEOUT, tenant_attributes
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable
 from perdure.identity import digest
 from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
 from perdure.mirror import BatchLine, Mirror
@@ -141,13 +143,15 @@ class IngestActivities:
     @kept_alive
     async def plan(self, request: PlanRequest) -> Plan:
         """Decide on each item."""
-        return await self.writer.plan(request.batch, at=request.at)
+        with _accepted():
+            return await self.writer.plan(request.batch, at=request.at)
 
     @activity.defn(name="apply_ingest")
     @kept_alive
     async def apply(self, request: ApplyRequest) -> dict[str, int]:
         """Write what was decided, once; gives the version of each record or memory afterwards."""
-        return await self.writer.apply(request.batch, request.plan, operation=request.operation)
+        with _accepted():
+            return await self.writer.apply(request.batch, request.plan, operation=request.operation)
 
     @activity.defn(name="confirm_ingest")
     @kept_alive
@@ -156,10 +160,20 @@ class IngestActivities:
         for poll in range(POLLS):
             if poll:
                 await asyncio.sleep(POLL_SECONDS)
-            receipts = await self.writer.confirm(request.batch, request.plan, request.versions)
+            with _accepted():
+                receipts = await self.writer.confirm(request.batch, request.plan, request.versions)
             if receipts is not None:
                 return receipts
         raise still_running("confirm")
+
+
+@contextmanager
+def _accepted() -> Generator[None]:
+    """Let a job that was accepted wait for a worker with the right settings, where this one's are wrong."""
+    try:
+        yield
+    except EmbeddingMismatch as error:
+        raise StoreUnavailable("embedding", str(error)) from error
 
 
 def _root(error: BaseException) -> BaseException:

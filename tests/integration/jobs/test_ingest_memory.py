@@ -12,9 +12,11 @@ from temporalio.exceptions import ApplicationError
 
 from activities.ingest import RememberRequest, job_id
 from activities.starting import TASK_TIMEOUT
+from perdure.errors import InvalidItem
 from perdure.forgetting import forgetter
-from perdure.jobs import Batch, Fate, Receipt
-from perdure.writing import read_batch
+from perdure.jobs import Batch, Fate, Plan, Receipt
+from perdure.writing import Writer, read_batch
+from tests.agents.waiting import until
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from worker.servers import Server
@@ -97,6 +99,23 @@ async def test_a_job_waits_for_weaviate_and_then_ends_well(
         assert (await handle.result()).count(Fate.SEARCHABLE) == 1
 
 
+async def test_a_job_waits_for_a_worker_with_the_right_model(servers: Servers, tmp_path: Path, tenant: str) -> None:
+    async with deployment(servers, tmp_path, serving=False) as right:
+        await right.services.longterm.open()
+        async with deployment(servers, tmp_path, settings={"embedding": "hashing"}) as wrong:
+            job = await submitted(wrong, batch_of(tenant, statement(1)))
+            handle = wrong.client.get_workflow_handle(job, result_type=Receipt)
+
+            async def last_failures() -> list[str]:
+                pending = (await handle.describe()).raw_description.pending_activities
+                return [activity.last_failure.message for activity in pending]
+
+            [problem] = await until(last_failures, lambda found: bool(found and found[0]))
+            assert "was made with all-MiniLM-L6-v2" in problem
+    async with deployment(servers, tmp_path, queue=wrong.queue):
+        assert (await handle.result()).count(Fate.SEARCHABLE) == 1
+
+
 async def test_waiting_reports_a_failed_job_with_its_reason(servers: Servers, tmp_path: Path) -> None:
     async with deployment(servers, tmp_path) as here:
         bad = await here.client.start_workflow(
@@ -120,13 +139,15 @@ async def test_a_job_that_was_ended_from_outside_begins_again_when_its_batch_is_
 
 
 async def test_waiting_says_why_a_job_failed_and_does_not_wait_for_what_is_not_there(
-    servers: Servers, tmp_path: Path, tenant: str
+    servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with deployment(servers, tmp_path, serving=False) as here:
-        await here.services.longterm.open()
-    async with deployment(servers, tmp_path, settings={"embedding": "hashing"}) as here:
+    async def refuse(self: Writer, batch: Batch, *, at: datetime) -> Plan:
+        raise InvalidItem("items[0]", "is no good")
+
+    monkeypatch.setattr(Writer, "plan", refuse)
+    async with deployment(servers, tmp_path) as here:
         job = await submitted(here, batch_of(tenant, statement(1)))
-        for waited, reason in ((job, "PRD201"), ("ingest-of-nobody", "no such job")):
+        for waited, reason in ((job, "items[0]: is no good"), ("ingest-of-nobody", "no such job")):
             with pytest.raises(ActivityFailureError) as failure:
                 await here.client.execute_activity(
                     "wait_ingest",
