@@ -65,7 +65,7 @@ _line: TypeAdapter[MirrorLine] = TypeAdapter(MirrorLine)
 
 
 def encode(line: MirrorLine) -> bytes:
-    """Write a line. Its kind comes first, so that ``is_about_deletion`` need not parse it."""
+    """Write a line. Its kind comes first, so that ``is_about_an_episode`` need not parse it."""
     return _line.dump_json(line) + b"\n"
 
 
@@ -83,26 +83,6 @@ def decode(content: Iterable[bytes]) -> MirrorView:
     return MirrorView(lines=tuple(lines), damaged=damaged)
 
 
-def is_about_deletion(raw: bytes) -> bool:
-    """Tell whether a written line deletes or restores, without parsing it."""
-    return raw.startswith((b'{"kind":"deletion"', b'{"kind":"restoration"'))
-
-
 def is_about_an_episode(raw: bytes) -> bool:
     """Tell whether a written line is an episode, without parsing it."""
     return raw.startswith(b'{"kind":"episode"')
-
-
-def deleted_ids(lines: Iterable[MirrorLine]) -> dict[str, DeletionLine]:
-    """Give what is deleted once all these lines were heeded, with the line that last said so."""
-    deleted: dict[str, DeletionLine] = {}
-    for line in lines:
-        match line:
-            case DeletionLine():
-                deleted |= dict.fromkeys(line.ids, line)
-            case RestorationLine():
-                for identifier in line.ids:
-                    deleted.pop(identifier, None)
-            case _:
-                pass
-    return deleted

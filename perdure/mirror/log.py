@@ -12,15 +12,12 @@ from pathlib import Path
 from perdure.disk import sync_folder
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.mirror.lines import (
-    DeletionLine,
     EpisodeLine,
     MirrorLine,
     MirrorView,
     decode,
-    deleted_ids,
     encode,
     is_about_an_episode,
-    is_about_deletion,
 )
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -56,17 +53,6 @@ class Mirror:
             StoreUnavailable: When they cannot be read.
         """
         return await asyncio.to_thread(lambda: decode(self._raw(tenant)))
-
-    async def deletions(self, tenant: str) -> dict[str, DeletionLine]:
-        """Give the deletion log: what is deleted and not restored, by id.
-
-        Only these lines are parsed, so it can be asked with every job.
-
-        Raises:
-            StoreUnavailable: When it cannot be read.
-        """
-        view = await asyncio.to_thread(lambda: decode(filter(is_about_deletion, self._raw(tenant))))
-        return deleted_ids(view.lines)
 
     async def episodes(self, tenant: str) -> list[EpisodeLine]:
         """Give the episodes that were to wait here for Redis, oldest first; those it has by now among them.

@@ -28,7 +28,8 @@ def up(
             asyncio.run(worker_serves(settings))
         current = state(settings)
     if as_json:
-        show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}))
+        told = {"redis_url": _without_password(addresses.redis_url)}
+        show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}) | told)
         return
     out.print(f"up after {time.monotonic() - started:.1f} s; data in {settings.home}")
     if addresses.temporal_ui:

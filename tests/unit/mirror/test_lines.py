@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 from perdure.jobs import Batch
 from perdure.mirror import BatchLine, DeletionLine, EpisodeLine, MirrorLine, RestorationLine
-from perdure.mirror.lines import decode, encode, is_about_deletion
+from perdure.mirror.lines import decode, encode, is_about_an_episode
 from perdure.records import Episode, EpisodeKind, MemoryItem
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -28,6 +28,6 @@ def test_every_kind_of_line_comes_back_as_it_was() -> None:
     assert list(decode(written).lines) == LINES
 
 
-def test_lines_about_deletion_are_known_without_parsing() -> None:
-    told = [is_about_deletion(encode(line)) for line in LINES]
-    assert told == [isinstance(line, DeletionLine | RestorationLine) for line in LINES]
+def test_lines_about_episodes_are_known_without_parsing() -> None:
+    told = [is_about_an_episode(encode(line)) for line in LINES]
+    assert told == [isinstance(line, EpisodeLine) for line in LINES]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.mirror import DeletionLine, Mirror, RestorationLine
+from perdure.mirror import DeletionLine, Mirror
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TENANT = "t_1"
@@ -36,7 +36,6 @@ async def test_lines_come_back_in_their_order(tmp_path: Path) -> None:
 async def test_without_a_tenant_there_is_nothing(tmp_path: Path) -> None:
     mirror = Mirror(tmp_path / "none")
     assert (await mirror.read(TENANT)).lines == ()
-    assert await mirror.deletions(TENANT) == {}
     assert await mirror.tenants() == []
 
 
@@ -73,7 +72,6 @@ async def test_files_rotate_and_nothing_is_lost(tmp_path: Path) -> None:
     assert len(files(tmp_path)) > 3
     assert all(path.stat().st_size <= 300 for path in (tmp_path / TENANT).glob("*.jsonl"))
     assert list((await mirror.read(TENANT)).lines) == lines
-    assert set(await mirror.deletions(TENANT)) == {f"mem_{number}" for number in range(12)}
 
 
 async def test_a_line_larger_than_a_file_is_kept_whole(tmp_path: Path) -> None:
@@ -81,14 +79,6 @@ async def test_a_line_larger_than_a_file_is_kept_whole(tmp_path: Path) -> None:
     await mirror.append(TENANT, line(1))
     await mirror.append(TENANT, line(2))
     assert files(tmp_path) == ["00000001.jsonl", "current.jsonl"]
-
-
-async def test_what_is_restored_is_not_deleted(tmp_path: Path) -> None:
-    mirror = Mirror(tmp_path)
-    await mirror.append(TENANT, line(1))
-    await mirror.append(TENANT, line(2))
-    await mirror.append(TENANT, RestorationLine(ids=("mem_1",), at=NOW))
-    assert list(await mirror.deletions(TENANT)) == ["mem_2"]
 
 
 async def test_many_writers_at_once(tmp_path: Path) -> None:
