@@ -35,6 +35,7 @@ def test_temporal_is_fast_and_knows_the_search_attributes() -> None:
         ("--sqlite-pragma", "journal_mode=wal"),
         ("--sqlite-pragma", "synchronous=normal"),
         ("--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000"),
+        ("--dynamic-config-value", 'history.timerProcessorMaxTimeShift="100ms"'),
         ("--ip", "127.0.0.1"),
         *(("--search-attribute", f"{name}=Keyword") for name in SEARCH_ATTRIBUTES),
     }
