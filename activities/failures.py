@@ -25,11 +25,11 @@ _LONGEST_PAUSE = 30.0
 def to_application_error(error: PerdureError) -> ApplicationError:
     """Give the failure that a workflow sees: the class's name as its type, retried if the class says so."""
     return ApplicationError(
-        str(error), type=type(error).__name__, non_retryable=not error.retryable, next_retry_delay=_pause()
+        str(error), type=type(error).__name__, non_retryable=not error.retryable, next_retry_delay=pause()
     )
 
 
-def _pause() -> timedelta:
+def pause() -> timedelta:
     """Give how long to wait before an attempt that ended with an error is followed by the next.
 
     The retry policy's own pause is for attempts that ended with their worker: nothing speaks against the next.
@@ -63,5 +63,5 @@ class _Inbound(ActivityInboundInterceptor):
             raise ApplicationError(
                 f"{type(error).__name__} in {activity.info().activity_type}; the worker's log has the details",
                 type=type(error).__name__,
-                next_retry_delay=_pause(),
+                next_retry_delay=pause(),
             ) from None

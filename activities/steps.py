@@ -7,6 +7,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.failures import pause
 from activities.heartbeats import beating
 from activities.notes import StepNotes
 from perdure.errors import PerdureError, ToolFailed
@@ -73,7 +74,11 @@ class StepActivities:
                 await self._notes.failed(call, attempt.run, f"{problem}: {problem.text}")
                 last = beats.failures >= self._attempts
                 raise ApplicationError(
-                    str(problem), problem.text[:500], type=type(problem).__name__, non_retryable=last
+                    str(problem),
+                    problem.text[:500],
+                    type=type(problem).__name__,
+                    non_retryable=last,
+                    next_retry_delay=pause(),
                 ) from None
             except PerdureError as problem:
                 if not problem.retryable:

@@ -21,9 +21,6 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options, rolling
     from workflows.failures import is_conflict, required
 
-_TENANTS = 100
-"""Tenants that are looked up at once."""
-
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
 
@@ -116,7 +113,7 @@ class ForgetMemory:
             return [tenant]
         return await workflow.execute_activity_method(
             ForgettingActivities.due_tenants,
-            DueRequest(now=now, after=after, limit=_TENANTS),
+            DueRequest(now=now, after=after),
             **options.of_change(),
             summary="Find who has something due",
         )

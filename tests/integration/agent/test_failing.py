@@ -100,6 +100,22 @@ async def test_not_done_is_simply_retried(agents: Bench) -> None:
     assert result.output == 2
 
 
+@pytest.mark.parametrize(("tool", "more", "seconds"), [("flaky", ", fails: 2", 3.0), ("hesitant", "", 1.0)])
+async def test_after_an_error_the_next_attempt_waits(agents: Bench, tool: str, more: str, seconds: float) -> None:
+    args = f"{{ledger: '{agents.ledger()}'{more}}}"
+    handle = await agents.start(agents.task(agents.skill(f"steps: [{{id: a, tool: {tool}, args: {args}}}]")))
+    await handle.result()
+    events = {event.event_id: event for event in (await handle.fetch_history()).events}
+    [(scheduled, started)] = [
+        (events[event.activity_task_started_event_attributes.scheduled_event_id], event)
+        for event in events.values()
+        if event.HasField("activity_task_started_event_attributes")
+        and event.activity_task_started_event_attributes.attempt > 1
+    ]
+    # 1 s, then 2 s: only an attempt that died with its worker is followed at once.
+    assert (started.event_time.ToDatetime() - scheduled.event_time.ToDatetime()).total_seconds() >= seconds
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
