@@ -39,7 +39,7 @@ demo: setup ## Run the main job: crash, resume, remember, recall, forget
 	@$(BIN)/perdure demo
 
 test: setup ## Find or build the servers, check the code, run all tests
-	@$(BIN)/python -m worker.servers
+	@$(BIN)/python -m localservers
 	@$(MAKE) check
 	@$(BIN)/python -m pytest
 

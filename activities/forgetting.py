@@ -6,16 +6,17 @@ from typing import Annotated
 from pydantic import Field
 from temporalio import activity
 
-from activities.heartbeats import kept_alive
-from perdure.coordination.deletions import Deletions
-from perdure.coordination.due import DueIndex
 from perdure.errors import InvalidInput
-from perdure.forgetting import Forgetter, Forgetting, Restored
-from perdure.model import Instant, Model
-from perdure.tenants import TenantKey
+from perdure.memory.forgetting.forgetter import Forgetter, Restored
+from perdure.memory.forgetting.selection import Forgetting
+from perdure.model import Instant, Passed
+from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.due import DueIndex
+from perdure.stores.tenant_key import TenantKey
+from perdure.temporal.heartbeats import kept_alive
 
 
-class DueRequest(Model):
+class DueRequest(Passed):
     """The input of ``due_tenants``."""
 
     now: Instant
@@ -24,7 +25,7 @@ class DueRequest(Model):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class SelectRequest(Model):
+class SelectRequest(Passed):
     """The input of ``select_forgetting``."""
 
     tenant: str
@@ -32,14 +33,14 @@ class SelectRequest(Model):
     approved: bool
 
 
-class ForgetRequest(Model):
+class ForgetRequest(Passed):
     """The input of ``tombstone`` and ``purge``."""
 
     forgetting: Forgetting
     run: str
 
 
-class FindUndo(Model):
+class FindUndo(Passed):
     """The input of ``find_undo``."""
 
     run: str
@@ -51,7 +52,7 @@ class FindUndo(Model):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class RestoreRequest(Model):
+class RestoreRequest(Passed):
     """The input of ``restore``."""
 
     tenant: str
@@ -60,7 +61,7 @@ class RestoreRequest(Model):
     """When the undoing began."""
 
 
-class Undoing(Model):
+class Undoing(Passed):
     """Which run is undone, and for whom next: the output of ``find_undo``."""
 
     run: str

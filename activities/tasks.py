@@ -2,13 +2,14 @@
 
 from temporalio import activity
 
-from activities.heartbeats import kept_alive
-from perdure.procedures.calls import PreparedTask, PrepareTask, ToolShape
-from perdure.procedures.checking import check_skill, checked_inputs
-from perdure.procedures.values import Values
-from perdure.skills.loading import SkillLibrary
-from perdure.skills.model import ToolStep
-from perdure.tenants import TenantKey
+from perdure.agent.steps.calls import EvaluateCall, Evaluated, PreparedTask, PrepareTask, ToolShape
+from perdure.agent.steps.checking import check_skill, checked_inputs
+from perdure.agent.steps.runner import StepRunner
+from perdure.agent.steps.values import Values
+from perdure.skills.library import SkillLibrary
+from perdure.skills.shape import ToolStep
+from perdure.stores.tenant_key import TenantKey
+from perdure.temporal.heartbeats import beating, kept_alive
 from perdure.tools import Toolbox
 
 
@@ -67,3 +68,16 @@ class TaskActivities:
             heartbeat=self._heartbeat,
             continue_after=self._continue_after,
         )
+
+
+class EvaluationActivities:
+    """Evaluates tasks."""
+
+    def __init__(self, runner: StepRunner) -> None:
+        self._runner = runner
+
+    @activity.defn
+    async def evaluate_task(self, call: EvaluateCall) -> Evaluated:
+        """Evaluate a skill's ``output`` and ``expect``."""
+        async with beating():
+            return await self._runner.evaluate(call)

@@ -10,9 +10,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from worker.leaving import leave_after
-from worker.servers import ensure, stop
-from worker.settings import Addresses, Settings
+from localservers import ensure, stop
+from perdure.settings import Addresses, Settings
+from worker.exit import leave_after
 
 SECTIONS = ("recall", "step", "history", "ingest", "crash")
 
@@ -62,7 +62,7 @@ def main() -> int:
         sys.stderr.write(f"error: no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}\n")
         return 2
     with tempfile.TemporaryDirectory(prefix="perdure-bench-") as home:
-        settings = Settings().model_copy(update={"home": Path(home)})
+        settings = Settings().changed(home=Path(home))
         addresses = ensure(settings, worker=False, progress=Console(stderr=True).print)
         try:
             figures = asyncio.run(measure(sections, addresses))

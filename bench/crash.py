@@ -4,8 +4,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.agents.processes import processes
-from worker.settings import Addresses
+from perdure.settings import Addresses
+from tests.support.processes import processes
 
 STEPS = 25
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from temporalio.api.enums.v1 import EventType
 
-from tests.agents.harness import bench
-from worker.settings import Addresses
+from perdure.settings import Addresses
+from tests.support.harness import bench
 
 STEPS = 202
 WINDOW = 25

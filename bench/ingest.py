@@ -14,13 +14,13 @@ from weaviate.classes.data import DataObject
 from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter
 
-from activities.converter import DATA_CONVERTER
 from bench.sentences import sentences
-from perdure.embedding import MiniLMEmbedder
 from perdure.jobs import Fate, Receipt
-from perdure.writing import read_batch
+from perdure.memory.writing.checking import read_batch
+from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.settings import Addresses, Settings, temporal_connect
+from perdure.temporal.converter import DATA_CONVERTER
 from worker.process import make_worker
-from worker.settings import Addresses, Settings, temporal_connect
 from worker.wiring import open_services
 
 ITEMS = 1_000
@@ -50,7 +50,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
 async def _ours(addresses: Addresses, texts: list[str]) -> float:
     """Items a second through the product's own path: submit, plan, apply, confirm, receipt."""
-    settings = Settings().model_copy(update={"task_queue": f"bench-{uuid4().hex[:8]}"})
+    settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
     client = await Client.connect(**temporal_connect(addresses), data_converter=DATA_CONVERTER)
     async with open_services(settings, addresses) as services:
         await services.embedder.embed(["warm"])

@@ -25,14 +25,18 @@ from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter, MetadataQuery
 
 from bench.sentences import sentences
-from perdure.embedding import MiniLMEmbedder
-from perdure.episodes import Episode, EpisodeKind, Episodes, connect
+from perdure.entries import Lane, Memory, MemoryType, Record, RecordItem, Source, headline_of, record_text
+from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id, record_id
-from perdure.longterm import Embedding, LongTerm
-from perdure.mirror import Mirror
-from perdure.recall import Query, Recall
-from perdure.records import Lane, Memory, MemoryType, Record, RecordItem, Source, headline_of, record_text
-from worker.settings import Addresses
+from perdure.memory.recall.query import Query
+from perdure.memory.recall.service import Recall
+from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.settings import Addresses
+from perdure.stores.journal.log import Mirror
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.episodes import Episodes
+from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.store import LongTerm
 
 _MEMORIES = 9_000
 _RECORDS = 1_000

@@ -11,8 +11,8 @@ from uuid import uuid4
 from temporalio import activity, workflow
 
 with workflow.unsafe.imports_passed_through():
-    from tests.agents.harness import Bench, bench
-    from worker.settings import Addresses
+    from perdure.settings import Addresses
+    from tests.support.harness import Bench, bench
 
 STEPS = 100
 ROUNDS = 5

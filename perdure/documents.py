@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from perdure.errors import InvalidInput
+from perdure.model import OpenEnum
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -124,9 +125,42 @@ def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[In
         error: What to raise.
     """
     try:
-        return model.model_validate(dict(data))
+        value = model.model_validate(dict(data))
     except ValidationError as problem:
         raise refused(problem, model, path, error) from None
+    refuse_unknown(value, path, error)
+    return value
+
+
+def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = InvalidInput) -> None:
+    """Refuse what a tolerant value keeps without knowing it, where a person wrote it.
+
+    Args:
+        value: The value; models, lists and mappings inside it are looked through.
+        path: Where it stands in its document; empty for the whole.
+        error: What to raise.
+
+    Raises:
+        InvalidInput: Naming the first unknown field or choice and the nearest one there is; of the class ``error``.
+    """
+    match value:
+        case BaseModel():
+            for name in value.model_extra or ():
+                raise error(join(path, name), "is not a field here", fix=nearest(name, _fields(type(value))))
+            for name in type(value).model_fields:
+                refuse_unknown(getattr(value, name), join(path, name), error)
+        case OpenEnum() if not value.known:
+            raise error(
+                path, f"{value.value!r} is no choice", fix=nearest(value.value, [one.value for one in type(value)])
+            )
+        case dict():
+            for key, item in cast("dict[object, object]", value).items():
+                refuse_unknown(item, join(path, str(key)), error)
+        case list() | tuple():
+            for index, item in enumerate(cast("Sequence[object]", value)):
+                refuse_unknown(item, join(path, index), error)
+        case _:
+            pass
 
 
 def refused(

@@ -14,7 +14,7 @@ PerdureError
 ├── StoreUnavailable        PRD200  a server or a disk does not answer; tried again
 ├── EmbeddingMismatch       PRD201  a collection was made with another embedding model
 ├── TenantKeyMismatch       PRD202  the key does not open the data that is there
-├── LocalServersError       PRD210  the local servers (worker.servers.problems)
+├── LocalServersError       PRD210  the local servers (localservers.problems)
 │   ├── ServerNotFound      PRD211  with each route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213

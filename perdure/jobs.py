@@ -1,15 +1,14 @@
 """The shapes of one asynchronous ingest: batch, plan, outcome, receipt. Pure values."""
 
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from perdure.model import Instant, Model, Name
-from perdure.records import MemoryItem, RecordItem
+from perdure.entries import MemoryItem, RecordItem
+from perdure.model import Instant, Name, OpenEnum, Passed
 
 
-class UnusableItem(Model):
+class UnusableItem(Passed):
     """The place of an item that did not pass validation, so that its receipt can say why."""
 
     kind: Literal["unusable"] = "unusable"
@@ -19,7 +18,7 @@ class UnusableItem(Model):
 BatchItem = Annotated[RecordItem | MemoryItem | UnusableItem, Field(discriminator="kind")]
 
 
-class Batch(Model):
+class Batch(Passed):
     """Items of one tenant to be remembered together; the unit of a job."""
 
     tenant: str
@@ -31,7 +30,7 @@ class Batch(Model):
     agent: Name | None = None
 
 
-class Decision(StrEnum):
+class Decision(OpenEnum):
     """What a plan decides for an item."""
 
     INSERT = "insert"
@@ -42,7 +41,7 @@ class Decision(StrEnum):
     REJECT = "reject"
 
 
-class PlannedItem(Model):
+class PlannedItem(Passed):
     """The decision on one item, small enough for a workflow's history: no text and no vector."""
 
     index: Annotated[int, Field(ge=0)]
@@ -53,7 +52,7 @@ class PlannedItem(Model):
     reason: str = ""
 
 
-class Plan(Model):
+class Plan(Passed):
     """The decisions on a whole batch, made at one moment."""
 
     at: Instant
@@ -62,14 +61,14 @@ class Plan(Model):
     """The version that each record or memory which will be written must still have; 0: it must not exist."""
 
 
-class Fate(StrEnum):
+class Fate(OpenEnum):
     """What became of an item."""
 
     SEARCHABLE = "searchable"
     REJECTED = "rejected"
 
 
-class ItemReceipt(Model):
+class ItemReceipt(Passed):
     """What became of one item."""
 
     index: int
@@ -80,7 +79,7 @@ class ItemReceipt(Model):
     reason: str = ""
 
 
-class Receipt(Model):
+class Receipt(Passed):
     """What became of each item of a job."""
 
     job_id: str

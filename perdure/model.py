@@ -1,14 +1,74 @@
-"""The base of every domain type: frozen, keyword-only, and strict about unknown fields."""
+"""The bases of all values: what people write is read strictly, what another build may have written tolerantly.
 
-from typing import Annotated
+Model       frozen and strict: a field that it does not know is an error
+└── Passed  crosses between builds (through Temporal, say): keeps and ignores fields that it does not know
+    └── Stored  is kept by a store, with the version of its form
+"""
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+import functools
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
 
 class Model(BaseModel):
     """A value: two with the same fields are equal, and none ever changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+    def changed(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, each checked as it is when the value is made.
+
+        Raises:
+            TypeError: A name is not a field.
+            ValidationError: A value is not what its field holds.
+        """
+        return self.model_copy(
+            update={name: _field(type(self), name).validate_python(changes[name]) for name in changes}
+        )
+
+
+class Passed(Model):
+    """A value that may come from another build: fields that this one does not know are kept, and go on with it."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Stored(Passed):
+    """A value that a store keeps."""
+
+    format: int = 1
+    """The version of its stored form."""
+
+
+class OpenEnum(StrEnum):
+    """An enumeration whose unknown values are kept, since a newer build may have written them.
+
+    What an unknown value means is said by each enumeration; ``known`` tells it from the others.
+    """
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        if not isinstance(value, str):
+            return None
+        kept = str.__new__(cls, value)
+        kept._name_ = kept._value_ = value
+        return kept
+
+    @property
+    def known(self) -> bool:
+        """Whether this build knows the value."""
+        return self._value_ in type(self)._value2member_map_
+
+
+@functools.cache
+def _field(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    if name not in model.model_fields:
+        raise TypeError(f"{model.__name__} has no field {name!r}")
+    field: Any = model.model_fields[name]
+    annotation: Any = Annotated[field.annotation, field] if field.metadata else field.annotation
+    return TypeAdapter(annotation)
 
 
 def _no_control_characters(text: str) -> str:
@@ -21,7 +81,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 """A name that is safe in workflow ids, keys and file names: letters, digits, dot, dash, underscore."""
 
 Text = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_no_control_characters)]
-"""A text of at most 8,000 characters: what a plan's batch of 100 keeps well under Temporal's 2 MB."""
+"""A text of at most 8,000 characters, which keeps a plan for a batch of 100 well under Temporal's 2 MB."""
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 """A number from 0 to 1."""

@@ -1,17 +1,17 @@
 """What a user asks and gets back: tasks, their questions and answers, their results. Pure values."""
 
 import datetime
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
 from perdure.identity import workflow_id
 from perdure.jobs import Receipt
-from perdure.model import Instant, Model, Name
+from perdure.model import Model, Name, OpenEnum, Passed
+from perdure.questions import Question
 
 
-class MemoryMode(StrEnum):
+class MemoryMode(OpenEnum):
     """What a task may do with memory."""
 
     ON = "on"
@@ -21,7 +21,7 @@ class MemoryMode(StrEnum):
     """Neither: for anonymous, stateless, regulated or must-be-deterministic use."""
 
 
-class Limits(Model):
+class Limits(Passed):
     """Bounds on one task."""
 
     steps: Annotated[int, Field(ge=1, le=100_000)] = 10_000
@@ -59,41 +59,7 @@ class AgentTask(Model):
         return self.session_id or self.task_id
 
 
-class QuestionKind(StrEnum):
-    """Why a person is asked."""
-
-    APPROVAL = "approval"
-    """May this step act?"""
-    INPUT = "input"
-    """The step's ``expect`` was not met: what should be taken instead?"""
-    FAILURE = "failure"
-    """The tool failed: try again, skip the step, or stop the task?"""
-    UNKNOWN_EFFECT = "unknown_effect"
-    """An attempt died around a ``once`` effect, and nothing can tell whether it happened."""
-
-
-class Question(Model):
-    """A question that a task waits on."""
-
-    id: str
-    """The step's path; an answer names it."""
-    kind: QuestionKind
-    text: str
-    choices: tuple[str, ...] = ()
-    """The answers that are taken; empty: any text."""
-    asked_at: Instant | None = None
-
-
-class Answer(Model):
-    """A person's answer: the input of the ``answer`` update."""
-
-    question_id: Annotated[str, Field(min_length=1, max_length=300)]
-    value: Annotated[str, Field(max_length=4_000)]
-    by: Annotated[str, Field(max_length=200)] = ""
-    """Who answered, for the audit."""
-
-
-class Phase(StrEnum):
+class Phase(OpenEnum):
     """Where a task is."""
 
     PREPARING = "preparing"
@@ -107,7 +73,7 @@ class Phase(StrEnum):
     CANCELLED = "cancelled"
 
 
-class StepStatus(StrEnum):
+class StepStatus(OpenEnum):
     """How a step ended."""
 
     DONE = "done"
@@ -117,7 +83,7 @@ class StepStatus(StrEnum):
     """It failed, and the skill or a person let the task continue."""
 
 
-class Progress(Model):
+class Progress(Passed):
     """Where a task is, small enough to be asked for often: the answer of the ``progress`` query."""
 
     task_id: str
@@ -140,7 +106,7 @@ class Progress(Model):
     problem: str = ""
 
 
-class RecallSummary(Model):
+class RecallSummary(Passed):
     """What one recall of a task gave, and why; without content."""
 
     step: str
@@ -152,14 +118,14 @@ class RecallSummary(Model):
     milliseconds: float
 
 
-class Evaluation(Model):
+class Evaluation(Passed):
     """Whether the task did what its skill promises."""
 
     passed: bool
     reason: str = ""
 
 
-class TaskResult(Model):
+class TaskResult(Passed):
     """How a task ended: the output of the ``ResumableAgent`` workflow."""
 
     task_id: str

@@ -8,7 +8,6 @@ import importlib
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from enum import StrEnum
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, JsonValue, PydanticSchemaGenerationError, ValidationError, create_model
@@ -16,7 +15,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from perdure.documents import nearest, refused
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
-from perdure.model import Instant, Model, Name
+from perdure.model import Instant, Model, Name, OpenEnum
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,7 +41,7 @@ RESERVED = frozenset(
 """Activity types of our own, which no tool may take."""
 
 
-class Effect(StrEnum):
+class Effect(OpenEnum):
     """What happens when a tool is called twice."""
 
     READ = "read"

@@ -13,8 +13,8 @@ import hypothesis
 import pytest
 import pytest_asyncio
 
-from worker.servers import Fleet, Server, ensure, find_all, stop
-from worker.settings import Addresses, Settings
+from localservers import Fleet, Server, ensure, find_all, stop
+from perdure.settings import Addresses, Settings
 
 # A property is about what comes out; how long one example takes says how busy the machine is.
 hypothesis.settings.register_profile("perdure", deadline=None)

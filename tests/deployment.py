@@ -9,10 +9,10 @@ from uuid import uuid4
 
 from temporalio.client import Client
 
-from activities.converter import DATA_CONVERTER
+from perdure.settings import Addresses, Settings
+from perdure.temporal.converter import DATA_CONVERTER
 from tests.conftest import clean_settings, give_tenant_key
 from worker.process import make_worker
-from worker.settings import Addresses, Settings
 from worker.wiring import WORKFLOWS, Services, activities, open_services
 
 

@@ -10,15 +10,15 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from activities.failures import FailureInterceptor
+from localservers import running
 from perdure.errors import PerdureError, StoreUnavailable
-from worker.catching_up import keep_catching_up
+from perdure.settings import Addresses, Settings
+from perdure.temporal.failures import FailureInterceptor
 from worker.connection import connected
-from worker.leaving import leave_after
+from worker.exit import leave_after
 from worker.schedules import ensure_schedule
-from worker.servers import running
-from worker.settings import Addresses, Settings
 from worker.telemetry import Telemetry, configure_logging
+from worker.upkeep import keep_catching_up
 from worker.wiring import WORKFLOWS, Services, activities, open_services
 
 GRACE = timedelta(seconds=10)

@@ -14,8 +14,8 @@ from temporalio.client import (
     ScheduleUpdateInput,
 )
 
-from activities.starting import TASK_TIMEOUT
-from worker.settings import Settings
+from perdure.settings import Settings
+from perdure.temporal.names import TASK_TIMEOUT
 from workflows.forget_memory import ForgetRun
 
 SCHEDULE_ID = "perdure-forgetting"

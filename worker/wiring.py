@@ -11,37 +11,39 @@ from redis.asyncio import Redis
 from temporalio.client import Client
 
 import playbooks
-from activities.evaluation import EvaluationActivities
+from activities.episodes import StepNotes
 from activities.forgetting import ForgettingActivities
-from activities.ingest import IngestActivities
-from activities.notes import StepNotes
-from activities.recall import RecallActivities
-from activities.recalling import RecallStepActivities
-from activities.steps import StepActivities
-from activities.tasks import TaskActivities
-from perdure.changes import Door
-from perdure.coordination.claims import Claims
-from perdure.coordination.deletions import Deletions
-from perdure.coordination.due import DueIndex
-from perdure.coordination.installation import Installation
-from perdure.coordination.leases import Leases
-from perdure.coordination.outputs import Outputs
-from perdure.embedding import CachedEmbedder, Embedder, open_embedder
-from perdure.episodes import Episodes, connect
-from perdure.forgetting import Forgetter, Guard
-from perdure.longterm import Embedding, LongTerm
-from perdure.mirror import Mirror
-from perdure.procedures.running import StepRunner
-from perdure.procedures.values import Values
-from perdure.recall import Recall
-from perdure.recall.telemetry import Telemetry
-from perdure.retention import RetentionRules
-from perdure.skills import SkillLibrary
-from perdure.tenants import TenantKey
+from activities.jobs import IngestActivities
+from activities.memory import RecallActivities
+from activities.steps import RecallStepActivities, StepActivities
+from activities.tasks import EvaluationActivities, TaskActivities
+from perdure.agent.steps.runner import StepRunner
+from perdure.agent.steps.values import Values
+from perdure.memory.door import Door
+from perdure.memory.forgetting.forgetter import Forgetter
+from perdure.memory.forgetting.selection import Guard
+from perdure.memory.recall.service import Recall
+from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.retention import RetentionRules
+from perdure.memory.writing.planning import WritePolicy
+from perdure.memory.writing.writer import Writer
+from perdure.models.embedding import CachedEmbedder, Embedder
+from perdure.models.embedding.opening import open_embedder
+from perdure.settings import Addresses, Settings
+from perdure.skills.library import SkillLibrary
+from perdure.stores.journal.log import Mirror
+from perdure.stores.redis.claims import Claims
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.due import DueIndex
+from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.installation import Installation
+from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.outputs import Outputs
+from perdure.stores.tenant_key import TenantKey
+from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.store import LongTerm
 from perdure.tools import Toolbox
-from perdure.writing import Writer
-from perdure.writing.planning import WritePolicy
-from worker.settings import Addresses, Settings
 from workflows.forget_memory import ForgetMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.resumable_agent import ResumableAgent

@@ -8,24 +8,20 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import (
-        DueRequest,
-        ForgetRequest,
-        ForgettingActivities,
-        SelectRequest,
-    )
-    from activities.starting import TENANT
+    from activities.forgetting import DueRequest, ForgetRequest, ForgettingActivities, SelectRequest
     from perdure.errors import InvalidInput
-    from perdure.forgetting import Forgetting, Letting
-    from perdure.model import Instant, Model
-    from workflows import options, rolling
+    from perdure.memory.forgetting.selection import Forgetting, Letting
+    from perdure.model import Instant, Passed
+    from perdure.temporal.names import TENANT
+    from workflows import options
+    from workflows import options as rolling
     from workflows.failures import is_conflict, required
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
 
 
-class Report(Model):
+class Report(Passed):
     """What a sweep did so far, without content."""
 
     tenants: int = 0
@@ -39,7 +35,7 @@ class Report(Model):
     """Ids of what was let go, at most 20."""
 
 
-class ForgetRun(Model):
+class ForgetRun(Passed):
     """A sweep: the input of ``ForgetMemory``."""
 
     dry_run: bool = False
@@ -59,7 +55,7 @@ class ForgetRun(Model):
     """Events after which the sweep continues as new; 0: when the server suggests it."""
 
 
-class ForgetResult(Model):
+class ForgetResult(Passed):
     """How a sweep ended."""
 
     run: str
@@ -91,7 +87,7 @@ class ForgetMemory:
                     after = tenant if finished else after
                     if rolling.is_due(sweep.continue_after):
                         rest = {"after": after, "now": now, "run": run, "report": self._report}
-                        workflow.continue_as_new(sweep.model_copy(update=rest))
+                        workflow.continue_as_new(sweep.changed(**rest))
         return ForgetResult(run=run, dry_run=sweep.dry_run, report=self._report)
 
     @workflow.query
@@ -149,7 +145,7 @@ class ForgetMemory:
         return finished
 
     async def _let_go(self, chosen: Forgetting, run: str) -> tuple[int, int]:
-        tombstone = chosen.model_copy(update={"tombstone": _let_go_of(chosen)})
+        tombstone = chosen.changed(tombstone=_let_go_of(chosen))
         forgotten = await workflow.execute_activity_method(
             ForgettingActivities.tombstone,
             ForgetRequest(forgetting=tombstone, run=run),

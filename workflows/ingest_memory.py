@@ -4,10 +4,11 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.ingest import ApplyRequest, ConfirmRequest, IngestActivities, PlanRequest
+    from activities.jobs import ApplyRequest, ConfirmRequest, IngestActivities, PlanRequest
     from perdure.errors import InvalidInput
     from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
-    from workflows import options, rolling
+    from workflows import options
+    from workflows import options as rolling
     from workflows.failures import is_conflict, required
 
 

@@ -4,9 +4,10 @@ import dataclasses
 from datetime import timedelta
 from typing import TypedDict
 
+from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from perdure.procedures.calls import ToolShape
+from perdure.agent.steps.calls import ToolShape
 from perdure.tools import Effect
 
 RETRY = RetryPolicy(
@@ -81,3 +82,13 @@ def _options(seconds: float, heartbeat: timedelta | None, patience: timedelta | 
         heartbeat_timeout=heartbeat,
         retry_policy=RETRY,
     )
+
+
+def is_due(limit: int = 0) -> bool:
+    """Say whether this run should continue as new.
+
+    Args:
+        limit: Events after which it should, if not when the server suggests it.
+    """
+    info = workflow.info()
+    return info.is_continue_as_new_suggested() or bool(limit and info.get_current_history_length() >= limit)

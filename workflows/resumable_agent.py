@@ -9,10 +9,11 @@ from temporalio.common import SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.starting import AGENT, PHASE, SKILL, TENANT
-    from perdure.errors import InvalidTask
-    from perdure.model import Model
-    from perdure.procedures.calls import (
+    from perdure.agent.display import details
+    from perdure.agent.questions import Questions
+    from perdure.agent.skill_plan import Here, ended, entered, here, leaves
+    from perdure.agent.state import ANSWERED_KEPT, RECALLS_KEPT, Learned, TaskRun, TaskState, progress_of, result_of
+    from perdure.agent.steps.calls import (
         AnnounceCall,
         EvaluateCall,
         Evaluated,
@@ -25,32 +26,17 @@ with workflow.unsafe.imports_passed_through():
         StepOutcome,
         Value,
     )
-    from perdure.skills.model import ForEach, OnFailure, RememberStep, ToolStep
-    from perdure.tasks import (
-        Answer,
-        Phase,
-        Progress,
-        Question,
-        QuestionKind,
-        StepStatus,
-        TaskResult,
-    )
-    from workflows import options, rolling
-    from workflows.display import details
+    from perdure.errors import InvalidTask
+    from perdure.model import Model
+    from perdure.questions import Answer, Question, QuestionKind
+    from perdure.skills.shape import ForEach, OnFailure, RememberStep, ToolStep
+    from perdure.tasks import Phase, Progress, StepStatus, TaskResult
+    from perdure.temporal.names import AGENT, PHASE, SKILL, TENANT
+    from workflows import options
+    from workflows import options as rolling
     from workflows.failures import problem_of, required
-    from workflows.learning import Learning
-    from workflows.plan_cursor import Here, ended, entered, here, leaves
-    from workflows.questions import Questions
+    from workflows.outbox import Learning
     from workflows.step_calls import activity_of, scope_of
-    from workflows.task_state import (
-        ANSWERED_KEPT,
-        RECALLS_KEPT,
-        Learned,
-        TaskRun,
-        TaskState,
-        progress_of,
-        result_of,
-    )
 
 T = TypeVar("T", bound=Model)
 
@@ -109,7 +95,7 @@ class ResumableAgent:
     def progress(self) -> Progress:
         """Tell where the task is."""
         progress = progress_of(self._task, self._whole, self._phase, self._step)
-        return progress.model_copy(update={"questions": self._questions.open, "problem": self._problem})
+        return progress.changed(questions=self._questions.open, problem=self._problem)
 
     @workflow.query
     def questions(self) -> tuple[Question, ...]:
@@ -144,10 +130,10 @@ class ResumableAgent:
         if self._state is None:
             return None
         live = {"learned": self._learning.learned, "answered": self._questions.answered[-ANSWERED_KEPT:]}
-        return self._state.model_copy(update=live)
+        return self._state.changed(**live)
 
     def _update(self, **changes: object) -> None:
-        self._state = self._known.model_copy(update=changes)
+        self._state = self._known.changed(**changes)
 
     async def _run(self) -> None:
         if self._state is None:
@@ -178,7 +164,7 @@ class ResumableAgent:
         call = ExpandCall(
             tenant=prepared.tenant,
             path=at.path,
-            block=block.model_copy(update={"steps": block.steps[:1]}),
+            block=block.changed(steps=block.steps[:1]),
             scope=scope_of(self._task, self._known, block.id),
         )
         expanded = await _done("expand", call, Expanded, f"{at.path}: its list", self._of_step(), step=at.path)
@@ -228,11 +214,11 @@ class ResumableAgent:
             case QuestionKind.APPROVAL if answer == "no":
                 return given, Result(status=StepStatus.SKIPPED)
             case QuestionKind.APPROVAL:
-                return given.model_copy(update={"approved": True}), None
+                return given.changed(approved=True), None
             case QuestionKind.UNKNOWN_EFFECT:
-                return given.model_copy(update={"happened": answer == "done", "claim": outcome.claim}), None
+                return given.changed(happened=answer == "done", claim=outcome.claim), None
             case _:
-                return given.model_copy(update={"answer": answer, "acted": outcome.acted}), None
+                return given.changed(answer=answer, acted=outcome.acted), None
 
     async def _failed(self, at: Here, problem: str) -> Result | None:
         """Decide what becomes of a failed step; None: it is tried again."""
@@ -320,7 +306,7 @@ class ResumableAgent:
         evaluated = await _done("evaluate_task", call, Evaluated, "output and expectation", self._of_step())
         await self._ended(Phase.COMPLETED, "")
         result = result_of(self._task, self._whole, "completed", "")
-        return result.model_copy(update={"output": evaluated.output, "evaluation": evaluated.evaluation})
+        return result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
 
     async def _ended(self, phase: Phase, problem: str) -> None:
         """Leave nothing behind: what was learned is handed over, and what it came to can be seen."""
@@ -337,7 +323,7 @@ class ResumableAgent:
         """Roll the history over; what is on its way is waited for shortly, and else sent again."""
         await self._learning.settle(timedelta(seconds=5))
         await workflow.wait_condition(workflow.all_handlers_finished)
-        carried = self._task.model_copy(update={"inputs": {}, "carried": self._whole})
+        carried = self._task.changed(inputs={}, carried=self._whole)
         workflow.continue_as_new(carried)
 
     def _of_step(self) -> options.Options:

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from perdure.agent.skill_plan import Here, scope
+from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.steps.calls import Given, RecallCall, RememberCall, Scope, StepCall
 from perdure.model import Instant, Model
-from perdure.procedures.calls import Given, RecallCall, RememberCall, Scope, StepCall
-from perdure.skills.model import RecallStep, RememberStep, ToolStep
+from perdure.skills.shape import RecallStep, RememberStep, ToolStep
 from perdure.tasks import MemoryMode
 from workflows import options
-from workflows.plan_cursor import Here, scope
-from workflows.task_state import TaskRun, TaskState
 
 
 @dataclass(frozen=True, kw_only=True)

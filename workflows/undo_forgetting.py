@@ -8,14 +8,15 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import FindUndo, ForgettingActivities, RestoreRequest
-    from activities.starting import TENANT
     from perdure.errors import InvalidInput
-    from perdure.model import Instant, Model
-    from workflows import options, rolling
+    from perdure.model import Instant, Passed
+    from perdure.temporal.names import TENANT
+    from workflows import options
+    from workflows import options as rolling
     from workflows.failures import is_conflict, required
 
 
-class UndoRun(Model):
+class UndoRun(Passed):
     """What to undo: the input of ``UndoForgetting``."""
 
     run: str
@@ -32,7 +33,7 @@ class UndoRun(Model):
     """Events after which it continues as new; 0: when the server suggests it."""
 
 
-class UndoResult(Model):
+class UndoResult(Passed):
     """How an undoing ended."""
 
     run: str
@@ -70,7 +71,7 @@ class UndoForgetting:
                 after = tenant
                 if rolling.is_due(undo.continue_after):
                     rest = {"run": run, "now": self._now, "after": after, "restored": self._restored}
-                    workflow.continue_as_new(undo.model_copy(update=rest))
+                    workflow.continue_as_new(undo.changed(**rest))
         if not self._restored:
             raise ApplicationError(
                 f"{run or 'the latest run'} forgot nothing that can still be undone",

@@ -11,12 +11,12 @@ import pytest
 from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
-from activities.starting import TASK_TIMEOUT
+from demo.workers import DemoWorker
 from perdure.jobs import Batch, Fate, Receipt
-from perdure.writing import read_batch
+from perdure.memory.writing.checking import read_batch
+from perdure.temporal.names import TASK_TIMEOUT
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
-from worker.demo.workers import DemoWorker
 from workflows.forget_memory import ForgetResult, ForgetRun
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)

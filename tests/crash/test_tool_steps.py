@@ -9,9 +9,9 @@ from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
 from perdure import Answer
-from tests.agents.processes import processes
-from tests.agents.waiting import question_of, until_true
 from tests.conftest import Servers
+from tests.support.processes import processes
+from tests.support.waiting import question_of, until_true
 
 EXPECTED = [str(number) for number in range(1, 26)]
 

@@ -8,17 +8,20 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from perdure.changes import Door
-from perdure.coordination.deletions import Deletions
-from perdure.coordination.due import DueIndex
-from perdure.coordination.leases import Leases
-from perdure.embedding import CachedEmbedder, Embedder, MiniLMEmbedder
-from perdure.forgetting import Forgetter, Guard
-from perdure.longterm import Embedding, LongTerm
-from perdure.mirror import Mirror
-from perdure.retention import RetentionRules
-from perdure.writing import Writer
-from perdure.writing.planning import WritePolicy
+from perdure.memory.door import Door
+from perdure.memory.forgetting.forgetter import Forgetter
+from perdure.memory.forgetting.selection import Guard
+from perdure.memory.retention import RetentionRules
+from perdure.memory.writing.planning import WritePolicy
+from perdure.memory.writing.writer import Writer
+from perdure.models.embedding import CachedEmbedder, Embedder
+from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.stores.journal.log import Mirror
+from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.due import DueIndex
+from perdure.stores.redis.leases import Leases
+from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
 
 

@@ -4,14 +4,15 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import ForgetRequest
-    from perdure.forgetting import Forgetting
+    from perdure.agent.state import TaskRun
     from perdure.jobs import Batch, Plan, Receipt
-    from perdure.tasks import Question, TaskResult
+    from perdure.memory.forgetting.selection import Forgetting
+    from perdure.questions import Question
+    from perdure.tasks import TaskResult
     from workflows import options
     from workflows.forget_memory import ForgetMemory, ForgetResult, ForgetRun
     from workflows.ingest_memory import IngestMemory
     from workflows.resumable_agent import ResumableAgent
-    from workflows.task_state import TaskRun
     from workflows.undo_forgetting import UndoForgetting, UndoResult, UndoRun
 
 

@@ -8,9 +8,9 @@ from uuid import uuid4
 from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
-from activities.ingest import job_id
+from activities.jobs import job_id
 from perdure.jobs import Batch
-from perdure.writing import read_batch
+from perdure.memory.writing.checking import read_batch
 from tests.replay.recorder import Recorder
 from workflows.forget_memory import ForgetRun
 from workflows.undo_forgetting import UndoRun

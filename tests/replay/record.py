@@ -10,13 +10,13 @@ import contextlib
 import tempfile
 from pathlib import Path
 
+from localservers import ensure, stop
+from perdure.settings import Settings
 from tests.replay import histories
 from tests.replay.memory_runs import record_jobs_and_sweeps
 from tests.replay.recorder import recorder
 from tests.replay.task_runs import record_tasks
-from worker.leaving import leave_after
-from worker.servers import ensure, stop
-from worker.settings import Settings
+from worker.exit import leave_after
 
 
 async def _record(home: Path, folder: Path, *, cached: bool) -> None:

@@ -10,15 +10,15 @@ from uuid import uuid4
 from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
 
-from activities.converter import DATA_CONVERTER
-from activities.heartbeats import kept_alive
-from activities.ingest import ApplyRequest, IngestActivities
-from activities.starting import TASK_TIMEOUT
+from activities.jobs import ApplyRequest, IngestActivities
 from activities.tasks import TaskActivities
-from perdure.procedures.values import Values
+from perdure.agent.steps.values import Values
+from perdure.settings import Addresses, Settings
+from perdure.temporal.converter import DATA_CONVERTER
+from perdure.temporal.heartbeats import kept_alive
+from perdure.temporal.names import TASK_TIMEOUT
 from tests.replay import histories
 from worker.process import make_worker
-from worker.settings import Addresses, Settings
 from worker.telemetry import Telemetry
 from worker.wiring import Services, activities, open_services
 
@@ -131,7 +131,7 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
     settings = Settings(
         home=home,
         task_queue=f"q-{uuid4().hex[:12]}",
-        tools=("tests.agents.tools",),
+        tools=("tests.support.tools",),
         skills=(skills,),
         forgetting_cron="off",
     )

@@ -16,10 +16,10 @@ from temporalio.contrib.opentelemetry import OpenTelemetryPlugin, create_tracer_
 from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.worker import Replayer
 
-from activities.converter import DATA_CONVERTER
+from perdure.temporal.converter import DATA_CONVERTER
 from tests.replay import histories
 from tests.replay.changed import CHANGED
-from worker.leaving import leave_after
+from worker.exit import leave_after
 from worker.wiring import WORKFLOWS
 
 _QUIET = Runtime(telemetry=TelemetryConfig(logging=None))

@@ -10,8 +10,8 @@ from temporalio.client import WorkflowHandle
 
 from perdure import AgentTask, Answer
 from perdure.tasks import MemoryMode
-from tests.agents.waiting import question_of, until_true
 from tests.replay.recorder import Recorder
+from tests.support.waiting import question_of, until_true
 
 LEARN = """
 inputs: {names: list}

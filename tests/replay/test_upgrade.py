@@ -10,12 +10,12 @@ from uuid import uuid4
 
 from temporalio.client import Client
 
-from activities.converter import DATA_CONVERTER
+from localservers.fleet import worker_environment
 from perdure import Answer
-from tests.agents.harness import Bench
-from tests.agents.waiting import question_of, until_true
+from perdure.temporal.converter import DATA_CONVERTER
 from tests.conftest import Servers, clean_settings, give_tenant_key
-from worker.servers.fleet import worker_environment
+from tests.support.harness import Bench
+from tests.support.waiting import question_of, until_true
 
 WAITING = """
 inputs: {{}}
@@ -81,7 +81,7 @@ async def builds(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Builds,
     settings = clean_settings(
         folder,
         task_queue=f"q-{uuid4().hex[:12]}",
-        tools=("tests.agents.tools",),
+        tools=("tests.support.tools",),
         skills=(folder / "skills",),
         forgetting_cron="off",
     )

@@ -16,10 +16,10 @@ from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from tests.agents.waiting import until
+from localservers.fleet import worker_environment
 from tests.conftest import Servers, clean_settings
 from tests.replay import histories
-from worker.servers.fleet import worker_environment
+from tests.support.waiting import until
 
 
 async def test_all_that_is_recorded_happens_with_the_cache_off(servers: Servers, tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from perdure.agent.steps.checking import check_skill
 from perdure.documents import read_document, validated
-from perdure.procedures.checking import check_skill
-from perdure.skills.loading import read_skill
+from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.tools import Tool, Toolbox
 

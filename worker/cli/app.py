@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from perdure.documents import nearest
-from worker.leaving import leave_after
+from worker.exit import leave_after
 
 _COMMANDS = {
     "up": "worker.cli.servers:up",
@@ -23,7 +23,7 @@ _COMMANDS = {
     "remember": "worker.cli.memory:remember",
     "forget": "worker.cli.memory:forget",
     "doctor": "worker.cli.doctor:doctor",
-    "demo": "worker.demo.command:demo",
+    "demo": "demo.command:demo",
 }
 
 

@@ -9,7 +9,8 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.tasks import Progress, Question, TaskResult
+from perdure.questions import Question
+from perdure.tasks import Progress, TaskResult
 from worker.cli.output import counted, err, out, program
 
 _PERIOD = 0.25

@@ -12,19 +12,19 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from temporalio.client import Client
 from temporalio.common import RetryPolicy
 
-from activities.ingest import RememberRequest
-from activities.recall import RecallRequest
-from activities.starting import TASK_TIMEOUT
+from activities.jobs import RememberRequest
+from activities.memory import RecallRequest
 from perdure.documents import validated
+from perdure.entries import Lane, MemoryType
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.jobs import Fate, Receipt
-from perdure.recall import RecallResult
-from perdure.records import Lane, MemoryType
+from perdure.memory.recall.query import RecallResult
+from perdure.settings import Settings
+from perdure.temporal.names import TASK_TIMEOUT
 from worker.cli.output import Exit, counted, explained, out, say, show_json
 from worker.cli.reach import reachable, served
 from worker.cli.tasks import AsJson
 from worker.connection import connected
-from worker.settings import Settings
 from workflows.forget_memory import ForgetResult, ForgetRun
 from workflows.undo_forgetting import UndoResult, UndoRun
 

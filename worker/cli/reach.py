@@ -4,12 +4,11 @@ import asyncio
 
 from temporalio.client import Client
 
+from localservers import ServerNotStarted, ensure, running, state
 from perdure.errors import StoreUnavailable
+from perdure.settings import Addresses, Settings
 from worker.cli.output import say
-from worker.connection import connected
-from worker.pollers import pollers
-from worker.servers import ServerNotStarted, ensure, running, state
-from worker.settings import Addresses, Settings
+from worker.connection import connected, pollers
 
 NOTHING_RUNS = "nothing runs here: start it with 'perdure up', or set the servers' addresses"
 

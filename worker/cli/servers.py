@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from localservers import ensure, state, stop
+from perdure.settings import Settings
 from worker.cli.output import explained, out, program, say, show_json
-from worker.servers import ensure, state, stop
-from worker.settings import Settings
 
 
 def up(

@@ -12,16 +12,16 @@ from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.starting import TASK_TIMEOUT
 from perdure.documents import read_document, validated
 from perdure.errors import InvalidTask, StoreUnavailable
-from perdure.tasks import AgentTask, Answer, TaskResult
+from perdure.questions import Answer
+from perdure.settings import Settings
+from perdure.tasks import AgentTask, TaskResult
+from perdure.temporal.names import TASK_TIMEOUT
 from worker.cli import following
 from worker.cli.output import Exit, counted, err, explained, fail, out, reason_of, say, show_json, status_of
 from worker.cli.reach import no_worker, reachable, served, started
-from worker.connection import connected
-from worker.pollers import pollers
-from worker.settings import Settings
+from worker.connection import connected, pollers
 from worker.telemetry import Telemetry, render_tree, spans_of
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]

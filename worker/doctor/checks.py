@@ -11,8 +11,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from activities.starting import ALL
-from perdure.coordination.answers import ask
+from perdure.agent.steps.checking import check_skill
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
@@ -22,9 +21,10 @@ from perdure.errors import (
     TenantKeyMismatch,
 )
 from perdure.model import Model
-from perdure.procedures.checking import check_skill
-from worker.pollers import pollers
-from worker.settings import Addresses, Settings
+from perdure.settings import Addresses, Settings
+from perdure.stores.redis.connection import ask
+from perdure.temporal.names import ALL
+from worker.connection import pollers
 from worker.wiring import Services
 
 ENOUGH_DISK = 1_000_000_000

@@ -20,7 +20,7 @@ from temporalio.contrib.opentelemetry import (
     create_tracer_provider,
 )
 
-from worker.settings import Settings
+from perdure.settings import Settings
 from worker.telemetry.filtering import ContentFilter
 from worker.telemetry.spanfile import SpanFile
 

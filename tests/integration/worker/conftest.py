@@ -10,7 +10,7 @@ from temporalio.api.workflowservice.v1 import ListSchedulesRequest, RegisterName
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from activities.converter import DATA_CONVERTER
+from perdure.temporal.converter import DATA_CONVERTER
 from tests.conftest import Servers
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from localservers import Server
 from tests.conftest import OwnServers, Servers
-from tests.integration.cli.installation import installation, nothing_configured, unanswered
-from worker.servers import Server
+from tests.integration.worker.cli.installation import installation, nothing_configured, unanswered
 
 
 @pytest.mark.parametrize("how", ["terminate", "interrupt"])

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription, ScheduleOverlapPolicy
 
-from tests.agents.waiting import until
+from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
-from tests.integration.cli.installation import installation
+from tests.integration.worker.cli.installation import installation
+from tests.support.waiting import until
 from worker.schedules import SCHEDULE_ID, ensure_schedule
-from worker.settings import Settings
 from workflows.forget_memory import ForgetResult
 
 DAILY, OTHER = "0 3 * * *", "30 4 * * 0"
@@ -59,9 +59,7 @@ async def test_it_is_as_defined(namespaced: Client, settings: Settings) -> None:
 async def test_another_definition_replaces_it(namespaced: Client, settings: Settings) -> None:
     await ensure_schedule(namespaced, settings)
     await ensure_schedule(namespaced, settings)
-    await ensure_schedule(
-        namespaced, settings.model_copy(update={"forgetting_cron": OTHER, "task_queue": "another-queue"})
-    )
+    await ensure_schedule(namespaced, settings.changed(forgetting_cron=OTHER, task_queue="another-queue"))
 
     found = await described(namespaced)
     assert times(found) == [(4, 30)]
@@ -74,7 +72,7 @@ async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings)
     await ensure_schedule(namespaced, settings)
     await namespaced.get_schedule_handle(SCHEDULE_ID).pause(note="an investigation goes on")
 
-    await ensure_schedule(namespaced, settings.model_copy(update={"forgetting_cron": OTHER}))
+    await ensure_schedule(namespaced, settings.changed(forgetting_cron=OTHER))
 
     found = await described(namespaced)
     assert times(found) == [(4, 30)]
@@ -82,7 +80,7 @@ async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings)
 
 
 async def test_off_makes_none(namespaced: Client, settings: Settings) -> None:
-    await ensure_schedule(namespaced, settings.model_copy(update={"forgetting_cron": "off"}))
+    await ensure_schedule(namespaced, settings.changed(forgetting_cron="off"))
 
     assert await ids(namespaced) == []
 

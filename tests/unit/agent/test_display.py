@@ -1,7 +1,8 @@
 """What a person reads in the Temporal UI."""
 
-from perdure.tasks import Phase, Progress, Question, QuestionKind, RecallSummary
-from workflows.display import details
+from perdure.agent.display import details
+from perdure.questions import Question, QuestionKind
+from perdure.tasks import Phase, Progress, RecallSummary
 
 
 def test_details_say_where_it_is_what_it_waits_for_and_what_it_recalled() -> None:

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from perdure.agent.questions import Questions
 from perdure.errors import InvalidAnswer
-from perdure.tasks import Answer, Question, QuestionKind
-from workflows.questions import Questions
+from perdure.questions import Answer, Question, QuestionKind
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 QUESTION = Question(id="a", kind=QuestionKind.APPROVAL, text="?", choices=("yes", "no"))

@@ -1,0 +1,86 @@
+"""Episodes of a task's steps: written as well as can be, and never a reason for a step to fail."""
+
+import asyncio
+import datetime
+import json
+
+import structlog
+
+from perdure.agent.steps.calls import AnnounceCall, StepCall, StepOutcome
+from perdure.episodes import Episode, EpisodeKind
+from perdure.errors import StoreUnavailable
+from perdure.stores.journal.lines import EpisodeLine
+from perdure.stores.journal.log import Mirror
+from perdure.stores.redis.episodes import Episodes
+from perdure.tasks import MemoryMode
+
+_log = structlog.get_logger(__name__)
+
+PATIENCE = 2.0
+"""Seconds that an episode may hold a step up; then it goes to the mirror."""
+
+_IMPORTANCE = {EpisodeKind.TOOL: 0.3, EpisodeKind.ERROR: 0.8, EpisodeKind.DECISION: 0.9}
+
+_INSIGHT = 200
+"""Characters of a result that an episode quotes; a longer one is only named."""
+
+
+class StepNotes:
+    """Writes what became of each step into its session."""
+
+    def __init__(self, episodes: Episodes, mirror: Mirror) -> None:
+        self._episodes = episodes
+        self._mirror = mirror
+        self.waiting = asyncio.Event()
+        """Set whenever an episode was left in the mirror, to wait for Redis."""
+
+    async def done(self, call: StepCall, run: str, outcome: StepOutcome) -> None:
+        """Note what a step gave, and what a person said to it."""
+        if outcome.result is None:
+            return
+        output = outcome.result.parts.get("output")
+        quoted = json.dumps(output.inline, ensure_ascii=False) if output is not None and not output.ref else ""
+        text = f"{call.path}: {call.step.tool} {outcome.result.status}"
+        if quoted and len(quoted) <= _INSIGHT:
+            text += f": {quoted}"
+        if call.given.answer is not None:
+            await self._step(call, run, EpisodeKind.DECISION, "answer", f"{call.path}: {call.given.answer}")
+        await self._step(call, run, EpisodeKind.TOOL, "done", text)
+
+    async def asked(self, call: AnnounceCall, run: str) -> None:
+        """Note what a task asks."""
+        if call.memory is MemoryMode.ON:
+            question = call.question
+            await self._write(
+                call.tenant, call.session, _episode(EpisodeKind.DECISION, run, question.id, "asked", question.text)
+            )
+
+    async def failed(self, call: StepCall, run: str, problem: str) -> None:
+        """Note that a step failed for good, or that an attempt did."""
+        await self._step(call, run, EpisodeKind.ERROR, "failed", f"{call.path}: {problem}")
+
+    async def _step(self, call: StepCall, run: str, kind: EpisodeKind, what: str, text: str) -> None:
+        if call.memory is MemoryMode.ON:
+            await self._write(call.tenant, call.session, _episode(kind, run, call.path, what, text))
+
+    async def _write(self, tenant: str, session: str, episode: Episode) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._episodes.append(tenant, session, episode)
+        except (StoreUnavailable, TimeoutError):
+            try:
+                await self._mirror.append(tenant, EpisodeLine(session=session, episode=episode))
+                self.waiting.set()
+            except StoreUnavailable as problem:
+                _log.warning("episode lost", step=episode.step, problem=str(problem))
+
+
+def _episode(kind: EpisodeKind, run: str, step: str, what: str, text: str) -> Episode:
+    return Episode(
+        id=f"{run}/{step}/{what}"[-300:],
+        kind=kind,
+        text=text[:500],
+        importance=_IMPORTANCE[kind],
+        at=datetime.datetime.now(datetime.UTC),
+        step=step,
+    )

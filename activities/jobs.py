@@ -1,0 +1,195 @@
+"""Ingest as activities: submit and wait for whoever asks; plan, apply and confirm for the job itself."""
+
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pydantic import Field, JsonValue
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, FailureError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure.crashpoints import CrashPoint, reached
+from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable
+from perdure.identity import digest
+from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
+from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.writer import Writer
+from perdure.model import Instant, Passed
+from perdure.stores.journal.lines import BatchLine
+from perdure.stores.journal.log import Mirror
+from perdure.stores.tenant_key import TenantKey
+from perdure.temporal.heartbeats import kept_alive
+from perdure.temporal.names import TASK_TIMEOUT, tenant_attributes
+
+POLLS = 4
+POLL_SECONDS = 0.15
+"""Four fast polls 150 ms apart inside one attempt (R3); after that the wait is Temporal's, and free."""
+
+RETRY_SECONDS = 1.0
+"""The server rounds retry delays up to whole seconds (measured: asked for 150 ms, 1.0 s came out)."""
+
+
+def job_id(batch: Batch) -> str:
+    """Give the id of a batch's job: tenant, the caller's key and the items, so the same batch is the same job."""
+    items: list[JsonValue] = [item.model_dump(mode="json") for item in batch.items]
+    return f"ingest-{batch.tenant}-{digest('job/1', batch.tenant, batch.key, items)[:32]}"
+
+
+class RememberRequest(Passed):
+    """Items to remember, from somebody who knows the user and not the tenant."""
+
+    user_id: str = Field(min_length=1)
+    key: str
+    items: tuple[JsonValue, ...]
+    agent: str | None = None
+
+
+class PlanRequest(Passed):
+    """The input of ``plan_ingest``."""
+
+    batch: Batch
+    at: Instant
+
+
+class ApplyRequest(Passed):
+    """The input of ``apply_ingest``."""
+
+    batch: Batch
+    plan: Plan
+    operation: str
+
+
+class ConfirmRequest(Passed):
+    """The input of ``confirm_ingest``."""
+
+    batch: Batch
+    plan: Plan
+    versions: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestActivities:
+    """The ingest activities and what they need."""
+
+    client: Client
+    task_queue: str
+    tenant_key: TenantKey
+    mirror: Mirror
+    writer: Writer
+
+    @activity.defn(name="remember")
+    @kept_alive
+    async def remember(self, request: RememberRequest) -> str:
+        """Check items and submit them as a job of the user's tenant; gives the job's id."""
+        tenant = self.tenant_key.tenant_of(request.user_id)
+        return await self.submit(read_batch(tenant=tenant, key=request.key, items=request.items, agent=request.agent))
+
+    @activity.defn(name="submit_ingest")
+    @kept_alive
+    async def submit(self, batch: Batch) -> str:
+        """Mirror a batch and start its job, or find the job there is, open or closed; gives the job's id."""
+        identifier = job_id(batch)
+        await self.mirror.append(batch.tenant, BatchLine(job_id=identifier, batch=batch, at=datetime.now(UTC)))
+        reached(CrashPoint.SUBMIT_MIRRORED)
+        try:
+            await self.client.start_workflow(
+                "IngestMemory",
+                batch,
+                id=identifier,
+                task_queue=self.task_queue,
+                # A job that was ended from outside kept nobody's promise: it may begin again, and writes nothing twice.
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                task_timeout=TASK_TIMEOUT,
+                search_attributes=tenant_attributes(batch.tenant),
+                static_summary=f"Remember {len(batch.items)} items",
+            )
+        except WorkflowAlreadyStartedError:
+            activity.logger.debug("the job is there already")
+        except RPCError as error:
+            raise StoreUnavailable("temporal", error.status.name) from error
+        reached(CrashPoint.SUBMIT_STARTED)
+        return identifier
+
+    @activity.defn(name="wait_ingest")
+    @kept_alive
+    async def wait(self, identifier: str) -> Receipt:
+        """Wait for a job's receipt: a few fast polls, then again after Temporal's retry delay.
+
+        A job that failed is an error with its reason, and so is one that Temporal does not know: waiting for it
+        would never end. One that still runs is never reported as failed.
+        """
+        handle = self.client.get_workflow_handle(identifier, result_type=Receipt)
+        for poll in range(POLLS):
+            if poll:
+                await asyncio.sleep(POLL_SECONDS)
+            try:
+                status = (await handle.describe()).status
+                if status is not WorkflowExecutionStatus.RUNNING:
+                    return await handle.result()
+            except WorkflowFailureError as error:
+                raise ApplicationError(f"{identifier}: {_root(error)}", type="JobFailed", non_retryable=True) from None
+            except RPCError as error:
+                if error.status is RPCStatusCode.NOT_FOUND:
+                    unknown = "Temporal knows no such job, or not any more"
+                    raise InvalidInput("job", unknown, fix="submit the batch again") from error
+                raise StoreUnavailable("temporal", error.status.name) from error
+        raise still_running(identifier)
+
+    @activity.defn(name="plan_ingest")
+    @kept_alive
+    async def plan(self, request: PlanRequest) -> Plan:
+        """Decide on each item."""
+        with _accepted():
+            return await self.writer.plan(request.batch, at=request.at)
+
+    @activity.defn(name="apply_ingest")
+    @kept_alive
+    async def apply(self, request: ApplyRequest) -> dict[str, int]:
+        """Write what was decided, once; gives the version of each record or memory afterwards."""
+        with _accepted():
+            return await self.writer.apply(request.batch, request.plan, operation=request.operation)
+
+    @activity.defn(name="confirm_ingest")
+    @kept_alive
+    async def confirm(self, request: ConfirmRequest) -> tuple[ItemReceipt, ...]:
+        """Read back what was written; only then is it searchable."""
+        for poll in range(POLLS):
+            if poll:
+                await asyncio.sleep(POLL_SECONDS)
+            with _accepted():
+                receipts = await self.writer.confirm(request.batch, request.plan, request.versions)
+            if receipts is not None:
+                return receipts
+        raise still_running("confirm")
+
+
+@contextmanager
+def _accepted() -> Generator[None]:
+    """Let a job that was accepted wait for a worker with the right settings, where this one's are wrong."""
+    try:
+        yield
+    except EmbeddingMismatch as error:
+        raise StoreUnavailable("embedding", str(error)) from error
+
+
+def _root(error: BaseException) -> BaseException:
+    """Give the reason of a failure: what wraps it says only that an activity failed."""
+    while isinstance(error, WorkflowFailureError | FailureError) and error.cause:
+        error = error.cause
+    return error
+
+
+def still_running(what: str) -> ApplicationError:
+    """Give the failure that means "not yet": benign, so neither logs nor metrics call it an error."""
+    return ApplicationError(
+        f"{what} is still running",
+        type="StillRunning",
+        category=ApplicationErrorCategory.BENIGN,
+        next_retry_delay=timedelta(seconds=RETRY_SECONDS),
+    )

@@ -1,0 +1,91 @@
+"""Running one audit task while its workers die, and answering what it asks."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from temporalio.client import WorkflowHandle
+
+from perdure.questions import Answer, Question
+from perdure.tasks import Progress, TaskResult
+from worker.cli.following import how_to_answer, progress_of
+from worker.cli.output import err
+
+_PERIOD = 0.1
+
+ANSWERS = {"nodeenv": "BSD-3-Clause", "prompt-toolkit": "BSD-3-Clause"}
+"""What a person finds in the licence files of two packages that call their licence just "BSD"."""
+
+
+@dataclass
+class Watched:
+    """What was seen of a task while it ran."""
+
+    result: TaskResult | None = None
+    questions: list[Question] = field(default_factory=list[Question])
+    resumed_after: list[float] = field(default_factory=list[float])
+    """Seconds from each kill to the next step that was done."""
+
+
+class Watcher:
+    """Follows a task; says when it got somewhere, also across the deaths of its workers."""
+
+    def __init__(self, handle: WorkflowHandle[object, TaskResult], label: str) -> None:
+        self._handle = handle
+        self._label = label
+        self._killed: tuple[float, int] | None = None
+        self.seen = Watched()
+        self.done = 0
+
+    def killed(self) -> None:
+        """Note that the worker has just died."""
+        self._killed = (time.monotonic(), self.done)
+
+    async def follow(self, on_progress: Callable[[Progress], Awaitable[None]]) -> TaskResult:
+        """Follow the task to its end, answering its questions.
+
+        Args:
+            on_progress: Called with each new state; it may kill a worker.
+        """
+        result = asyncio.create_task(self._handle.result())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[step]}"),
+            TimeElapsedColumn(),
+        )
+        with Bar(*columns, console=err, transient=True) as bar:
+            line = bar.add_task(self._label, total=None, step="")
+            while not result.done():
+                progress = await progress_of(self._handle)
+                if progress is not None:
+                    bar.update(line, completed=progress.done, total=progress.total or None, step=progress.step)
+                    self._note(progress)
+                    await on_progress(progress)
+                    await self._answer(progress, bar)
+                await asyncio.wait([result], timeout=_PERIOD)
+        self.seen.result = result.result()
+        return self.seen.result
+
+    def _note(self, progress: Progress) -> None:
+        self.done = progress.done
+        if self._killed and progress.done > self._killed[1]:
+            self.seen.resumed_after.append(time.monotonic() - self._killed[0])
+            self._killed = None
+
+    async def _answer(self, progress: Progress, bar: Bar) -> None:
+        for question in progress.questions:
+            if question.id in {asked.id for asked in self.seen.questions}:
+                continue
+            self.seen.questions.append(question)
+            bar.console.print(how_to_answer(self._handle.id, question), markup=False)
+            words = question.text.split()
+            licence = next((ANSWERS[word] for word in words if word in ANSWERS), "LicenseRef-Proprietary")
+            await self._handle.execute_update(
+                "answer", Answer(question_id=question.id, value=licence, by="perdure demo")
+            )
+            bar.console.print(f"  answered through the same update: {licence}", markup=False)

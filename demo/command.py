@@ -1,0 +1,254 @@
+"""The command ``perdure demo``: the whole main job in about a minute, with its figures checked."""
+
+import asyncio
+import secrets
+import statistics
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from packaging.markers import default_environment
+from temporalio.client import Client
+
+from activities.jobs import RememberRequest
+from demo.audit import ANSWERS, Watcher
+from demo.ledger import attempts_again, read_ledger, with_one_version_changed
+from demo.workers import DemoWorker
+from localservers import ensure, running, stop
+from perdure.errors import InvalidInput
+from perdure.jobs import Fate, Receipt
+from perdure.settings import Addresses, Settings
+from perdure.tasks import AgentTask, Progress, TaskResult
+from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
+from worker.cli.memory import ask_worker, have_run
+from worker.cli.output import Exit, explained, out, program, say
+from worker.cli.tasks import start
+from worker.connection import connected
+from workflows.forget_memory import ForgetResult, ForgetRun
+from workflows.undo_forgetting import UndoResult, UndoRun
+
+_DAY = datetime(2026, 5, 4, tzinfo=UTC)
+"""The day that the first audit is about: an input of the task, so that the second can be about the next."""
+
+
+def demo(
+    *,
+    lock: Annotated[
+        Path, typer.Option(help="The lock file to audit: requirements.lock, uv.lock or pylock.toml.")
+    ] = Path("requirements.lock"),
+    keep: Annotated[bool, typer.Option(help="Leave the servers running, to look around in the UI.")] = True,
+) -> None:
+    """Audit a lock file, be killed twice, remember, recall the next day, forget and undo."""
+    with explained():
+        settings = Settings()
+        were_running = running(settings) is not None
+        addresses = ensure(settings, worker=False, progress=say)
+        shown = Demo(settings, addresses, lock.absolute())
+        held = asyncio.run(shown.run())
+        ui = addresses.temporal_ui
+        out.print(f"\n[bold]5. Look around[/]: {ui}/namespaces/default/workflows" if ui else "")
+        if keep or were_running:
+            out.print(f"   Ask what it remembers: {program()} up && {program()} recall {shown.question}", markup=False)
+            out.print(f"   The servers go on; stop them with: {program()} down")
+        else:
+            stop(settings, say)
+        if not held:
+            raise typer.Exit(Exit.FAILED)
+
+
+class Demo:
+    """One demonstration, with a user and a task queue of its own."""
+
+    def __init__(self, settings: Settings, addresses: Addresses, lock: Path) -> None:
+        name = f"demo-{secrets.token_hex(3)}"
+        self._settings = settings.changed(task_queue=name)
+        self._addresses = addresses
+        self._lock = lock
+        self._user = name
+        self._folder = settings.home / "demo" / name
+        self._log = settings.home / "logs" / "demo-worker.log"
+        self._problems: list[str] = []
+        self._worker: DemoWorker | None = None
+        try:
+            self._packages = _read(lock)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(
+                "--lock", f"{lock} cannot be read: {error}", fix="give the path of a lock file"
+            ) from error
+
+    @property
+    def question(self) -> str:
+        """The arguments of a recall that the demonstration leaves an answer for."""
+        return f"'Which licence does {self._packages[-1].name} have?' --user {self._user}"
+
+    async def run(self) -> bool:
+        """Show everything; gives whether every figure is what it has to be."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        client = await connected(self._addresses)
+        began = time.monotonic()
+        try:
+            await self._crashing_audit(client)
+            await self._audit_of_the_next_day(client)
+            await self._forgetting(client)
+        finally:
+            if self._worker is not None:
+                await self._worker.stop()
+        out.print(
+            f"\n{'All figures hold' if not self._problems else 'NOT as promised'}; {time.monotonic() - began:.0f} s"
+        )
+        for problem in self._problems:
+            out.print(f"  [red]{problem}[/]")
+        return not self._problems
+
+    async def _crashing_audit(self, client: Client) -> None:
+        total = len(self._packages)
+        out.print(f"\n[bold]1. Killed twice[/]: an audit of {self._lock.name}, {total} packages, one report row each")
+        report = self._folder / "day-1.csv"
+        worker = await self._new_worker(crash_at=f"tool.acted:{max(1, total // 3)}")
+        handle, _ = await start(client, self._task("day-1", self._lock, report, _DAY), self._settings)
+        watcher = Watcher(handle, "auditing")
+        killed: list[str] = []
+
+        async def replace(how: str) -> None:
+            nonlocal worker
+            await worker.died()
+            watcher.killed()
+            killed.append(how)
+            out.print(f"   SIGKILL {worker.pid}, {killed[-1]}, after step {watcher.done}", markup=False)
+            worker = await self._new_worker()
+
+        async def harm(progress: Progress) -> None:
+            if len(killed) == 1 and progress.done > 2 * progress.total / 3:
+                worker.kill()
+                await replace("at some moment, from outside")
+
+        first = asyncio.create_task(replace("between a row and its report to Temporal"))
+        try:
+            result = await watcher.follow(harm)
+        finally:
+            first.cancel()
+        ledger = read_ledger(report, self._packages)
+        again = await attempts_again(handle)
+        resumed = ", ".join(f"{seconds:.1f} s" for seconds in watcher.seen.resumed_after)
+        out.print(
+            f"   rows {ledger.rows} = packages {ledger.packages}, duplicates {ledger.duplicates}, "
+            f"missing {ledger.missing}, steps run again {again}, from kill to resumed {resumed}"
+        )
+        self._hold("the audit completed", result.status == "completed")
+        self._hold("two workers were killed and resumed", len(watcher.seen.resumed_after) == 2)
+        self._hold("rows = packages, none twice", ledger.rows == total and not ledger.duplicates and not ledger.missing)
+        self._hold("each resumed within 6 s", all(seconds < 6 for seconds in watcher.seen.resumed_after))
+        await self._questions(client, watcher, result)
+
+    async def _questions(self, client: Client, watcher: Watcher, result: TaskResult) -> None:
+        out.print(
+            f"\n[bold]2. Asked and remembered[/]: {len(watcher.seen.questions)} licences that only a person could tell"
+        )
+        for question in watcher.seen.questions:
+            out.print(f"   {question.text}", markup=False)
+        receipts = [await client.get_workflow_handle(job, result_type=Receipt).result() for job in result.jobs]
+        searchable = sum(receipt.count(Fate.SEARCHABLE) for receipt in receipts)
+        out.print(f"   {searchable} findings and answers are searchable, in {len(receipts)} ingest jobs")
+        expected = sum(package.name in ANSWERS for package in self._packages)
+        self._hold("each unreadable licence was asked", len(watcher.seen.questions) >= expected)
+        self._hold("all was remembered", searchable >= len(self._packages))
+
+    async def _audit_of_the_next_day(self, client: Client) -> None:
+        changed = next(package for package in self._packages if package.name not in ANSWERS)
+        out.print(f"\n[bold]3. The next day[/]: {changed.name} has a new version, everything else is as it was")
+        lock, report = self._folder / "day-2.lock", self._folder / "day-2.csv"
+        lock.write_text(with_one_version_changed(self._packages, changed), encoding="utf-8")
+        handle, _ = await start(client, self._task("day-2", lock, report, _DAY + timedelta(days=1)), self._settings)
+        watcher = Watcher(handle, "auditing")
+
+        async def nothing(_: Progress) -> None:
+            return
+
+        result = await watcher.follow(nothing)
+        packages = _read(lock)
+        ledger = read_ledger(report, packages)
+        for recall in [recall for recall in result.recalls if recall.ids][:3]:
+            place = int(recall.step.partition("[")[2].partition("]")[0])
+            out.print(
+                f"   {packages[place].name} {packages[place].version}: {recall.ids[0][:13]}… score "
+                f"{recall.scores[0]:.2f}, {recall.why} (lane and key), {recall.milliseconds:.1f} ms",
+                markup=False,
+            )
+        times = sorted(recall.milliseconds for recall in result.recalls)
+        out.print(
+            f"   {len(times)} recalls shown by the result: p50 {statistics.median(times):.1f} ms, "
+            f"slowest {times[-1]:.1f} ms; inspected again: {ledger.inspected} of {ledger.rows}; "
+            f"questions: {len(watcher.seen.questions)}"
+        )
+        self._hold("only the changed package was inspected", ledger.inspected == 1)
+        self._hold("nothing was asked twice", not watcher.seen.questions)
+        self._hold("the second report is whole", not ledger.duplicates and not ledger.missing)
+
+    async def _forgetting(self, client: Client) -> None:
+        out.print("\n[bold]4. Forgetting[/]: two notes that expired, one that nobody believes, one that stays")
+        job = await ask_worker(client, self._settings, "remember", self._notes(), str)
+        await client.get_workflow_handle(job).result()
+        dry = await self._sweep(client, dry_run=True)
+        swept = await self._sweep(client, dry_run=False)
+        undo = UndoRun(run=swept.run)
+        undone = await have_run(client, self._settings, "UndoForgetting", undo, UndoResult, name=f"undo-{self._user}")
+        reasons = ", ".join(f"{number} × {reason}" for reason, number in swept.report.reasons.items())
+        out.print(f"   dry run: would forget {dry.report.forgotten}; then forgot {swept.report.forgotten} ({reasons})")
+        out.print(f"   undo: {undone.restored} are back")
+        self._hold("three were forgotten", (dry.report.forgotten, swept.report.forgotten) == (3, 3))
+        self._hold("three came back", undone.restored == 3)
+
+    async def _sweep(self, client: Client, *, dry_run: bool) -> ForgetResult:
+        sweep = ForgetRun(user_id=self._user, dry_run=dry_run)
+        name = f"forget-{self._user}-{'dry' if dry_run else 'real'}"
+        return await have_run(client, self._settings, "ForgetMemory", sweep, ForgetResult, name=name)
+
+    def _notes(self) -> RememberRequest:
+        now = datetime.now(UTC)
+        yesterday = (now - timedelta(days=1)).isoformat()
+
+        def note(name: str, **more: object) -> dict[str, object]:
+            return {
+                "kind": "record",
+                "lane": "feedback",
+                "key": name,
+                "payload": {"note": name},
+                "occurrence": f"demo/{name}",
+                "occurred_at": now.isoformat(),
+            } | more
+
+        notes = (
+            note("build freeze", valid_until=yesterday),
+            note("registry outage", valid_until=yesterday),
+            note("rumour", confidence=0.1),
+            note("licence policy"),
+        )
+        return RememberRequest.model_validate({"user_id": self._user, "key": "demo notes", "items": notes})
+
+    def _task(self, name: str, lock: Path, report: Path, day: datetime) -> AgentTask:
+        return AgentTask(
+            task_id=f"{self._user}-{name}",
+            user_id=self._user,
+            agent="auditor",
+            skill="dependency-audit",
+            inputs={"lock": str(lock), "report": str(report)},
+            date=day.date(),
+        )
+
+    async def _new_worker(self, crash_at: str = "") -> DemoWorker:
+        self._worker = await DemoWorker.start(
+            self._settings, self._addresses, queue=self._settings.task_queue, log=self._log, crash_at=crash_at
+        )
+        return self._worker
+
+    def _hold(self, what: str, holds: bool) -> None:
+        if not holds:
+            self._problems.append(f"does not hold: {what}")
+
+
+def _read(lock: Path) -> list[LockedPackage]:
+    environment = {name: str(value) for name, value in default_environment().items()}
+    return read_packages(lock.name, lock.read_text(encoding="utf-8"), environment)

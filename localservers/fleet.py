@@ -1,0 +1,243 @@
+"""Owns the local servers of one data folder while this process lives: start, stop, pause, their ports and addresses.
+
+Finds no binaries and decides nothing about when; the supervisor and the tests do.
+"""
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from localservers.cache import writable
+from localservers.commands import LOOPBACK, PORTS, command
+from localservers.find import Found
+from localservers.ports import choose
+from localservers.problems import ServerNotStarted
+from localservers.processes import Child, trim
+from localservers.readiness import NotReady, wait_ready
+from localservers.recipes import Server
+from perdure.settings import Addresses, Settings
+
+READY_WITHIN = 120.0
+"""Seconds that a server may take to come up: a large store loads its data first."""
+
+STOP_WITHIN = 20.0
+"""Seconds that a server may take to flush and end."""
+
+_TELL_EVERY = 5.0
+
+_ATTEMPTS = 3
+"""A port that was free can be taken before its server binds it; then others are chosen."""
+
+
+class Fleet:
+    """The local servers of one data folder.
+
+    Args:
+        settings: Whose ``home`` holds their data, and whose addresses replace servers.
+        found: The binary of each server to run.
+        say: Told what happens.
+        others: Where those servers are that it does not run and the settings do not name.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        found: Mapping[Server, Found],
+        say: Callable[[str], None],
+        others: Addresses | None = None,
+    ) -> None:
+        self._others = others
+        self._settings = settings
+        self._found = dict(found)
+        self._say = say
+        self._children: dict[Server, Child] = {}
+        self._ports: dict[str, int] = {}
+        self._home = settings.home
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """The servers that it runs."""
+        return tuple(self._found)
+
+    @property
+    def pids(self) -> dict[Server, int]:
+        """The process ids of the servers that run now."""
+        return {server: child.pid for server, child in self._children.items() if not child.ended}
+
+    def child(self, server: Server) -> Child:
+        """Give the process of a server that was started."""
+        return self._children[server]
+
+    @property
+    def addresses(self) -> Addresses:
+        """Where the servers are: those of its own, and those that the settings name."""
+        settings, ports, others = self._settings, self._ports, self._others
+        addresses: dict[str, object] = others.model_dump() if others else {}
+        if settings.temporal_address:
+            addresses["temporal"] = settings.temporal_address
+        if settings.weaviate_url:
+            addresses["weaviate_url"] = settings.weaviate_url
+            addresses["weaviate_grpc_port"] = settings.weaviate_grpc_port
+            addresses["weaviate_api_key"] = settings.weaviate_api_key
+        if settings.redis_url:
+            addresses["redis_url"] = settings.redis_url
+        if Server.TEMPORAL in self._found:
+            addresses["temporal"] = f"{LOOPBACK}:{ports['temporal']}"
+            addresses["temporal_ui"] = f"http://{LOOPBACK}:{ports['temporal-ui']}"
+        if Server.WEAVIATE in self._found:
+            addresses["weaviate_url"] = f"http://{LOOPBACK}:{ports['weaviate']}"
+            addresses["weaviate_grpc_port"] = ports["weaviate-grpc"]
+            addresses["weaviate_api_key"] = SecretStr(weaviate_key(self._home))
+        if Server.REDIS in self._found:
+            addresses["redis_url"] = f"redis://{LOOPBACK}:{ports['redis']}"
+        return Addresses.model_validate(addresses)
+
+    async def start_all(self) -> None:
+        """Start every server, all at once, and wait until each is ready."""
+        self._choose_ports()
+        async with asyncio.TaskGroup() as group:
+            for server in self._found:
+                group.create_task(self.start(server))
+
+    async def start(self, server: Server) -> None:
+        """Start one server on its ports and wait until it is ready.
+
+        Raises:
+            ServerNotStarted: With the end of its log.
+        """
+        for attempt in range(_ATTEMPTS):
+            started = time.monotonic()
+            child = await self._launch(server)
+            problem = await self._ready_or_ended(server, child)
+            if problem is None:
+                self._say(f"{server} is ready on port {self._ports[server]} ({time.monotonic() - started:.1f} s)")
+                return
+            await child.stop(STOP_WITHIN)
+            last = child.last_lines()
+            if attempt + 1 == _ATTEMPTS or "in use" not in last.lower():
+                raise ServerNotStarted(f"{server} {problem}; its log {child.log} ends with:\n{last}")
+            self._say(f"{server} lost a port to somebody else; trying others")
+            self._choose_ports(afresh=server)
+
+    async def stop(self, server: Server) -> None:
+        """Stop one server; its data and ports stay for the next start."""
+        child = self._children.pop(server, None)
+        if child:
+            await child.stop(STOP_WITHIN)
+
+    async def stop_all(self) -> None:
+        """Stop every server, in the reverse of the order in which they depend on each other."""
+        for server in (Server.TEMPORAL, Server.WEAVIATE, Server.REDIS):
+            await self.stop(server)
+
+    def pause(self, server: Server) -> None:
+        """Suspend a server: it keeps its connections and answers nothing."""
+        self._children[server].signal(signal.SIGSTOP)
+
+    def resume(self, server: Server) -> None:
+        """Let a suspended server go on."""
+        self._children[server].signal(signal.SIGCONT)
+
+    def trim_logs(self) -> None:
+        """Keep the logs bounded."""
+        for child in self._children.values():
+            trim(child.log)
+
+    async def _ready_or_ended(self, server: Server, child: Child) -> str | None:
+        """Wait for whichever comes first; give what went wrong, if anything did."""
+        ended = asyncio.ensure_future(child.wait())
+        ready = asyncio.ensure_future(wait_ready(server, self._ports[server], READY_WITHIN))
+        waited = 0.0
+        try:
+            while not (await asyncio.wait({ended, ready}, timeout=_TELL_EVERY, return_when=asyncio.FIRST_COMPLETED))[0]:
+                waited += _TELL_EVERY
+                self._say(f"waiting for {server} to be ready ({waited:.0f} s)")
+            if ended.done():
+                return f"ended with status {ended.result()} before it was ready"
+            ready.result()
+        except NotReady as error:
+            return str(error)
+        finally:
+            for task in (ended, ready):
+                task.cancel()
+            await asyncio.gather(ended, ready, return_exceptions=True)
+        return None
+
+    async def _launch(self, server: Server) -> Child:
+        data = self._home / "data" / server
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = self._found[server]
+        start = command(server, found.path, self._ports, data, weaviate_key(self._home))
+        log = self._home / "logs" / f"{server}.log"
+        child = await Child.start(start.arguments, _plain_environment() | start.environment, log)
+        self._children[server] = child
+        return child
+
+    def _choose_ports(self, afresh: Server | None = None) -> None:
+        file = self._home / "ports.json"
+        try:
+            remembered: dict[str, int] = json.loads(file.read_text())
+        except (FileNotFoundError, ValueError):
+            remembered = {}
+        if afresh:
+            own = [name for group in PORTS[afresh] for name in group]
+            kept = {name: port for name, port in self._ports.items() if name not in own}
+            self._ports = kept | choose(PORTS[afresh], {}, say=self._say)
+        else:
+            groups = [group for server in self._found for group in PORTS[server]]
+            self._ports = choose(groups, remembered, say=self._say)
+        with writable(self._home):
+            replace(file, json.dumps(remembered | self._ports, indent=1))
+
+
+def weaviate_key(home: Path) -> str:
+    """Give the API key of the local Weaviate; made once, readable by its owner alone."""
+    file = home / "weaviate.key"
+    with writable(home):
+        # Whole or not at all: an empty one, left by a full disk, would keep Weaviate from ever starting again.
+        if not (file.exists() and file.read_text().strip()):
+            replace(file, secrets.token_urlsafe(32))
+        return file.read_text().strip()
+
+
+def worker_environment(settings: Settings, addresses: Addresses) -> dict[str, str]:
+    """Give the environment of a worker that uses these servers under these settings."""
+    return dict(os.environ) | settings.environment() | _address_variables(addresses)
+
+
+async def start_worker(environment: Mapping[str, str], addresses: Addresses, log: Path) -> Child:
+    """Start a worker process in this environment, at these servers."""
+    return await Child.start(
+        [sys.executable, "-m", "worker.process"], dict(environment) | _address_variables(addresses), log
+    )
+
+
+def _address_variables(addresses: Addresses) -> dict[str, str]:
+    key = addresses.weaviate_api_key
+    return {
+        "PERDURE_WEAVIATE_URL": addresses.weaviate_url,
+        "PERDURE_WEAVIATE_GRPC_PORT": str(addresses.weaviate_grpc_port),
+        "PERDURE_REDIS_URL": addresses.redis_url,
+        "TEMPORAL_ADDRESS": addresses.temporal,
+    } | ({"PERDURE_WEAVIATE_API_KEY": key.get_secret_value()} if key else {})
+
+
+def _plain_environment() -> dict[str, str]:
+    """Give what a program needs to run, without this process' secrets and without stray options of the servers."""
+    return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG", "TZ") if name in os.environ}
+
+
+def replace(file: Path, text: str) -> None:
+    """Write a file whole or not at all, readable by its owner alone."""
+    scratch = file.with_name(f".{file.name}.{os.getpid()}")
+    scratch.touch(mode=0o600)
+    scratch.write_text(text)
+    scratch.replace(file)

@@ -1,0 +1,42 @@
+"""What a person reads in the Temporal UI: where a task is, what it recalled and why, what it waits for. No content."""
+
+from collections.abc import Iterable
+
+from perdure.questions import Answer, Question
+from perdure.tasks import Progress, RecallSummary
+
+_RECALLS = 5
+
+
+def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: str) -> str:
+    """Write a task's current details in Markdown."""
+    lines = [f"**{progress.phase}** · skill `{progress.skill}` · {progress.done} of {progress.total} steps"]
+    if progress.skipped or progress.failed:
+        lines.append(f"{progress.skipped} skipped, {progress.failed} failed")
+    if progress.step:
+        lines.append(f"Now at `{progress.step}`")
+    if progress.problem:
+        lines.append(f"Problem: {progress.problem}")
+    lines.extend(_question(question, workflow_id) for question in progress.questions)
+    shown = list(recalls)[-_RECALLS:]
+    if shown:
+        lines.append(f"### Recalled {progress.recalled}\n" + "\n".join(_recall(recall) for recall in reversed(shown)))
+    if progress.remembered:
+        lines.append(f"Handed {progress.remembered} to memory")
+    return "\n\n".join(lines)
+
+
+def _question(question: Question, workflow_id: str) -> str:
+    example = Answer(question_id=question.id, value=question.choices[0] if question.choices else "…")
+    choices = f" ({' / '.join(question.choices)})" if question.choices else ""
+    return (
+        f"### Waits for a person\n{question.text}{choices}\n\n"
+        f"Answer with `perdure answer {workflow_id} '{question.id}' VALUE`, "
+        f"or send the update `answer` with\n```json\n{example.model_dump_json()}\n```"
+    )
+
+
+def _recall(recall: RecallSummary) -> str:
+    best = ", ".join(f"`{id_[:17]}` {score:.2f}" for id_, score in zip(recall.ids[:3], recall.scores[:3], strict=False))
+    more = f" and {len(recall.ids) - 3} more" if len(recall.ids) > 3 else ""
+    return f"- `{recall.step}`: {recall.why} in {recall.milliseconds:.0f} ms" + (f": {best}{more}" if best else "")

@@ -1,0 +1,1 @@
+"""Running one step of a task: its arguments, its effect, its result."""

@@ -1,0 +1,217 @@
+"""What passes between a task's workflow and its steps. Pure values, each small enough for a history."""
+
+import datetime
+from typing import Annotated, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from perdure.entries import Item, Lane, MemoryType
+from perdure.model import Instant, Passed
+from perdure.questions import Question
+from perdure.skills.shape import ForEach, RecallStep, RememberStep, Skill, ToolStep
+from perdure.tasks import AgentTask, Evaluation, MemoryMode, RecallSummary, StepStatus
+from perdure.tools import Effect
+
+INLINE_LIMIT = 4_096
+"""Bytes up to which a value travels in the history itself; a larger one is kept by its digest."""
+
+LIST_LIMIT = 262_144
+"""Bytes that the list of one ``for_each`` may have: it is in the history once, and in what continues it."""
+
+ITEMS_LIMIT = 5_000
+"""Elements that the list of one ``for_each`` may have."""
+
+Path = tuple[str, ...]
+
+
+class Value(Passed):
+    """A value, or where it is kept."""
+
+    inline: JsonValue = None
+    ref: str = ""
+    """The sha256 under which a large value is kept; empty for an inline one."""
+
+
+class Result(Passed):
+    """What a step left for the steps after it."""
+
+    status: StepStatus
+    parts: dict[str, Value] = Field(default_factory=dict)
+    """``output`` and ``answer`` of a tool; ``items``, ``records`` and ``context`` of a recall."""
+
+
+class TaskFacts(Passed):
+    """What expressions call ``task``."""
+
+    id: str
+    date: datetime.date
+    agent: str
+
+
+class Scope(Passed):
+    """What one step's expressions refer to, and nothing else."""
+
+    inputs: dict[str, Value] = Field(default_factory=dict)
+    steps: dict[str, dict[str, Value]] = Field(default_factory=dict)
+    task: TaskFacts | None = None
+    elements: dict[str, JsonValue] = Field(default_factory=dict)
+    """The elements of the blocks around it, and ``index``."""
+
+
+class Given(Passed):
+    """What people have said to a step so far."""
+
+    approved: bool = False
+    answer: str | None = None
+    """To the question that its ``ask`` put."""
+    acted: Value | None = None
+    """What the tool returned before that question was put, so that it is not called again."""
+    happened: bool | None = None
+    """Whether an effect of unknown fate happened, as a person found out."""
+    claim: str = ""
+    """Which claim that was about: the word of a person says nothing about a later attempt."""
+
+
+class StepContext(Passed):
+    """Whose step it is and where it stands; the same for every kind of step."""
+
+    tenant: str
+    session: str
+    task_id: str
+    agent: str
+    path: str
+    """The step's place in the running plan: ``audit[12].inspect``."""
+    scope: Scope = Scope()
+    memory: MemoryMode = MemoryMode.ON
+    occurred_at: Instant
+    """When what it observes counts as observed."""
+
+
+class StepCall(StepContext):
+    """The input of a tool's activity."""
+
+    step: ToolStep
+    given: Given = Given()
+
+
+class RecallCall(StepContext):
+    """The input of a recall step's activity."""
+
+    step: RecallStep
+    now: Instant
+
+
+class RememberCall(StepContext):
+    """The input of a remember step's activity."""
+
+    step: RememberStep
+
+
+class StepOutcome(Passed):
+    """What a step's activity gives back."""
+
+    result: Result | None = None
+    """None: a person is asked first."""
+    items: tuple[Item, ...] = ()
+    """What is to be remembered."""
+    refused: tuple[str, ...] = ()
+    """What cannot be remembered, and why."""
+    question: Question | None = None
+    """What a person has to say before the step can end."""
+    acted: Value | None = None
+    """To be handed back with the answer."""
+    claim: str = ""
+    """To be handed back with the answer."""
+    recall: RecallSummary | None = None
+    recalled: int = 0
+    """How many items a recall gave; its summary names the first of them."""
+
+    @model_validator(mode="after")
+    def _result_or_question(self) -> Self:
+        if (self.result is None) == (self.question is None):
+            raise ValueError("needs a result or a question")
+        return self
+
+
+class AnnounceCall(Passed):
+    """The input of the activity that tells a session what its task asks."""
+
+    tenant: str
+    session: str
+    memory: MemoryMode
+    question: Question
+
+
+class RecallWish(Passed):
+    """What a recall step asks of memory, with its expressions evaluated."""
+
+    text: str
+    lane: Lane | None
+    keys: tuple[str, ...]
+    memory_types: tuple[MemoryType, ...]
+    enough: int
+    limit: int
+
+
+class ExpandCall(Passed):
+    """The input of the activity that makes the list of a ``for_each``."""
+
+    tenant: str
+    path: str
+    block: ForEach
+    scope: Scope
+
+
+class Expanded(Passed):
+    """The list of a ``for_each``, made once."""
+
+    elements: tuple[JsonValue, ...]
+
+
+class EvaluateCall(Passed):
+    """The input of the activity that ends a task."""
+
+    tenant: str
+    output: JsonValue = None
+    expect: str | None = None
+    scope: Scope
+
+
+class Evaluated(Passed):
+    """A task's output and whether it is what the skill promises."""
+
+    output: JsonValue
+    evaluation: Evaluation | None
+
+
+class ToolShape(Passed):
+    """What a workflow has to know of a tool: pinned for the task's life."""
+
+    effect: Effect
+    timeout: float
+
+
+class PrepareTask(Passed):
+    """The input of a task's first activity."""
+
+    task: AgentTask
+    started_at: Instant
+
+
+class PreparedTask(Passed):
+    """All that a task is pinned to: its skill as it is now, checked, and what each step reads."""
+
+    tenant: str
+    skill: Skill
+    version: str
+    """The digest of the skill's content."""
+    tools: dict[str, ToolShape]
+    inputs: dict[str, Value]
+    """With defaults filled in."""
+    reads: dict[str, tuple[Path, ...]]
+    """What the expressions of each step refer to, by its id; the end of the task under the empty name."""
+    date: datetime.date
+    heartbeat: Annotated[float, Field(gt=0)]
+    """Seconds without a sign of life after which an attempt is given up."""
+    continue_after: int = 0
+    """Events after which the history is rolled over; 0: when the server suggests it."""

@@ -1,0 +1,219 @@
+"""Checks of a whole task before its first step: skill against tools, names against what there is, inputs. Pure."""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from perdure.agent.steps.calls import Path
+from perdure.documents import nearest
+from perdure.errors import InvalidArguments, InvalidExpression, InvalidInput, InvalidSkill, InvalidTask
+from perdure.expressions.evaluation import references, split
+from perdure.expressions.syntax import Path as Reference
+from perdure.skills.shape import ForEach, InputSpec, InputType, RecallStep, Skill, Step, ToolStep
+from perdure.tools import Tool, Toolbox
+
+_TASK = frozenset({"id", "date", "agent"})
+_TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
+_RECALL_PARTS = frozenset({"items", "records", "context", "status"})
+_BLOCK_PARTS = frozenset({"status", "count", "done", "skipped", "failed"})
+_OWN = {
+    "expect": frozenset({"output", "answer"}),
+    "ask": frozenset({"output"}),
+    "remember": frozenset({"output", "answer"}),
+}
+"""Which fields of a tool step know its own result."""
+
+_json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
+_TYPES: dict[InputType, TypeAdapter[Any]] = {
+    InputType.STRING: TypeAdapter(str),
+    InputType.INTEGER: TypeAdapter(int),
+    InputType.NUMBER: TypeAdapter(float),
+    InputType.BOOLEAN: TypeAdapter(bool),
+    InputType.LIST: TypeAdapter(list[JsonValue]),
+    InputType.OBJECT: TypeAdapter(dict[str, JsonValue]),
+    InputType.ANY: _json,
+}
+
+
+def parts_of(step: Step) -> frozenset[str]:
+    """Give what expressions can read of a finished step."""
+    if isinstance(step, RecallStep):
+        return _RECALL_PARTS
+    if isinstance(step, ForEach):
+        return _BLOCK_PARTS
+    return _TOOL_PARTS
+
+
+def checked_inputs(skill: Skill, given: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Check a task's inputs and fill in defaults.
+
+    Raises:
+        InvalidTask: Naming the input.
+    """
+    for name in given:
+        if name not in skill.inputs:
+            problem = f"skill {skill.name!r} has no such input"
+            raise InvalidTask(f"inputs.{name}", problem, fix=nearest(name, skill.inputs))
+    return {name: _input(name, spec, given) for name, spec in skill.inputs.items()}
+
+
+def _input(name: str, spec: InputSpec, given: Mapping[str, JsonValue]) -> JsonValue:
+    field = f"inputs.{name}"
+    if name not in given:
+        if spec.required and spec.default is None:
+            raise InvalidTask(field, "is missing", fix=spec.description or f"give a {spec.type}")
+        return spec.default
+    if not _fits(spec, given[name]):
+        raise InvalidTask(field, f"is a {type(given[name]).__name__}", fix=f"give a {spec.type}")
+    return given[name]
+
+
+def _fits(spec: InputSpec, value: JsonValue) -> bool:
+    try:
+        _TYPES[spec.type].validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return True
+
+
+def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
+    """Check a skill against the tools there are, and its expressions against the names there are.
+
+    Returns:
+        What the expressions of each step refer to, by its id, cut to what a workflow hands over:
+        ``("inputs", name)``, ``("steps", id, part)``, ``("task",)`` or ``(element,)``. The end of
+        the task stands under the empty name.
+
+    Raises:
+        InvalidSkill: For an unknown tool, or a default of the wrong type.
+        InvalidArguments: For arguments that the tool does not take.
+        InvalidExpression: For a name that is not there.
+    """
+    for name, spec in skill.inputs.items():
+        if spec.default is not None and not _fits(spec, spec.default):
+            problem = f"is a {type(spec.default).__name__}"
+            raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give a {spec.type}")
+    reads: dict[str, tuple[Path, ...]] = {}
+    before = _check_steps(
+        skill, skill.steps, path="steps", before={}, elements=frozenset(), toolbox=toolbox, reads=reads
+    )
+    ending = {
+        _checked(reference, field, skill, before, frozenset())
+        for field, value in (("output", skill.output), ("expect", skill.expect))
+        for reference in references(value, field)
+        if not (field == "expect" and reference[0] == "output")
+    }
+    reads[""] = tuple(sorted(ending))
+    return reads
+
+
+def _check_steps(
+    skill: Skill,
+    steps: Sequence[Step],
+    *,
+    path: str,
+    before: Mapping[str, Step],
+    elements: frozenset[str],
+    toolbox: Toolbox,
+    reads: dict[str, tuple[Path, ...]],
+) -> dict[str, Step]:
+    """Check steps in order, each against those before it; what is inside a block cannot be read from outside."""
+    known = dict(before)
+    for index, step in enumerate(steps):
+        here = f"{path}[{index}]"
+        if isinstance(step, ToolStep):
+            _check_tool(step, here, toolbox)
+        reads[step.id] = tuple(sorted(_references_of(step, here, skill, known, elements)))
+        if isinstance(step, ForEach):
+            _check_steps(
+                skill,
+                step.steps,
+                path=f"{here}.steps",
+                before=known,
+                elements=elements | {step.element},
+                toolbox=toolbox,
+                reads=reads,
+            )
+        known[step.id] = step
+    return known
+
+
+def _references_of(
+    step: Step, path: str, skill: Skill, known: Mapping[str, Step], elements: frozenset[str]
+) -> set[Path]:
+    content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "tool"})
+    return {
+        _checked(reference, f"{path}.{name}", skill, known, elements)
+        for name, value in content.items()
+        for reference in references(value, f"{path}.{name}")
+        if reference[0] not in _OWN.get(name, frozenset[str]()) or not isinstance(step, ToolStep)
+    }
+
+
+def _checked(reference: Reference, field: str, skill: Skill, before: Mapping[str, Step], elements: Set[str]) -> Path:
+    """Check that a name is there, and cut it to what is handed over."""
+    root, *rest = reference
+    match root:
+        case "inputs":
+            if not rest:
+                raise InvalidExpression(field, "names all inputs at once", fix="name one: inputs.name")
+            _known(rest[0], skill.inputs, field, "input")
+            return ("inputs", rest[0])
+        case "task":
+            if rest:
+                _known(rest[0], _TASK, field, "field of task")
+            return ("task",)
+        case "steps":
+            if not rest:
+                raise InvalidExpression(field, "names all steps at once", fix="name one: steps.id")
+            _known(rest[0], before, field, "step before this one")
+            parts = parts_of(before[rest[0]])
+            if len(rest) < 2:
+                raise InvalidExpression(field, f"names steps.{rest[0]} as a whole", fix=nearest("", parts))
+            _known(rest[1], parts, field, f"part of steps.{rest[0]}")
+            return ("steps", rest[0], rest[1])
+        case "index" if elements:
+            return ("index",)
+        case _:
+            known = {"inputs", "steps", "task", *elements} | ({"index"} if elements else set[str]())
+            _known(root, known, field, "name")
+            return (root,)
+
+
+def _known(name: str, known: Mapping[str, Any] | Set[str], field: str, what: str) -> None:
+    if name not in known:
+        raise InvalidExpression(field, f"there is no {what} {name!r}", fix=nearest(name, known))
+
+
+def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
+    try:
+        tool = toolbox.get(step.tool, f"{path}.tool")
+    except InvalidInput as problem:
+        raise InvalidSkill(problem.field, problem.problem, fix=problem.fix) from None
+    for name in step.args:
+        if name not in tool.parameters:
+            problem = f"tool {tool.name!r} takes no such argument"
+            raise InvalidArguments(f"{path}.args.{name}", problem, fix=nearest(name, tool.parameters))
+    for name, required in tool.parameters.items():
+        if required and name not in step.args:
+            raise InvalidArguments(f"{path}.args.{name}", f"tool {tool.name!r} needs it")
+    _check_literals(tool, step, path)
+
+
+def _check_literals(tool: Tool[..., Any], step: ToolStep, path: str) -> None:
+    """Check the arguments that hold no expression by themselves; the others are checked when they are known."""
+    literal = {name: value for name, value in step.args.items() if _is_literal(value, f"{path}.args.{name}")}
+    tool.validate(literal, f"{path}.args", partial=True)
+
+
+def _is_literal(value: JsonValue, field: str) -> bool:
+    match value:
+        case str():
+            return all(isinstance(part, str) for part in split(value, field))
+        case list():
+            return all(_is_literal(item, field) for item in value)
+        case dict():
+            return all(_is_literal(item, field) for item in value.values())
+        case _:
+            return True

@@ -1,0 +1,72 @@
+"""What a finished step has to remember: its templates, filled in and checked. Writes nothing."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import JsonValue
+
+from perdure.agent.steps.calls import StepContext
+from perdure.documents import validated
+from perdure.entries import Item, MemoryItem, RecordItem, Source
+from perdure.errors import InvalidInput, InvalidItem
+from perdure.expressions.evaluation import evaluate, holds, written
+from perdure.model import Model
+from perdure.skills.shape import MemoryTemplate, RecordTemplate
+
+M = TypeVar("M", bound=Model)
+
+
+def items_of(
+    templates: Sequence[RecordTemplate | MemoryTemplate],
+    names: Mapping[str, JsonValue],
+    context: StepContext,
+    run: str,
+) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """Fill in templates.
+
+    Args:
+        templates: What the skill says.
+        names: What its expressions may refer to.
+        context: Whose step it is; its path names the occurrence, so a retry observes nothing new.
+        run: The id of the task's workflow.
+
+    Returns:
+        The items, and for each one that is no good the reason.
+    """
+    items: list[Item] = []
+    refused: list[str] = []
+    for index, template in enumerate(templates):
+        field = f"{context.path}.remember[{index}]"
+        try:
+            if template.when is None or holds(template.when, names, f"{field}.when"):
+                items.append(_item(template, names, context, f"{run}/{context.path}#{index}", field))
+        except InvalidInput as problem:
+            refused.append(str(problem))
+    return tuple(items), tuple(refused)
+
+
+def _item(
+    template: RecordTemplate | MemoryTemplate,
+    names: Mapping[str, JsonValue],
+    context: StepContext,
+    occurrence: str,
+    field: str,
+) -> Item:
+    observed = {"occurrence": occurrence, "occurred_at": context.occurred_at}
+    if isinstance(template, RecordTemplate):
+        record = {
+            "lane": template.lane,
+            "key": written(evaluate(template.key, names, f"{field}.key")),
+            "payload": evaluate(template.payload, names, f"{field}.payload"),
+            "summary": written(evaluate(template.summary, names, f"{field}.summary")),
+            "intent": written(evaluate(template.intent, names, f"{field}.intent")),
+        }
+        return validated(RecordItem, {**record, **observed}, field, InvalidItem)
+    memory = {
+        "content": written(evaluate(template.memory, names, f"{field}.memory")),
+        "memory_type": template.type,
+        "confidence": template.confidence,
+        "tags": template.tags,
+        "source": Source.LEARNED,
+    }
+    return validated(MemoryItem, {**memory, **observed}, field, InvalidItem)

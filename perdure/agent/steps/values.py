@@ -1,0 +1,51 @@
+"""Values on their way between steps: inline while small, by digest when large, and as the names of expressions."""
+
+import json
+
+from pydantic import JsonValue
+
+from perdure.agent.steps.calls import INLINE_LIMIT, Scope, Value
+from perdure.errors import StoreUnavailable
+from perdure.stores.redis.outputs import Outputs
+
+FALLBACK_LIMIT = 65_536
+"""Bytes up to which a value may travel in the history while Redis is away."""
+
+
+class Values:
+    """Puts values away and gets them back."""
+
+    def __init__(self, outputs: Outputs) -> None:
+        self._outputs = outputs
+
+    async def keep(self, tenant: str, value: JsonValue) -> Value:
+        """Make a value fit for the history.
+
+        Raises:
+            StoreUnavailable: When it is too large for it and Redis is away.
+        """
+        encoded = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        size = len(encoded.encode())
+        if size <= INLINE_LIMIT:
+            return Value(inline=value)
+        try:
+            return Value(ref=await self._outputs.keep(tenant, encoded))
+        except StoreUnavailable:
+            if size <= FALLBACK_LIMIT:
+                return Value(inline=value)
+            raise
+
+    async def get(self, tenant: str, value: Value) -> JsonValue:
+        """Give a value back, from wherever it is."""
+        return await self._outputs.get(tenant, value.ref) if value.ref else value.inline
+
+    async def names(self, tenant: str, scope: Scope) -> dict[str, JsonValue]:
+        """Give what expressions may refer to."""
+        inputs = {name: await self.get(tenant, value) for name, value in scope.inputs.items()}
+        steps: dict[str, JsonValue] = {}
+        for step, parts in scope.steps.items():
+            steps[step] = {part: await self.get(tenant, value) for part, value in parts.items()}
+        names: dict[str, JsonValue] = {"inputs": inputs, "steps": steps, **scope.elements}
+        if scope.task is not None:
+            names["task"] = scope.task.model_dump(mode="json")
+        return names

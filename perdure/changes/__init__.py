@@ -1,5 +1,0 @@
-"""The one door through which every memory changes. It decides nothing: what to write is its caller's."""
-
-from perdure.changes.door import Door
-
-__all__ = ["Door"]

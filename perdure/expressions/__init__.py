@@ -1,0 +1,1 @@
+"""Expressions in CEL: their syntax and their evaluation. Knows no step and no store."""

@@ -1,0 +1,272 @@
+"""Expressions in skills: text with ``${…}`` in CEL, what it refers to, and its value. Knows no step and no store.
+
+The library evaluates some expressions over maps in another order in each process, so this runs in
+activities only, and its results are what a workflow's history holds.
+"""
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import cel
+from cel.stdlib import EXTENSIONS
+from pydantic import ConfigDict, JsonValue, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
+
+from perdure.documents import nearest
+from perdure.errors import InvalidExpression
+from perdure.expressions.syntax import TOKEN, Path, Reading, read
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: function
+    for library in ("core", "strings", "lists")
+    for name, function in EXTENSIONS[library].items()
+    if "." not in name
+}
+_BUILT_IN = frozenset(
+    {
+        *(
+            "has",
+            "all",
+            "exists",
+            "exists_one",
+            "map",
+            "filter",
+            "size",
+            "contains",
+            "startsWith",
+            "endsWith",
+            "matches",
+        ),
+        *("string", "int", "uint", "double", "bytes", "dyn", "type", "timestamp", "duration"),
+        *("getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear"),
+        *("getHours", "getMinutes", "getSeconds", "getMilliseconds"),
+    }
+)
+LONGEST = 8_000
+"""Characters that one expression may have: beyond 20,000 the library overflows its stack and kills the process."""
+
+WALKED = 10_000_000
+"""What walking lists may cost in one expression, in visited elements: 3,000 for one ``map`` or ``filter``, about 0.5 s.
+The library holds the interpreter's lock for all of it, so that every attempt in the process misses its heartbeats."""
+
+_json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue, config=ConfigDict(allow_inf_nan=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression:
+    """One compiled expression."""
+
+    source: str
+    program: cel.Program
+    reading: Reading
+
+
+def compiled(source: str, field: str) -> Expression:
+    """Compile an expression and find what it refers to.
+
+    Args:
+        source: The CEL, without ``${}``.
+        field: Where it is written, for the error.
+
+    Raises:
+        InvalidExpression: When it is too long, does not parse, or calls a function that is not there.
+    """
+    if len(source) > LONGEST:
+        raise InvalidExpression(field, f"is longer than {LONGEST:,} characters", fix="work it out in a tool")
+    try:
+        return _compiled(source)
+    except ValueError as problem:
+        raise InvalidExpression(field, f"${{{source}}} does not parse: {_first_line(problem)}") from None
+    except LookupError as problem:
+        name = str(problem.args[0])
+        fix = nearest(name, {*_FUNCTIONS, *_BUILT_IN})
+        raise InvalidExpression(field, f"${{{source}}} calls {name}(), which is not there", fix=fix) from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(source: str) -> Expression:
+    if not source.strip():
+        raise ValueError("it is empty")
+    program = cel.compile(source)
+    for name in program.functions():
+        if name.isidentifier() and name not in _FUNCTIONS and name not in _BUILT_IN:
+            raise LookupError(name)
+    return Expression(source=source, program=program, reading=read(source))
+
+
+def _first_line(problem: ValueError) -> str:
+    text = str(problem)
+    return text.partition("ERROR: ")[2].splitlines()[0] if "ERROR: " in text else text
+
+
+def split(template: str, field: str) -> list[str | Expression]:
+    """Split a text into its literal parts and its expressions.
+
+    A ``$${`` is a literal ``${``. Braces and quotes inside an expression are balanced.
+
+    Raises:
+        InvalidExpression: When an expression is not closed or does not parse.
+    """
+    return list(_split(template, field))
+
+
+@functools.lru_cache(maxsize=4096)
+def _split(template: str, field: str) -> tuple[str | Expression, ...]:
+    parts: list[str | Expression] = []
+    literal = ""
+    at = 0
+    while (start := template.find("${", at)) >= 0:
+        if start > at and template[start - 1] == "$":
+            literal += template[at : start - 1] + "${"
+            at = start + 2
+            continue
+        literal += template[at:start]
+        end = _closing(template, start + 2, field)
+        if literal:
+            parts.append(literal)
+            literal = ""
+        parts.append(compiled(template[start + 2 : end], field))
+        at = end + 1
+    literal += template[at:]
+    if literal or not parts:
+        parts.append(literal)
+    return tuple(parts)
+
+
+def _closing(template: str, start: int, field: str) -> int:
+    depth = 0
+    for token in TOKEN.finditer(template, start):
+        if token.group() == "{":
+            depth += 1
+        elif token.group() == "}":
+            if depth == 0:
+                return token.start()
+            depth -= 1
+    raise InvalidExpression(field, f"has a ${{ without its }}: {template[start - 2 : start + 40]!r}")
+
+
+def references(value: JsonValue, field: str) -> set[Path]:
+    """Find what the expressions anywhere in a value refer to.
+
+    Raises:
+        InvalidExpression: Naming the field whose expression does not parse.
+    """
+    match value:
+        case str():
+            return {
+                path for part in _split(value, field) if isinstance(part, Expression) for path in part.reading.paths
+            }
+        case list():
+            return {path for index, item in enumerate(value) for path in references(item, f"{field}[{index}]")}
+        case dict():
+            return {path for key, item in value.items() for path in references(item, f"{field}.{key}")}
+        case _:
+            return set()
+
+
+def evaluate(value: JsonValue, names: Mapping[str, JsonValue], field: str) -> JsonValue:
+    """Give a value with each ``${…}`` replaced by what it evaluates to.
+
+    A text that is one expression and nothing else keeps the expression's type; otherwise each is
+    written into the text.
+
+    Args:
+        value: The template.
+        names: What expressions may refer to.
+        field: Where it is written, for the error.
+
+    Raises:
+        InvalidExpression: When an expression cannot be evaluated.
+    """
+    match value:
+        case str():
+            parts = _split(value, field)
+            if len(parts) == 1:
+                return parts[0] if isinstance(parts[0], str) else _execute(parts[0], names, field)
+            return "".join(part if isinstance(part, str) else written(_execute(part, names, field)) for part in parts)
+        case list():
+            return [evaluate(item, names, f"{field}[{index}]") for index, item in enumerate(value)]
+        case dict():
+            return {key: evaluate(item, names, f"{field}.{key}") for key, item in value.items()}
+        case _:
+            return value
+
+
+def holds(template: str, names: Mapping[str, JsonValue], field: str) -> bool:
+    """Evaluate a condition.
+
+    Raises:
+        InvalidExpression: When it gives anything but true or false.
+    """
+    value = evaluate(template, names, field)
+    if not isinstance(value, bool):
+        raise InvalidExpression(field, f"{template} gives {type(value).__name__}, not true or false")
+    return value
+
+
+def written(value: JsonValue) -> str:
+    """Write a value into a text the way CEL would write it."""
+    match value:
+        case str():
+            return value
+        case None | bool():
+            return {None: "null", True: "true", False: "false"}[value]
+        case int() | float():
+            return str(value)
+        case _:
+            return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str) -> JsonValue:
+    _refuse_long_walks(expression, names, field)
+    try:
+        context = cel.Context()
+        for name, value in names.items():
+            context.add_variable(name, value)
+        for name in expression.program.functions():
+            if name in _FUNCTIONS:
+                context.add_function(name, _FUNCTIONS[name])
+        return _json.validate_python(to_jsonable_python(expression.program.execute(context)))
+    except ValidationError:
+        raise InvalidExpression(field, f"${{{expression.source}}} gives what JSON cannot carry") from None
+    except KeyError as problem:
+        missing = str(problem.args[0])
+        raise InvalidExpression(field, f"${{{expression.source}}} names {missing!r}, which is not there") from None
+    except (TypeError, RuntimeError, LookupError, ArithmeticError, ValueError, AttributeError) as problem:
+        raise InvalidExpression(field, f"${{{expression.source}}} cannot be evaluated: {problem}") from None
+
+
+def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], field: str) -> None:
+    reading = expression.reading
+    if not reading.power:
+        return
+    longest = max((_longest(_at(names, path)) for path in reading.paths), default=0)
+    if longest**reading.power > WALKED:
+        most = int(WALKED ** (1 / reading.power))
+        raise InvalidExpression(
+            field, f"walks {longest:,} elements, and at most {most:,} can be walked so", fix="choose them in a tool"
+        )
+
+
+def _at(names: Mapping[str, JsonValue], path: Path) -> JsonValue:
+    """Give what is found as far along a path as there is something."""
+    value: JsonValue = dict(names)
+    for part in path:
+        if not isinstance(value, dict) or part not in value:
+            break
+        value = value[part]
+    return value
+
+
+def _longest(value: JsonValue) -> int:
+    """Give the length of the longest list or mapping anywhere in a value."""
+    match value:
+        case list():
+            return max(len(value), max(map(_longest, value), default=0))
+        case dict():
+            return max(len(value), max(map(_longest, value.values()), default=0))
+        case _:
+            return 0

@@ -1,0 +1,1 @@
+"""How memories are forgotten: selected by rules, guarded, tombstoned, purged or restored."""

@@ -1,0 +1,117 @@
+"""Which entries a sweep lets go, and whether that is too many at once. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from perdure.entries import Memory, Record
+from perdure.memory.retention import RetentionRules
+from perdure.model import Instant, Model, Passed, Unit
+
+
+class Letting(Passed):
+    """One entry to be let go, small enough for a workflow's history: no content."""
+
+    id: str
+    version: int
+    reason: str
+
+
+class Forgetting(Passed):
+    """What a sweep would do for one tenant."""
+
+    tenant: str
+    at: Instant
+    tombstone: tuple[Letting, ...] = ()
+    """To be forgotten now; undoable until purged."""
+    purge: tuple[Letting, ...] = ()
+    """Forgotten long enough ago to be removed for good."""
+    backdated: tuple[Letting, ...] = ()
+    """Due by old rules, and kept by the present ones: only their date is put right."""
+    due: dict[str, int] = Field(default_factory=dict[str, int])
+    """How many are due in all, those of later plans included, for each reason."""
+    purgeable: int = 0
+    """How many are to be removed in all, those of later plans included."""
+    held: str = ""
+    """Why nothing is tombstoned until a person approves; empty: go on."""
+    more: bool = False
+    """There is more due than one plan takes."""
+
+
+class Counts(Model):
+    """How much there is of a tenant, beyond what one plan reads."""
+
+    stored: int
+    """Current entries."""
+    due: dict[str, int]
+    """Entries whose ``forget_after`` has passed, for each reason."""
+    purgeable: int
+    """Forgotten entries whose ``purge_after`` has passed."""
+
+
+class Guard(Model):
+    """Stops a sweep that would forget suspiciously much of one tenant at once."""
+
+    fraction: Unit = 0.3
+    """The largest share of a tenant's entries that goes without a person's approval."""
+    free: Annotated[int, Field(ge=0)] = 20
+    """So many go in any case: a share of a handful says nothing."""
+
+    def objection(self, due: int, stored: int) -> str:
+        """Say why a person has to look first; empty when there is no need."""
+        if due <= self.free or due <= stored * self.fraction:
+            return ""
+        return f"{due} of {stored} entries are due, more than {self.fraction:.0%}"
+
+
+def select(
+    tenant: str,
+    *,
+    due: Sequence[Record | Memory],
+    purgeable: Sequence[Record | Memory],
+    counts: Counts,
+    rules: RetentionRules,
+    guard: Guard,
+    approved: bool,
+    at: datetime,
+) -> Forgetting:
+    """Choose what one tenant's sweep does.
+
+    Args:
+        tenant: Whose entries.
+        due: Those whose ``forget_after`` has passed, whichever rules computed it: as many as one plan takes.
+        purgeable: Those forgotten whose ``purge_after`` has passed: as many as one plan takes.
+        counts: How many there are in all.
+        rules: Today's rules; they have the last word over a date computed by earlier ones.
+        guard: Stops what looks like a mistake.
+        approved: A person has looked and said yes.
+        at: The sweep's moment.
+    """
+    tombstone: list[Letting] = []
+    backdated: list[Letting] = []
+    for entry in due:
+        moment, reason = rules.date(entry)
+        if moment is not None and moment <= at:
+            tombstone.append(Letting(id=entry.id, version=entry.version, reason=reason))
+        else:
+            backdated.append(Letting(id=entry.id, version=entry.version, reason="the rules changed"))
+    # What was read is judged by today's rules; the rest is counted by the reason under which it was dated.
+    reasons = Counter(counts.due)
+    reasons.subtract(entry.forget_reason for entry in due)
+    reasons.update(item.reason for item in tombstone)
+    held = "" if approved else guard.objection((+reasons).total(), counts.stored)
+    purge = [Letting(id=entry.id, version=entry.version, reason=entry.forget_reason) for entry in purgeable]
+    return Forgetting(
+        tenant=tenant,
+        at=at,
+        tombstone=tuple(tombstone),
+        purge=tuple(purge),
+        backdated=tuple(backdated),
+        due=dict(+reasons),
+        purgeable=counts.purgeable,
+        held=held,
+        more=sum(counts.due.values()) > len(due) or counts.purgeable > len(purge),
+    )

@@ -1,0 +1,100 @@
+"""What is asked of recall, and what it answers. Pure values."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from perdure.entries import Lane, MemoryType
+from perdure.episodes import Episode
+from perdure.model import Instant, Model, OpenEnum, Passed, Unit
+
+
+class Phase(OpenEnum):
+    """Which part of recall found something."""
+
+    EXACT = "exact"
+    """The activity log, by lane and key."""
+    SEMANTIC = "semantic"
+    """By meaning and words."""
+    MIRROR = "mirror"
+    """The local copy, because the store did not answer."""
+
+
+class Trigger(OpenEnum):
+    """Why memory was searched by meaning."""
+
+    NONE = ""
+    """It was not."""
+    NO_KEY = "no_key"
+    """Nothing names what is looked for, so an exact answer cannot be enough."""
+    TOO_FEW = "too_few_exact"
+
+
+class Query(Model):
+    """A question to memory."""
+
+    tenant: str
+    session: str
+    text: Annotated[str, Field(max_length=8_000)] = ""
+    """What is looked for, in words."""
+    lane: Lane | None = None
+    """Look in this log first."""
+    keys: Annotated[tuple[str, ...], Field(max_length=1_000)] = ()
+    """Under exactly these keys of the lane."""
+    memory_types: tuple[MemoryType, ...] = ()
+    """Only memories of these types; empty: of all."""
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    """How many items at most; but everything that is found under ``keys`` is given."""
+    enough: Annotated[int, Field(ge=0)] = 3
+    """With this many exact items, nothing more is looked for."""
+    min_confidence: Unit = 0.7
+    """What is believed less is not recalled by meaning."""
+    working: tuple[str, ...] = ()
+    """Lines of working memory, for the context block."""
+    context_characters: Annotated[int, Field(ge=500, le=100_000)] = 8_000
+    """How long the context block may be."""
+    now: Instant
+
+    @model_validator(mode="after")
+    def _keys_need_a_lane(self) -> Self:
+        if self.keys and self.lane is None:
+            raise ValueError("keys need a lane: name the log that they are in")
+        return self
+
+
+class RecalledItem(Passed):
+    """A record or memory that was recalled, and why."""
+
+    id: str
+    kind: Literal["record", "memory"]
+    text: str
+    """The part that is meant for people."""
+    lane: Lane | None = None
+    key: str = ""
+    payload: JsonValue = None
+    """A record's payload, exactly as it was written."""
+    memory_type: MemoryType | None = None
+    phase: Phase
+    score: float
+    parts: dict[str, float]
+    """What the score was made of."""
+    why: str
+    """The same in words, without content."""
+    seen: int = 1
+    last_seen: Instant
+    confidence: Unit = 1.0
+
+
+class RecallResult(Passed):
+    """What memory knows about a question."""
+
+    items: tuple[RecalledItem, ...] = ()
+    """Exact ones first, newest first; then by score."""
+    episodes: tuple[Episode, ...] = ()
+    """What happened in the session: the newest and the most important, oldest first."""
+    trigger: Trigger = Trigger.NONE
+    degraded: tuple[str, ...] = ()
+    """The stores that did not answer; empty when all is well."""
+    milliseconds: float
+    context: str
+    """All of it as one block for a prompt."""

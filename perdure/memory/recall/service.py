@@ -1,0 +1,254 @@
+"""Asks every tier, within one time limit, and puts the answers together. Never writes, and never fails for a store."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from perdure.entries import Hit, Memory, Record, headline_of
+from perdure.episodes import Episode
+from perdure.errors import StoreUnavailable
+from perdure.memory.recall import local
+from perdure.memory.recall.context import render
+from perdure.memory.recall.query import Phase, Query, RecalledItem, RecallResult, Trigger
+from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, Scored, rank, score_exact
+from perdure.memory.recall.telemetry import Telemetry
+from perdure.models.embedding import Embedder, Vector
+from perdure.stores.journal.log import Mirror
+from perdure.stores.redis.episodes import Episodes
+from perdure.stores.weaviate.store import LongTerm
+from perdure.together import together
+
+_T = TypeVar("_T")
+
+_FALLBACK_MOST = 10
+"""How many items the search after a thin exact answer may add."""
+_EXACT_MOST = 1_000
+_CANDIDATES = 30
+"""How many each search gives to the ranking: three times what is usually asked for."""
+_EPISODES_RECENT = 10
+_EPISODES_IMPORTANT = 5
+_EMBEDDING_SHARE = 0.4
+"""Of the time limit: when there is no vector by then, words alone are searched."""
+_STORES_SHARE = 0.75
+"""Of the time limit: what did not answer by then is looked for in the mirror."""
+_ALL_SHARE = 0.95
+"""Of the time limit: the rest is for putting the answer together."""
+
+
+@dataclass
+class _Answers:
+    """What came back, and what did not."""
+
+    started: float
+    degraded: set[str] = field(default_factory=set[str])
+    entries: list[Record | Memory] | None = None
+    """What the mirror knows, once it was asked."""
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Several phases may need the mirror at once; one reads it."""
+
+
+class Recall:
+    """Reading all tiers.
+
+    Args:
+        longterm: Records and memories.
+        episodes: What happened in a session.
+        mirror: Answers for a store that does not.
+        embedder: The model whose vectors ``longterm`` holds.
+        limit_seconds: How long a recall may take, whatever is down.
+        profile: The weights of the ranking.
+        telemetry: Where spans and figures go; without one, to the global providers, without content.
+    """
+
+    def __init__(
+        self,
+        *,
+        longterm: LongTerm,
+        episodes: Episodes,
+        mirror: Mirror,
+        embedder: Embedder,
+        limit_seconds: float = 3.0,
+        profile: Profile = RELEVANCE_FIRST,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        self._longterm = longterm
+        self._episodes = episodes
+        self._mirror = mirror
+        self._embedder = embedder
+        self._limit = limit_seconds
+        self._profile = profile
+        self._telemetry = telemetry or Telemetry()
+
+    async def recall(self, query: Query) -> RecallResult:
+        """Answer from every tier.
+
+        A store that does not answer is named in the result's ``degraded``, and never an error.
+
+        Raises:
+            EmbeddingMismatch: When the store holds another model's vectors: that is a mistake in the
+                settings, and no answer would be right.
+        """
+        started = time.perf_counter()
+        with self._telemetry.recall(query) as span:
+            answers = _Answers(started=asyncio.get_running_loop().time())
+            (items, trigger), episodes = await together(self._items(query, answers), self._session(query, answers))
+            degraded = tuple(sorted(answers.degraded))
+            context = render(
+                working=query.working,
+                items=items,
+                episodes=episodes,
+                degraded=degraded,
+                characters=query.context_characters,
+            )
+            result = RecallResult(
+                items=tuple(items),
+                episodes=tuple(episodes),
+                trigger=trigger,
+                degraded=degraded,
+                milliseconds=round((time.perf_counter() - started) * 1000.0, 3),
+                context=context,
+            )
+            self._telemetry.finished(span, result)
+        return result
+
+    async def _items(self, query: Query, answers: _Answers) -> tuple[list[RecalledItem], Trigger]:
+        if not query.keys:
+            # An exact answer can never be enough here, so nothing waits for it.
+            exact, found = await together(self._exact(query, answers), self._semantic(query, answers, query.limit))
+            trigger = Trigger.NO_KEY if query.text.strip() else Trigger.NONE
+        else:
+            exact, found = await self._exact(query, answers), []
+            trigger = Trigger.NONE
+            if len(exact) < query.enough and query.text.strip():
+                trigger = Trigger.TOO_FEW
+                # What is known exactly may be found again, and must not take one of the places.
+                found = await self._semantic(query, answers, min(query.limit, _FALLBACK_MOST) + len(exact))
+        known = {item.id for item in exact}
+        found = [item for item in found if item.id not in known]
+        if query.keys:
+            return exact + found[: min(query.limit, _FALLBACK_MOST)], trigger
+        return _shared(exact, found, query.limit), trigger
+
+    async def _exact(self, query: Query, answers: _Answers) -> list[RecalledItem]:
+        if query.lane is None:
+            return []
+        limit = _EXACT_MOST if query.keys else query.limit
+        call = self._longterm.lookup(query.tenant, lane=query.lane, keys=query.keys, limit=limit, now=query.now)
+        records = await self._ask(answers, "weaviate", "lookup", call)
+        phase = Phase.EXACT
+        if records is None:
+            phase = Phase.MIRROR
+            records = local.exact(query, await self._local(query, answers))[:limit]
+        why = "same lane and key" if query.keys else "same lane"
+        return [_item(score_exact(one, now=query.now, profile=self._profile), phase, why) for one in records]
+
+    async def _semantic(self, query: Query, answers: _Answers, limit: int) -> list[RecalledItem]:
+        if not query.text.strip():
+            return []
+        phase = Phase.SEMANTIC
+        hits = await self._search(query, answers, limit)
+        if hits is None:
+            phase = Phase.MIRROR
+            entries = await self._local(query, answers)
+            hits = await self._ask_mirror(answers, asyncio.to_thread(local.by_words, query, entries)) or []
+        floor = self._embedder.relevance_floor
+        ranked = rank(hits, now=query.now, floor=floor, limit=limit, profile=self._profile)
+        return [_item(scored, phase, _explained(scored, self._profile)) for scored in ranked]
+
+    async def _search(self, query: Query, answers: _Answers, limit: int) -> list[Hit] | None:
+        if "weaviate" in answers.degraded:
+            return None
+        end = answers.started + self._limit * _EMBEDDING_SHARE
+        vectors = await self._ask(answers, "embedding", "embed", self._embedder.embed([query.text]), end)
+        vector: Vector | None = vectors[0] if vectors else None
+        call = self._longterm.search(
+            query.tenant,
+            text=query.text,
+            vector=vector,
+            limit=max(_CANDIDATES, limit),
+            now=query.now,
+            lane=query.lane,
+            memory_types=query.memory_types,
+            min_confidence=query.min_confidence,
+        )
+        return await self._ask(answers, "weaviate", "search", call)
+
+    async def _session(self, query: Query, answers: _Answers) -> list[Episode]:
+        recent, important = await together(
+            self._ask(answers, "redis", "recent", self._episodes.recent(query.tenant, query.session, _EPISODES_RECENT)),
+            self._ask(
+                answers,
+                "redis",
+                "important",
+                self._episodes.important(query.tenant, query.session, _EPISODES_IMPORTANT),
+            ),
+        )
+        if recent is None or important is None:
+            waiting = await self._ask_mirror(answers, self._mirror.episodes(query.tenant))
+            found = local.waiting_episodes(query.session, waiting or ())
+            found = sorted(found, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
+        else:
+            found = recent + important
+        distinct = {episode.id: episode for episode in found}
+        return sorted(distinct.values(), key=lambda episode: (episode.at, episode.id))
+
+    async def _local(self, query: Query, answers: _Answers) -> Sequence[Record | Memory]:
+        async def read() -> list[Record | Memory]:
+            view = await self._mirror.read(query.tenant)
+            # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
+            return await asyncio.to_thread(local.local_entries, query, view.lines)
+
+        async with answers.reading:
+            if answers.entries is None:
+                answers.entries = await self._ask_mirror(answers, read()) or []
+            return answers.entries
+
+    async def _ask_mirror(self, answers: _Answers, call: Awaitable[_T]) -> _T | None:
+        return await self._ask(answers, "mirror", "read", call, answers.started + self._limit * _ALL_SHARE)
+
+    async def _ask(
+        self, answers: _Answers, store: str, operation: str, call: Awaitable[_T], end: float | None = None
+    ) -> _T | None:
+        try:
+            with self._telemetry.call(store, operation):
+                async with asyncio.timeout_at(end or answers.started + self._limit * _STORES_SHARE):
+                    return await call
+        except (StoreUnavailable, TimeoutError):
+            answers.degraded.add(store)
+            return None
+
+
+def _shared(exact: list[RecalledItem], found: list[RecalledItem], limit: int) -> list[RecalledItem]:
+    """Share the places: a full log must not starve what was found by meaning, nor the other way round."""
+    kept = exact[: max(limit - len(found), (limit + 1) // 2)]
+    return kept + found[: limit - len(kept)]
+
+
+def _item(scored: Scored, phase: Phase, why: str) -> RecalledItem:
+    entry = scored.entry
+    is_record = isinstance(entry, Record)
+    return RecalledItem(
+        id=entry.id,
+        kind=entry.kind,
+        text=headline_of(entry.text) if is_record else entry.text,
+        lane=entry.lane if is_record else None,
+        key=entry.key if is_record else "",
+        payload=entry.payload if is_record else None,
+        memory_type=None if is_record else entry.memory_type,
+        phase=phase,
+        score=scored.score,
+        parts=scored.parts,
+        why=f"{why}; seen {entry.seen}×, last {entry.last_seen:%Y-%m-%d}",
+        seen=entry.seen,
+        last_seen=entry.last_seen,
+        confidence=entry.confidence,
+    )
+
+
+def _explained(scored: Scored, profile: Profile) -> str:
+    parts = scored.parts
+    found = [f"meaning {parts['cosine']:.2f}"] if "cosine" in parts else []
+    found += [f"words {parts['bm25']:.2f}"] if "bm25" in parts else []
+    return f"{', '.join(found)}: relevance {parts['relevance']:.2f}, quality {parts['quality']:.2f} ({profile.name})"

@@ -1,0 +1,1 @@
+"""How a batch becomes memory: checked, planned, applied through the door, confirmed."""

@@ -1,0 +1,55 @@
+"""Checking a batch before any I/O (R7): good items go on, a bad one keeps its place with its reason. Pure."""
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from perdure.documents import mapping, validated
+from perdure.entries import MemoryItem, RecordItem
+from perdure.errors import InvalidItem
+from perdure.jobs import Batch, UnusableItem
+
+LARGEST_BATCH = 400_000
+"""Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
+
+_KINDS: dict[str, type[RecordItem | MemoryItem]] = {"record": RecordItem, "memory": MemoryItem}
+
+
+def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
+    """Read one item as a caller wrote it.
+
+    Raises:
+        InvalidItem: Naming the field and the fix.
+    """
+    written = mapping(raw, field, InvalidItem)
+    name = written.get("kind")
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise InvalidItem(f"{field}.kind", "is neither record nor memory", fix="write kind: record, or kind: memory")
+    return validated(kind, written, field, InvalidItem)
+
+
+def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = "", agent: str | None = None) -> Batch:
+    """Read a batch; an item that cannot be used keeps its place, with the reason.
+
+    Raises:
+        InvalidItem: None of the items can be used, or there are none, or too many; or the key or agent is no good.
+    """
+    if not 1 <= len(items) <= 100:
+        raise InvalidItem("items", f"there are {len(items)}", fix="a batch has 1 to 100 items")
+    read: list[RecordItem | MemoryItem | UnusableItem] = []
+    for index, raw in enumerate(items):
+        try:
+            read.append(read_item(raw, f"items[{index}]"))
+        except InvalidItem as error:
+            if len(items) == 1:
+                raise
+            read.append(UnusableItem(reason=str(error)))
+    total = sum(len(item.model_dump_json().encode()) for item in read)
+    if total > LARGEST_BATCH:
+        raise InvalidItem("items", f"have {total:,} bytes", fix=f"split them: a batch has at most {LARGEST_BATCH:,}")
+    if all(isinstance(item, UnusableItem) for item in read):
+        reasons = "; ".join(item.reason for item in read if isinstance(item, UnusableItem))
+        raise InvalidItem("items", f"none can be used: {reasons}")
+    whole = {"tenant": tenant, "key": key, "items": tuple(read), "run": run, "agent": agent}
+    return validated(Batch, whole, "", InvalidItem)

@@ -1,0 +1,1 @@
+"""Models: they turn text into vectors. They store nothing."""

@@ -1,0 +1,261 @@
+"""Owns the settings: what an operator may choose, where it is read from, and what is refused.
+
+Environment variables (``PERDURE_…``) win over one TOML file: ``$PERDURE_CONFIG``, else
+``./perdure.toml``, else ``$XDG_CONFIG_HOME/perdure/perdure.toml``. Temporal is configured by Temporal's own
+client configuration (``TEMPORAL_ADDRESS``, profiles, TLS, API key). Never starts or connects to anything.
+"""
+
+import difflib
+import json
+import os
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Self, cast
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+from temporalio.envconfig import ClientConfig, ClientConfigProfile, ClientConnectConfig
+
+from perdure.errors import InvalidInput
+from perdure.identity import digest
+from perdure.model import Model, Name
+
+PREFIX = "PERDURE_"
+_NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_TEST_")
+"""Variables of ours that are not settings: where the file is, armed crash points, switches of the tests."""
+
+
+def _base(variable: str, fallback: str) -> Path:
+    """Give an XDG base folder; the specification says to ignore relative ones."""
+    chosen = Path(os.environ.get(variable, ""))
+    return (chosen if chosen.is_absolute() else Path.home() / fallback) / "perdure"
+
+
+class Addresses(Model):
+    """Where the servers are."""
+
+    temporal: str
+    """Temporal's frontend: ``host:port``."""
+    temporal_ui: str = ""
+    """The URL of the Temporal UI; empty where it is not known."""
+    weaviate_url: str
+    weaviate_grpc_port: int
+    weaviate_api_key: SecretStr | None = None
+    redis_url: str
+
+
+class Settings(BaseSettings):
+    """Everything that an operator may choose; each has a default that works on one machine."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="forbid", use_attribute_docstrings=True, env_ignore_empty=True
+    )
+
+    home: Path = Field(default_factory=lambda: _base("XDG_DATA_HOME", ".local/share"))
+    """The folder of all data on this machine: tenant key, mirror, local servers, traces, logs."""
+    cache: Path = Field(default_factory=lambda: _base("XDG_CACHE_HOME", ".cache"))
+    """Where server binaries that were downloaded or built are kept."""
+    downloads: str = "https://github.com"
+    """Where official server releases are fetched from; a mirror with the same paths will do."""
+
+    weaviate_url: str | None = None
+    """Weaviate's HTTP address. Without one, a local server is started."""
+    weaviate_grpc_port: Annotated[int, Field(ge=1, le=65535)] = 50051
+    """Weaviate's gRPC port, on the same host."""
+    weaviate_api_key: SecretStr | None = None
+    redis_url: str | None = None
+    """Redis' address, with its password if it has one. Without one, a local server is started."""
+    task_queue: Name = "perdure"
+    """The Temporal task queue that workers listen to and tasks are sent to."""
+
+    tools: tuple[str, ...] = ("playbooks.dependency_audit.tools",)
+    """Modules whose ``@tool`` functions this installation has."""
+    skills: tuple[Path, ...] = ()
+    """Folders with skills in YAML; those that come packaged are always there."""
+
+    embedding: str = "auto"
+    """The embedding model: ``auto``, ``all-MiniLM-L6-v2``, ``openai:<model>`` or ``hashing``."""
+    openai_api_key: SecretStr | None = None
+    """Without one, the library's own ``OPENAI_API_KEY`` is used."""
+    openai_base_url: str | None = None
+    """Any server that speaks OpenAI's API."""
+
+    mirror: Path | None = None
+    """The folder of the append-only mirror; ``mirror`` in ``home`` if not set."""
+    recall_seconds: Annotated[float, Field(gt=0, le=60)] = 2.0
+    """How long a recall may take before it answers with what it has."""
+    trace_content: bool = False
+    """Whether the texts of queries and memories may appear in spans."""
+
+    forgetting_cron: str = "0 3 * * *"
+    """When the forgetting sweep runs, in UTC."""
+    forgetting_grace_days: Annotated[int, Field(ge=0, le=3650)] = 30
+    """How long something forgotten can be brought back before it is purged."""
+    forgetting_guard: Annotated[float, Field(gt=0, le=1)] = 0.3
+    """A sweep that would forget more than this part of a user's memories is held for a person."""
+
+    heartbeat_timeout: Annotated[float, Field(ge=1, le=600)] = 2.0
+    """Seconds without a heartbeat after which a worker counts as dead. With 2 and a sticky time-out of 1, a task goes
+    on 4 s after its worker was killed; with the defaults of Temporal it took 21 s."""
+    sticky_timeout: Annotated[float, Field(ge=1, le=600)] = 1.0
+    """Seconds that a workflow waits for the worker that last ran it."""
+    tool_attempts: Annotated[int, Field(ge=1, le=1000)] = 5
+    """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
+    continue_after: Annotated[int, Field(ge=0, le=40_000)] = 0
+    """Events after which a task's history is rolled over; 0: when the server suggests it."""
+    claim_ttl_days: Annotated[int, Field(ge=1, le=3650)] = 90
+    """How long the claim on a ``once`` effect is kept; must outlive the Temporal namespace's retention."""
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except SettingsError as error:
+            name = next((field for field in type(self).model_fields if f'"{field}"' in str(error)), "settings")
+            fix = f"""write it as JSON: {PREFIX}{name.upper()}='["first", "second"]'"""
+            raise InvalidInput(name, "is not a list", fix=fix) from None
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            name = ".".join(str(part) for part in first["loc"])
+            problem = first["msg"][:1].lower() + first["msg"][1:]
+            raise InvalidInput(
+                name, problem, fix=f"set {PREFIX}{name.split('.')[0].upper()} or its line in the TOML file"
+            ) from None
+
+    def changed(self, **changes: Any) -> Self:
+        """Return a copy with some settings changed, each checked."""
+        return type(self)(**(dict(self) | changes))
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read arguments, then the environment, then the one TOML file."""
+        _refuse_unknown_variables(settings_cls)
+        return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields_only(cls, values: dict[str, Any]) -> dict[str, Any]:
+        for name in values:
+            if name not in cls.model_fields:
+                raise InvalidInput(name, "is not a setting", fix=_nearest(name, cls.model_fields))
+        return values
+
+    @field_validator("home", "cache", "mirror", mode="after")
+    @classmethod
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return path.expanduser().absolute() if path else None
+
+    @field_validator("skills", mode="after")
+    @classmethod
+    def _all_absolute(cls, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        # The worker that "up" starts has another folder than whoever wrote them.
+        return tuple(path.expanduser().absolute() for path in paths)
+
+    @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", mode="after")
+    @classmethod
+    def _is_url(cls, url: str | None) -> str | None:
+        if url and (urlsplit(url).scheme not in {"http", "https", "redis", "rediss", "unix"}):
+            raise ValueError("must be a URL such as http://host:8080 or redis://host:6379")
+        return url.rstrip("/") if url else None
+
+    @property
+    def mirror_folder(self) -> Path:
+        """The folder of the append-only mirror."""
+        return self.mirror or self.home / "mirror"
+
+    @property
+    def temporal_address(self) -> str | None:
+        """The address in Temporal's own client configuration, if there is one."""
+        try:
+            return ClientConfigProfile.load().address
+        except RuntimeError as error:
+            raise InvalidInput("temporal", f"its client configuration cannot be read: {error}") from error
+
+    def configured_addresses(self) -> Addresses | None:
+        """Give the addresses if every server has one, so that nothing needs to be started."""
+        temporal = self.temporal_address
+        if not (temporal and self.weaviate_url and self.redis_url):
+            return None
+        return Addresses(
+            temporal=temporal,
+            weaviate_url=self.weaviate_url,
+            weaviate_grpc_port=self.weaviate_grpc_port,
+            weaviate_api_key=self.weaviate_api_key,
+            redis_url=self.redis_url,
+        )
+
+    def environment(self) -> dict[str, str]:
+        """Give the variables that make another process load exactly these settings."""
+        variables = {"PERDURE_CONFIG": os.devnull}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            match value:
+                case None:
+                    continue
+                case SecretStr():
+                    text = value.get_secret_value()
+                case tuple():
+                    text = json.dumps([str(item) for item in cast("tuple[Any, ...]", value)])
+                case bool():
+                    text = "true" if value else "false"
+                case _:
+                    text = str(value)
+            variables[PREFIX + name.upper()] = text
+        return variables
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells these settings from others, and gives nothing of them away."""
+        return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()))
+
+
+def temporal_connect(addresses: Addresses) -> ClientConnectConfig:
+    """Give the arguments of ``Client.connect``: Temporal's own client configuration, at this address."""
+    connect = ClientConfig.load_client_connect_config()
+    connect["target_host"] = addresses.temporal
+    return connect
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"did you mean {close[0]}?" if close else f"the settings are: {', '.join(known)}"
+
+
+def _refuse_unknown_variables(settings_cls: type[BaseSettings]) -> None:
+    known = [PREFIX + name.upper() for name in settings_cls.model_fields]
+    for variable in os.environ:
+        if variable.startswith(PREFIX) and not variable.startswith(_NOT_SETTINGS) and variable not in known:
+            raise InvalidInput(variable, "is not a setting", fix=_nearest(variable, known))
+
+
+def _read_file() -> dict[str, Any]:
+    chosen = os.environ.get("PERDURE_CONFIG")
+    candidates = (
+        [Path(chosen)] if chosen else [Path("perdure.toml"), _base("XDG_CONFIG_HOME", ".config") / "perdure.toml"]
+    )
+    for path in candidates:
+        try:
+            return tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            if chosen:
+                raise InvalidInput("PERDURE_CONFIG", f"there is no file {path}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InvalidInput(str(path), f"is not TOML: {error}") from None
+        except OSError as error:
+            raise InvalidInput(str(path), f"cannot be read: {error.strerror}") from None
+    return {}

@@ -1,0 +1,175 @@
+"""Reading skills: YAML into a ``Skill``, with every mistake named by its field. Knows no tool; runs nothing."""
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import JsonValue
+
+from perdure.documents import join, mapping, nearest, read_document, sequence, validated
+from perdure.errors import InvalidSkill
+from perdure.expressions.evaluation import references
+from perdure.expressions.syntax import RESERVED
+from perdure.model import Model
+from perdure.skills.shape import (
+    ForEach,
+    InputSpec,
+    MemoryTemplate,
+    RecallStep,
+    RecallTemplate,
+    RecordTemplate,
+    RememberStep,
+    Skill,
+    Step,
+    ToolStep,
+)
+
+M = TypeVar("M", bound=Model)
+
+DEPTH = 2
+"""How deep ``for_each`` may be nested."""
+
+_NAMES = frozenset({"inputs", "steps", "task", "index", "output", "answer"})
+"""What expressions call other things, so that an element cannot be called so."""
+
+
+def read_skill(text: str, where: str = "skill") -> Skill:
+    """Read a skill from YAML.
+
+    Args:
+        text: The document.
+        where: What it is, for messages about the document as a whole.
+
+    Raises:
+        InvalidSkill: Naming the field, and the nearest name where one is unknown.
+        InvalidExpression: When a ``${…}`` does not parse.
+    """
+    return skill_of(read_document(text, where, InvalidSkill))
+
+
+def skill_of(document: dict[str, Any]) -> Skill:
+    """Make a skill of a document; see ``read_skill``."""
+    data = dict(document)
+    if "inputs" in data:
+        inputs = mapping(data["inputs"] or {}, "inputs", InvalidSkill)
+        data["inputs"] = {name: _input(value, f"inputs.{name}") for name, value in inputs.items()}
+    if "steps" in data:
+        data["steps"] = _steps(data["steps"], "steps", 0)
+    skill = validated(Skill, data, "", InvalidSkill)
+    _check_ids(skill)
+    for path, value in templates(skill):
+        references(value, path)
+    return skill
+
+
+def templates(skill: Skill) -> list[tuple[str, JsonValue]]:
+    """Give every field that can hold expressions, with its path."""
+    found: list[tuple[str, JsonValue]] = []
+    for path, step, _ in skill.walk():
+        content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element"})
+        found.extend((join(path, name), value) for name, value in content.items())
+    return [*found, ("output", skill.output), ("expect", skill.expect)]
+
+
+class SkillLibrary:
+    """The skills in some folders, each in ``<name>.yaml``; read anew each time, so an edit counts at once."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        self._folders = folders
+
+    def names(self) -> list[str]:
+        """The names there are, sorted."""
+        return sorted({path.stem for folder in self._folders for path in folder.glob("*.yaml")})
+
+    def get(self, name: str) -> Skill:
+        """Read a skill; the first folder that has it wins.
+
+        Raises:
+            InvalidInput: When there is none of this name, with the nearest; or when it is not well formed.
+        """
+        for folder in self._folders:
+            path = folder / f"{name}.yaml"
+            if path.is_file():
+                try:
+                    text = path.read_text(encoding="utf-8")
+                except (OSError, UnicodeDecodeError) as problem:
+                    raise InvalidSkill(path.name, f"cannot be read: {type(problem).__name__}") from problem
+                skill = read_skill(text, path.name)
+                if skill.name != name:
+                    raise InvalidSkill(f"{path.name}: name", f"is {skill.name!r}", fix=f"call it {name!r}")
+                return skill
+        raise InvalidSkill("skill", f"there is no skill {name!r}", fix=nearest(name, self.names()))
+
+
+def _input(value: object, path: str) -> InputSpec:
+    if isinstance(value, str):  # the short form: name: type
+        return validated(InputSpec, {"type": value, "required": True}, path, InvalidSkill)
+    data = mapping(value if value is not None else {}, path, InvalidSkill)
+    if "default" in data:
+        data = {**data, "required": False}
+    return validated(InputSpec, data, path, InvalidSkill)
+
+
+def _steps(value: object, path: str, depth: int) -> tuple[Step, ...]:
+    return tuple(
+        _step(mapping(item, f"{path}[{index}]", InvalidSkill), f"{path}[{index}]", depth)
+        for index, item in enumerate(sequence(value, path, InvalidSkill))
+    )
+
+
+def _step(data: dict[str, Any], path: str, depth: int) -> Step:
+    """Make a step; its kind is told by its key."""
+    if "kind" in data:
+        raise InvalidSkill(f"{path}.kind", "is not a field here")
+    if "for_each" in data:
+        return _block(data, path, depth)
+    if "tool" in data:
+        return validated(ToolStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+    if "recall" in data:
+        recall = validated(
+            RecallTemplate, mapping(data["recall"], f"{path}.recall", InvalidSkill), f"{path}.recall", InvalidSkill
+        )
+        return validated(RecallStep, {**data, "recall": recall}, path, InvalidSkill)
+    if "remember" in data:
+        return validated(RememberStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+    kinds = ["tool", "recall", "remember", "for_each"]
+    unknown = next((name for name in data if name not in ToolStep.model_fields), "")
+    raise InvalidSkill(path, "says nothing to do", fix=nearest(unknown, kinds) if unknown else "add tool: name")
+
+
+def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:
+    if depth >= DEPTH:
+        raise InvalidSkill(path, f"for_each is nested deeper than {DEPTH}", fix="make its list in a tool")
+    if "as" not in data:
+        raise InvalidSkill(f"{path}.as", "is missing", fix="name the element")
+    rest = {name: value for name, value in data.items() if name != "as"}
+    if "element" in rest:
+        raise InvalidSkill(f"{path}.element", "is not a field here", fix="did you mean 'as'?")
+    element = data["as"]
+    if element in RESERVED or element in _NAMES:
+        raise InvalidSkill(f"{path}.as", f"{element!r} is taken by the expressions", fix="choose another name")
+    inner = {"steps": _steps(data["steps"], f"{path}.steps", depth + 1)} if "steps" in data else {}
+    return validated(ForEach, {"id": element, **rest, **inner, "element": element}, path, InvalidSkill)
+
+
+def _remember(data: dict[str, Any], path: str) -> dict[str, Any]:
+    if "remember" not in data:
+        return {}
+    here = f"{path}.remember"
+    entries = sequence(data["remember"], here, InvalidSkill)
+    return {"remember": tuple(_entry(item, f"{here}[{index}]") for index, item in enumerate(entries))}
+
+
+def _entry(value: object, path: str) -> RecordTemplate | MemoryTemplate:
+    data = mapping(value, path, InvalidSkill)
+    model = MemoryTemplate if "memory" in data else RecordTemplate
+    return validated(model, data, path, InvalidSkill)
+
+
+def _check_ids(skill: Skill) -> None:
+    seen: dict[str, str] = {}
+    for path, step, around in skill.walk():
+        if step.id in seen:
+            raise InvalidSkill(f"{path}.id", f"{step.id!r} is taken by {seen[step.id]}", fix="give it another id")
+        seen[step.id] = path
+        if isinstance(step, ForEach) and step.element in {block.element for block in around}:
+            raise InvalidSkill(f"{path}.as", f"{step.element!r} is taken by the block around it")

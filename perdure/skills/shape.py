@@ -1,0 +1,180 @@
+"""The shape of a skill: inputs, steps, output. Pure values; expressions are kept as they were written."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from perdure.entries import Lane, MemoryType
+from perdure.identity import digest
+from perdure.model import Name, OpenEnum, Passed
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]{0,39}$")]
+"""A name that expressions can use: lower-case letters, digits and underscores."""
+
+Template = Annotated[str, Field(min_length=1, max_length=8_000)]
+"""Text in which each ``${…}`` is an expression."""
+
+
+class InputType(OpenEnum):
+    """What an input may hold."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    LIST = "list"
+    OBJECT = "object"
+    ANY = "any"
+
+
+class InputSpec(Passed):
+    """One input of a skill."""
+
+    type: InputType = InputType.STRING
+    required: bool = True
+    """Ignored where there is a default."""
+    default: JsonValue = None
+    description: str = ""
+
+
+class OnFailure(OpenEnum):
+    """What becomes of the task when a step fails."""
+
+    FAIL = "fail"
+    CONTINUE = "continue"
+    ASK = "ask"
+
+
+class RecordTemplate(Passed):
+    """An execution record to be written when its step is done."""
+
+    lane: Lane
+    key: Template
+    payload: JsonValue
+    summary: str = ""
+    intent: str = ""
+    when: Template | None = None
+
+
+class MemoryTemplate(Passed):
+    """A memory to be written when its step is done."""
+
+    memory: Template
+    type: MemoryType = MemoryType.FACT
+    confidence: Annotated[float, Field(ge=0, le=1)] = 0.9
+    tags: tuple[Name, ...] = ()
+    when: Template | None = None
+
+
+class RecallTemplate(Passed):
+    """What a recall step asks for."""
+
+    text: str = ""
+    lane: Lane | None = None
+    key: Template | None = None
+    keys: Template | tuple[Template, ...] = ()
+    """Keys, or one expression that gives a list of them."""
+    memory_types: tuple[MemoryType, ...] = ()
+    enough: Annotated[int, Field(ge=0, le=1_000)] = 3
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+
+    @model_validator(mode="after")
+    def _keys_need_a_lane(self) -> Self:
+        if (self.key or self.keys) and self.lane is None:
+            raise ValueError("keys need a lane: name the log that they are in")
+        return self
+
+
+class ToolStep(Passed):
+    """A step that calls a tool."""
+
+    kind: Literal["tool"] = "tool"
+    id: Identifier
+    tool: Name
+    args: dict[str, JsonValue] = Field(default_factory=dict)
+    when: Template | None = None
+    """Whether the step runs at all."""
+    expect: Template | None = None
+    """What must hold of ``output``."""
+    ask: Template | None = None
+    """The question for a person when ``expect`` does not hold; the answer becomes ``answer``."""
+    approve: Template | None = None
+    """The question for a person before the step acts."""
+    on_failure: OnFailure = OnFailure.FAIL
+    remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
+    critical: bool = False
+    """Whether what it remembers must be searchable before the task goes on."""
+
+
+class RecallStep(Passed):
+    """A step that reads all tiers of memory."""
+
+    kind: Literal["recall"] = "recall"
+    id: Identifier
+    recall: RecallTemplate
+    when: Template | None = None
+
+
+class RememberStep(Passed):
+    """A step that only writes memory."""
+
+    kind: Literal["remember"] = "remember"
+    id: Identifier
+    remember: Annotated[tuple[RecordTemplate | MemoryTemplate, ...], Field(min_length=1)]
+    when: Template | None = None
+    on_failure: OnFailure = OnFailure.FAIL
+    critical: bool = False
+
+
+class ForEach(Passed):
+    """Steps that run once for each element of a list."""
+
+    kind: Literal["for_each"] = "for_each"
+    id: Identifier
+    """Its name in paths; by default the name of the element."""
+    for_each: Template
+    element: Identifier
+    """What expressions call the element; written ``as``."""
+    steps: Annotated[tuple["Step", ...], Field(min_length=1)]
+    when: Template | None = None
+
+
+Step = Annotated[ToolStep | RecallStep | RememberStep | ForEach, Field(discriminator="kind")]
+"""Anything that a skill can do."""
+
+ForEach.model_rebuild()
+
+
+class Skill(Passed):
+    """A procedure: a plan with steps."""
+
+    name: Name
+    description: str = ""
+    use_when: str = ""
+    """When it is the right one; for whoever chooses a skill."""
+    inputs: dict[Identifier, InputSpec] = Field(default_factory=dict)
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)]
+    output: JsonValue = None
+    """What the task gives back."""
+    expect: Template | None = None
+    """What must hold at the end; becomes the task's evaluation."""
+
+    @property
+    def digest(self) -> str:
+        """The identity of its content: a changed skill is another version."""
+        return digest("skill/1", self.model_dump(mode="json"))
+
+    def walk(self) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
+        """Give every step with the path of its field and the blocks around it, in order."""
+        yield from _walk(self.steps, "steps", ())
+
+
+def _walk(
+    steps: tuple[Step, ...], path: str, around: tuple[ForEach, ...]
+) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
+    for index, step in enumerate(steps):
+        here = f"{path}[{index}]"
+        yield here, step, around
+        if isinstance(step, ForEach):
+            yield from _walk(step.steps, f"{here}.steps", (*around, step))

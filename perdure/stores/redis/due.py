@@ -1,0 +1,46 @@
+"""Which tenants have something to forget, and when: an index, so that a sweep costs what is due."""
+
+from datetime import UTC, datetime
+
+from redis.asyncio import Redis
+
+from perdure.stores.redis.connection import ask
+
+_KEY = "perdure:due"
+
+
+class DueIndex:
+    """Each tenant's next due date, in one sorted set."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def lower(self, tenant: str, moment: datetime) -> None:
+        """Record that something of a tenant is due at this moment, unless something is due earlier."""
+        await ask(self._redis, "ZADD", _KEY, "LT", moment.timestamp(), tenant)
+
+    async def set(self, tenant: str, moment: datetime | None) -> None:
+        """Record a tenant's next due date exactly; None: nothing is due as things stand.
+
+        Call it under the tenant's lease, so that no write in between is overlooked.
+        """
+        if moment is None:
+            await ask(self._redis, "ZREM", _KEY, tenant)
+        else:
+            await ask(self._redis, "ZADD", _KEY, moment.timestamp(), tenant)
+
+    async def tenants(self, *, now: datetime, after: str, limit: int) -> list[str]:
+        """Give the tenants with something due, in order of their ids.
+
+        Args:
+            now: Up to which moment.
+            after: The last tenant that was handled; the sweep's cursor.
+            limit: How many at most.
+        """
+        found: list[str] = await ask(self._redis, "ZRANGEBYSCORE", _KEY, "-inf", now.timestamp())
+        return sorted(tenant for tenant in found if tenant > after)[:limit]
+
+    async def next(self, tenant: str) -> datetime | None:
+        """Give a tenant's next due date."""
+        score = await ask(self._redis, "ZSCORE", _KEY, tenant)
+        return None if score is None else datetime.fromtimestamp(float(score), UTC)

@@ -1,0 +1,95 @@
+"""The tenant key: the one secret that turns user ids into tenants. Never writes over a key that is there."""
+
+import os
+import secrets
+from pathlib import Path
+
+from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMismatch
+from perdure.identity import digest, tenant_id
+from perdure.stores.disk import sync_folder
+
+KEY_BYTES = 32
+
+
+class TenantKey:
+    """The key of one installation. Whoever loses it can no longer find anybody's memories.
+
+    Args:
+        secret: Its 32 random bytes.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) != KEY_BYTES:
+            raise InvalidInput(
+                "tenant_key", f"has {len(secret)} bytes, not {KEY_BYTES}", fix="restore it from a backup"
+            )
+        self._secret = secret
+
+    def __repr__(self) -> str:
+        return f"TenantKey({self.fingerprint})"
+
+    @classmethod
+    def load(cls, path: Path) -> "TenantKey":
+        """Read the key from its file.
+
+        Raises:
+            InvalidInput: When what is there is not a key.
+            StoreUnavailable: When there is no such file, or it cannot be read.
+        """
+        try:
+            return cls(path.read_bytes())
+        except OSError as error:
+            raise StoreUnavailable("tenant key", f"{path} cannot be read: {error.strerror}") from error
+
+    @classmethod
+    def load_or_create(cls, path: Path) -> "TenantKey":
+        """Read the key, or make it if there is none yet.
+
+        Of two processes that start at once, one makes the key and both use it. A crash leaves either
+        no key or a whole one: the file appears under its name only when it is on the disk.
+        """
+        if not path.exists():
+            try:
+                _create(path)
+            except OSError as error:
+                raise StoreUnavailable("tenant key", f"{path} cannot be made: {error.strerror}") from error
+        return cls.load(path)
+
+    @property
+    def fingerprint(self) -> str:
+        """What can be stored and shown to tell one key from another, and gives nothing of it away."""
+        return digest("tenant-key/1", self._secret.hex())[:16]
+
+    def tenant_of(self, user_id: str) -> str:
+        """Give the tenant of a user."""
+        return tenant_id(self._secret, user_id)
+
+    def require(self, fingerprint: str) -> None:
+        """Check that this is the key that some stored data was written under.
+
+        Raises:
+            TenantKeyMismatch: When it is another one.
+        """
+        if fingerprint != self.fingerprint:
+            raise TenantKeyMismatch(
+                f"the data was written under the tenant key {fingerprint}, the key here is {self.fingerprint}: "
+                "restore the key that belongs to the data"
+            )
+
+
+def _create(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        # A hard link, unlike a rename, fails where another process made a key in the meantime.
+        path.hardlink_to(draft)
+        sync_folder(path.parent)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink(missing_ok=True)

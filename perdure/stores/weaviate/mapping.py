@@ -1,0 +1,75 @@
+"""Entries to Weaviate's properties and back. Pure: no client, no clock.
+
+``text`` and ``document`` together are the whole entry. Every other property is a projection of it for
+filters and word search, and is never read back: so a new field needs no change of schema.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from pydantic import JsonValue, TypeAdapter
+
+from perdure.entries import MARKER, Entry, Memory, Record, headline_of, payload_of
+
+RETURNED = ["text", "document"]
+"""The properties that ``entry_from`` needs."""
+
+NEVER = 2**53 - 1
+"""What stands for "no such moment": later than any other, and still exact in Weaviate's doubles."""
+
+_RECORD = '"kind":"record"'
+"""Inside a JSON string its quotes would be escaped, so it is found in a record's document only."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_entry: TypeAdapter[Entry] = TypeAdapter(Entry)
+_string: TypeAdapter[str] = TypeAdapter(str)
+
+
+def micros(moment: datetime | None) -> int:
+    """Give a moment as an integer that orders exactly as moments do, to the microsecond.
+
+    Beyond the year 2255 all moments are the same one, and the same as none.
+    """
+    if moment is None:
+        return NEVER
+    return max(-NEVER, min(NEVER, (moment - _EPOCH) // timedelta(microseconds=1)))
+
+
+def properties_of(entry: Record | Memory) -> dict[str, JsonValue]:
+    """Give all properties of an entry, present or not: a write leaves nothing of an older one.
+
+    Raises:
+        InvalidInput: For a record whose text does not carry a payload: it could not be read back.
+    """
+    if isinstance(entry, Record):
+        payload_of(entry.text)
+    properties: dict[str, JsonValue] = {
+        "identifier": entry.id,
+        "headline": headline_of(entry.text),
+        "text": entry.text,
+        "document": entry.model_dump_json(exclude={"text", "payload"}),
+        "state": entry.state.value,
+        "confidence": entry.confidence,
+        "version": entry.version,
+        "last_seen": micros(entry.last_seen),
+        "valid_until": micros(entry.valid_until),
+        "forget_after": micros(entry.forget_after),
+        "forget_reason": entry.forget_reason,
+        "purge_after": micros(entry.purge_after),
+    }
+    if isinstance(entry, Record):
+        return properties | {"lane": entry.lane.value, "key": entry.key}
+    return properties | {"memory_type": entry.memory_type.value}
+
+
+def entry_from(text: str, document: str) -> Entry:
+    """Rebuild an entry from what was stored of it; a record's payload from its text alone."""
+    # The parts are spliced as JSON and parsed once: 6 µs an entry, where parsing, adding and validating
+    # one after the other takes 13 µs, and a question reads a hundred.
+    parts = [f'{{"text":{_string.dump_json(text).decode()}', document[1:]]
+    if _RECORD in document:
+        parts.insert(1, f'"payload":{_payload_json(text)}')
+    return _entry.validate_json(",".join(parts))
+
+
+def _payload_json(text: str) -> str:
+    return text.rpartition(f"\n{MARKER}")[2]

@@ -1,0 +1,151 @@
+"""One question to one collection: what every read is made of. Knows no use case."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
+from uuid import UUID
+
+from weaviate.classes.aggregate import GroupByAggregate
+from weaviate.classes.query import MetadataQuery
+from weaviate.collections import CollectionAsync
+
+from perdure.entries import Entry, Hit
+from perdure.stores.weaviate import conditions
+from perdure.stores.weaviate.conditions import Condition
+from perdure.stores.weaviate.connection import Connection, MissingTenant, asking
+from perdure.stores.weaviate.mapping import RETURNED, entry_from
+from perdure.stores.weaviate.schema import Kind
+
+_MOST = 10_000
+"""Weaviate's own bound on one answer."""
+_DISTANCE = MetadataQuery(distance=True)
+_SCORE = MetadataQuery(score=True)
+
+
+class Row(NamedTuple):
+    """What one search says of one object, not parsed yet: the other search may have found it too."""
+
+    uuid: UUID
+    text: str
+    document: str
+    score: float
+
+
+def merged(by_meaning: Iterable[Row], by_words: Iterable[Row]) -> list[Hit]:
+    """Make one hit of each object that either search found."""
+    near, words = {row.uuid: row for row in by_meaning}, {row.uuid: row for row in by_words}
+    hits: list[Hit] = []
+    for uuid, row in {**words, **near}.items():
+        hits.append(
+            Hit(
+                entry_from(row.text, row.document),
+                cosine=near[uuid].score if uuid in near else None,
+                bm25=words[uuid].score if uuid in words else None,
+            )
+        )
+    return hits
+
+
+class Queries:
+    """Questions about one tenant's entries of one kind; nothing is found where there is no tenant.
+
+    Args:
+        connection: The connection to ask through.
+        timeout: Seconds that one question may take.
+    """
+
+    def __init__(self, connection: Connection, timeout: float) -> None:
+        self._connection = connection
+        self._timeout = timeout
+
+    async def fetch(
+        self, tenant: str, kind: Kind, condition: Condition, *, limit: int, sort: Any = None
+    ) -> list[Entry]:
+        """Give the entries that meet a condition."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.fetch_objects(
+                    filters=condition, limit=min(limit, _MOST), sort=sort, return_properties=RETURNED
+                )
+        except MissingTenant:
+            return []
+        return [entry_from(item.properties["text"], item.properties["document"]) for item in found.objects]
+
+    async def versions(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
+        """Give the versions of these entries."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.fetch_objects(
+                    filters=conditions.identified(ids),
+                    limit=len(ids),
+                    return_properties=["identifier", "version"],
+                )
+        except MissingTenant:
+            return {}
+        return {cast("str", item.properties["identifier"]): int(item.properties["version"]) for item in found.objects}
+
+    async def near(
+        self, tenant: str, kind: Kind, vector: Sequence[float], condition: Condition, *, limit: int
+    ) -> list[Row]:
+        """Give the entries nearest to a vector, nearest first."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.near_vector(
+                    near_vector=vector,
+                    limit=limit,
+                    filters=condition,
+                    return_properties=RETURNED,
+                    return_metadata=_DISTANCE,
+                )
+        except MissingTenant:
+            return []
+        return [_row(item, 1.0 - (item.metadata.distance or 0.0)) for item in found.objects]
+
+    async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Row]:
+        """Give the entries that share the rarest words with a text, best first."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.bm25(
+                    query=text,
+                    query_properties=["headline"],
+                    limit=limit,
+                    filters=condition,
+                    return_properties=RETURNED,
+                    return_metadata=_SCORE,
+                )
+        except MissingTenant:
+            return []
+        return [_row(item, item.metadata.score or 0.0) for item in found.objects]
+
+    async def count(self, tenant: str, kind: Kind, condition: Condition) -> int:
+        """Give how many entries meet a condition."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                answer = await collection.aggregate.over_all(filters=condition, total_count=True)
+        except MissingTenant:
+            return 0
+        return answer.total_count or 0
+
+    async def counts(self, tenant: str, kind: Kind, condition: Condition, *, by: str) -> Counter[str]:
+        """Give how many entries meet a condition, for each value of a property."""
+        collection = await self._of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                answer = await collection.aggregate.over_all(
+                    filters=condition, group_by=GroupByAggregate(prop=by), total_count=True
+                )
+        except MissingTenant:
+            return Counter()
+        return Counter({str(group.grouped_by.value): group.total_count or 0 for group in answer.groups})
+
+    async def _of(self, tenant: str, kind: Kind) -> CollectionAsync[Any, Any]:
+        return (await self._connection.collection(kind)).with_tenant(tenant)
+
+
+def _row(item: Any, score: float) -> Row:
+    return Row(item.uuid, item.properties["text"], item.properties["document"], score)

@@ -1,0 +1,109 @@
+"""The two collections, and what is recorded with them. Never reads or writes an entry."""
+
+from typing import Literal
+
+import weaviate.classes.config as wvc
+from pydantic import ValidationError
+from weaviate import WeaviateAsyncClient
+
+from perdure.errors import EmbeddingMismatch
+from perdure.model import Stored
+
+Kind = Literal["record", "memory"]
+KINDS: tuple[Kind, ...] = ("record", "memory")
+
+
+class Embedding(Stored):
+    """The one model whose vectors a collection holds; recorded as the collection's description."""
+
+    name: str
+    dimension: int
+
+
+def collection_name(prefix: str, kind: Kind) -> str:
+    """Give the name of the collection for a kind of entry."""
+    return f"{prefix}{kind.capitalize()}"
+
+
+def check(name: str, description: str | None, embedding: Embedding) -> None:
+    """Make sure that a collection holds this model's vectors.
+
+    Raises:
+        EmbeddingMismatch: When it was made with another one, or not by us.
+    """
+    try:
+        recorded = Embedding.model_validate_json(description or "")
+    except ValidationError as error:
+        raise EmbeddingMismatch(f"the collection {name} does not say which model made its vectors") from error
+    if recorded != embedding:
+        raise EmbeddingMismatch(
+            f"the collection {name} was made with {recorded.name} ({recorded.dimension} numbers), configured is "
+            f"{embedding.name} ({embedding.dimension}): configure {recorded.name}, or migrate to a new collection"
+        )
+
+
+async def create(client: WeaviateAsyncClient, name: str, kind: Kind, embedding: Embedding) -> None:
+    """Make the collection for a kind of entry."""
+    await client.collections.create(
+        name,
+        description=embedding.model_dump_json(),
+        properties=[*_COMMON, *_OF_KIND[kind]],
+        vector_config=wvc.Configure.Vectors.self_provided(
+            # Flat, because a tenant is one user. On 10,000 vectors RQ takes 3.7 ms, BQ 2.7 ms and none 12.7 ms; RQ
+            # keeps more of each number for that millisecond.
+            vector_index_config=wvc.Configure.VectorIndex.flat(
+                distance_metric=wvc.VectorDistances.COSINE,
+                quantizer=wvc.Configure.VectorIndex.Quantizer.rq(cache=True, rescore_limit=100),
+            )
+        ),
+        multi_tenancy_config=wvc.Configure.multi_tenancy(auto_tenant_creation=True, auto_tenant_activation=True),
+    )
+
+
+def _exact(name: str) -> wvc.Property:
+    return wvc.Property(
+        name=name,
+        data_type=wvc.DataType.TEXT,
+        tokenization=wvc.Tokenization.FIELD,
+        index_filterable=True,
+        index_searchable=False,
+    )
+
+
+def _kept(name: str) -> wvc.Property:
+    return wvc.Property(name=name, data_type=wvc.DataType.TEXT, index_filterable=False, index_searchable=False)
+
+
+def _ranged(name: str, data_type: wvc.DataType = wvc.DataType.INT) -> wvc.Property:
+    # Without the range index a filter on a number costs 30 to 40 ms on 10,000 objects; with it, nothing.
+    return wvc.Property(
+        name=name, data_type=data_type, index_filterable=False, index_range_filters=True, index_searchable=False
+    )
+
+
+_COMMON = (
+    _exact("identifier"),
+    wvc.Property(
+        name="headline",
+        description="The part of the text that is meant for people; the only one that is searched by words",
+        data_type=wvc.DataType.TEXT,
+        tokenization=wvc.Tokenization.WORD,
+        index_filterable=False,
+        index_searchable=True,
+    ),
+    _kept("text"),
+    _kept("document"),
+    _exact("state"),
+    _ranged("confidence", wvc.DataType.NUMBER),
+    wvc.Property(name="version", data_type=wvc.DataType.INT, index_filterable=False),
+    _ranged("last_seen"),
+    _ranged("valid_until"),
+    _ranged("forget_after"),
+    _exact("forget_reason"),
+    _ranged("purge_after"),
+)
+
+_OF_KIND: dict[Kind, tuple[wvc.Property, ...]] = {
+    "record": (_exact("lane"), _exact("key")),
+    "memory": (_exact("memory_type"),),
+}

@@ -1,0 +1,231 @@
+"""Long-term memory as the other rooms see it, a tenant at a time. Never decides what is worth keeping or recalling."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+
+from weaviate.classes.query import Sort
+
+from perdure.entries import Entry, Hit, Lane, Memory, MemoryType, Record, State
+from perdure.stores.weaviate import conditions
+from perdure.stores.weaviate.conditions import Condition
+from perdure.stores.weaviate.connection import Connection, asking
+from perdure.stores.weaviate.mapping import NEVER, micros
+from perdure.stores.weaviate.queries import Queries, merged
+from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
+from perdure.stores.weaviate.writes import Writes
+from perdure.together import together
+
+_END = datetime.max.replace(tzinfo=UTC)
+
+
+class LongTerm:
+    """Every tenant's records and memories. One per process; opens when first asked.
+
+    Every method raises StoreUnavailable when Weaviate does not answer in time. A tenant that was
+    never written to is simply empty.
+
+    Args:
+        url: Weaviate's HTTP address.
+        grpc_port: Its gRPC port on the same host.
+        embedding: The model whose vectors it holds.
+        api_key: A key, if Weaviate wants one.
+        prefix: What the collections' names begin with.
+        query_timeout: Seconds that one question may take.
+        write_timeout: Seconds that one ``put`` or ``delete`` may take, as a whole.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        grpc_port: int,
+        *,
+        embedding: Embedding,
+        api_key: str | None = None,
+        prefix: str = "Perdure",
+        query_timeout: float = 3.0,
+        write_timeout: float = 10.0,
+    ) -> None:
+        self._connection = Connection(url, grpc_port, embedding=embedding, api_key=api_key, prefix=prefix)
+        self._queries = Queries(self._connection, query_timeout)
+        self._writes = Writes(self._connection, dimension=embedding.dimension, timeout=write_timeout)
+        self._timeout = query_timeout
+        self.write_timeout = write_timeout
+
+    async def open(self) -> None:
+        """Connect now, and check the collections.
+
+        Raises:
+            EmbeddingMismatch: When they were made with another model.
+        """
+        await self._connection.open()
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._connection.close()
+
+    async def put(
+        self, tenant: str, entries: Sequence[Record | Memory], vectors: Mapping[str, Sequence[float]]
+    ) -> None:
+        """Write entries absolutely: what was stored under their ids before is gone.
+
+        Args:
+            tenant: Whose they are; made when this is the first write.
+            entries: The whole entries.
+            vectors: By id. An entry without one keeps the vector that it has.
+
+        Raises:
+            VersionConflict: When an entry without a vector is not stored: somebody purged it.
+            StoreUnavailable: When any of them was not written; some may have been.
+        """
+        await self._writes.put(tenant, entries, vectors)
+
+    async def delete(self, tenant: str, ids: Sequence[str]) -> None:
+        """Remove entries for good."""
+        for kind, of_kind in _by_kind(ids).items():
+            await self._writes.delete(tenant, kind, of_kind)
+
+    async def drop_tenant(self, tenant: str) -> None:
+        """Remove a tenant with all that it has."""
+        await self._writes.drop(tenant)
+
+    async def get(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
+        """Give the entries that are there, whatever their state."""
+        found = await together(
+            *(
+                self._queries.fetch(tenant, kind, conditions.identified(of_kind), limit=len(of_kind))
+                for kind, of_kind in _by_kind(ids).items()
+            )
+        )
+        return {entry.id: entry for entries in found for entry in entries}
+
+    async def visible(self, tenant: str, ids: Sequence[str]) -> dict[str, int]:
+        """Give the versions that a query now finds: what is here, recall can find."""
+        found = await together(
+            *(self._queries.versions(tenant, kind, of_kind) for kind, of_kind in _by_kind(ids).items())
+        )
+        return {identifier: version for versions in found for identifier, version in versions.items()}
+
+    async def lookup(
+        self, tenant: str, *, lane: Lane, keys: Sequence[str] = (), limit: int, now: datetime
+    ) -> list[Record]:
+        """Give the current records of a lane, those seen last first.
+
+        Args:
+            tenant: Whose.
+            lane: Which log.
+            keys: Under which keys; none means the whole lane.
+            limit: How many at most.
+            now: The moment at which they must still be valid.
+        """
+        condition = conditions.recallable(now=now) & conditions.of_keys(lane, keys)
+        newest = Sort.by_property("last_seen", ascending=False)
+        found = await self._queries.fetch(tenant, "record", condition, limit=limit, sort=newest)
+        return [entry for entry in found if isinstance(entry, Record)]
+
+    async def search(
+        self,
+        tenant: str,
+        *,
+        text: str,
+        vector: Sequence[float] | None,
+        limit: int,
+        now: datetime,
+        kinds: Collection[Kind] = KINDS,
+        lane: Lane | None = None,
+        memory_types: Collection[MemoryType] = (),
+        min_confidence: float = 0.0,
+    ) -> list[Hit]:
+        """Find entries by meaning and by words; in no particular order.
+
+        Args:
+            tenant: Whose.
+            text: What to look for in words.
+            vector: The same as a vector; without one, only words are searched.
+            limit: How many at most of each kind by each kind of search.
+            now: The moment at which they must still be valid.
+            kinds: Which kinds of entries.
+            lane: Only records of this lane.
+            memory_types: Only memories of these types; none means all.
+            min_confidence: Only what is believed this much.
+        """
+        base = conditions.recallable(now=now, min_confidence=min_confidence)
+        of_kind: dict[Kind, Condition] = {
+            "record": base & conditions.of_keys(lane) if lane else base,
+            "memory": base & conditions.of_types(memory_types) if memory_types else base,
+        }
+        near = (
+            []
+            if vector is None
+            else [self._queries.near(tenant, kind, vector, of_kind[kind], limit=limit) for kind in kinds]
+        )
+        words = [
+            self._queries.by_words(tenant, kind, text, of_kind[kind], limit=limit) for kind in kinds if text.strip()
+        ]
+        found = await together(*near, *words)
+        return merged(chain(*found[: len(near)]), chain(*found[len(near) :]))
+
+    async def neighbours(self, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:
+        """Give the current memories nearest to a vector, nearest first."""
+        current = conditions.state_is(State.CURRENT)
+        return merged(await self._queries.near(tenant, "memory", vector, current, limit=limit), ())
+
+    async def due(self, tenant: str, *, before: datetime, limit: int) -> list[Entry]:
+        """Give what is to be forgotten by then, most overdue first."""
+        return await self._oldest(tenant, conditions.overdue(before), "forget_after", limit)
+
+    async def purgeable(self, tenant: str, *, before: datetime, limit: int) -> list[Entry]:
+        """Give what was forgotten and can no longer be undone by then, most overdue first."""
+        return await self._oldest(tenant, conditions.past_purge(before), "purge_after", limit)
+
+    async def count_due(self, tenant: str, *, before: datetime) -> Counter[str]:
+        """Give how many entries are to be forgotten by then, for each reason."""
+        condition = conditions.overdue(before)
+        found = await together(*(self._queries.counts(tenant, kind, condition, by="forget_reason") for kind in KINDS))
+        return sum(found, Counter[str]())
+
+    async def count_purgeable(self, tenant: str, *, before: datetime) -> int:
+        """Give how many forgotten entries can no longer be undone by then."""
+        return await self._count(tenant, conditions.past_purge(before))
+
+    async def next_due(self, tenant: str) -> datetime | None:
+        """Give the next moment at which something is to be forgotten or purged."""
+        due, purgeable = await together(
+            self.due(tenant, before=_END, limit=1), self.purgeable(tenant, before=_END, limit=1)
+        )
+        moments = [entry.forget_after for entry in due] + [entry.purge_after for entry in purgeable]
+        return min((moment for moment in moments if moment), default=None)
+
+    async def count(self, tenant: str) -> int:
+        """Give how many current records and memories there are."""
+        return await self._count(tenant, conditions.state_is(State.CURRENT))
+
+    async def tenants(self) -> list[str]:
+        """Give every tenant that something was written for."""
+        names: set[str] = set()
+        for kind in KINDS:
+            collection = await self._connection.collection(kind)
+            async with asking(self._timeout):
+                names |= set(await collection.tenants.get())
+        return sorted(names)
+
+    async def _count(self, tenant: str, condition: Condition) -> int:
+        return sum(await together(*(self._queries.count(tenant, kind, condition) for kind in KINDS)))
+
+    async def _oldest(self, tenant: str, condition: Condition, by: str, limit: int) -> list[Entry]:
+        order = Sort.by_property(by, ascending=True)
+        found = await together(
+            *(self._queries.fetch(tenant, kind, condition, limit=limit, sort=order) for kind in KINDS)
+        )
+        moments = [(micros(getattr(entry, by)), entry) for entries in found for entry in entries]
+        # "Never" is a moment to Weaviate, and is not due.
+        due = sorted((pair for pair in moments if pair[0] < NEVER), key=lambda pair: pair[0])
+        return [entry for _, entry in due[:limit]]
+
+
+def _by_kind(ids: Sequence[str]) -> dict[Kind, list[str]]:
+    found: dict[Kind, list[str]] = {}
+    for identifier in dict.fromkeys(ids):
+        found.setdefault("record" if identifier.startswith("exec_") else "memory", []).append(identifier)
+    return found

@@ -1,0 +1,114 @@
+"""Absolute writes and deletions of one tenant's entries. Never reads what it does not need to keep."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from weaviate.classes.data import DataObject
+from weaviate.collections import CollectionAsync
+
+from perdure.entries import Memory, Record
+from perdure.errors import StoreUnavailable, VersionConflict
+from perdure.identity import object_uuid
+from perdure.stores.weaviate import conditions
+from perdure.stores.weaviate.connection import STORE, Connection, MissingTenant, asking
+from perdure.stores.weaviate.mapping import properties_of
+from perdure.stores.weaviate.schema import KINDS, Kind
+
+_OBJECTS_A_WRITE = 200
+
+_T = TypeVar("_T")
+
+Vectors = Mapping[str, Sequence[float]]
+
+
+class Writes:
+    """Everything that changes the collections' content.
+
+    Args:
+        connection: The connection to write through.
+        dimension: How many numbers every vector has.
+        timeout: Seconds that one write may take, as a whole.
+    """
+
+    def __init__(self, connection: Connection, *, dimension: int, timeout: float) -> None:
+        self._connection = connection
+        self._dimension = dimension
+        self._timeout = timeout
+
+    async def put(self, tenant: str, entries: Sequence[Record | Memory], vectors: Vectors) -> None:
+        """Write whole entries; one without a vector keeps the vector that it has."""
+        collections = {kind: (await self._connection.collection(kind)).with_tenant(tenant) for kind in KINDS}
+        try:
+            async with asking(self._timeout):
+                for kind in KINDS:
+                    of_kind = [entry for entry in entries if entry.kind == kind]
+                    for chunk in _chunks(of_kind):
+                        await self._insert(collections[kind], tenant, chunk, vectors)
+        except MissingTenant as error:
+            # A write makes the tenant; only the question for the vectors it should have can miss it.
+            raise VersionConflict("the entries are no longer there to be changed") from error
+
+    async def delete(self, tenant: str, kind: Kind, ids: Sequence[str]) -> None:
+        """Remove entries for good."""
+        collection = (await self._connection.collection(kind)).with_tenant(tenant)
+        try:
+            async with asking(self._timeout):
+                for chunk in _chunks(ids):
+                    result = await collection.data.delete_many(where=conditions.identified(chunk))
+                    if result.failed:
+                        raise StoreUnavailable(STORE, f"{result.failed} objects were not deleted")
+        except MissingTenant:
+            return
+
+    async def drop(self, tenant: str) -> None:
+        """Remove a tenant."""
+        for kind in KINDS:
+            collection = await self._connection.collection(kind)
+            async with asking(self._timeout):
+                await collection.tenants.remove([tenant])
+
+    async def _insert(
+        self,
+        collection: CollectionAsync[Any, Any],
+        tenant: str,
+        entries: Sequence[Record | Memory],
+        vectors: Vectors,
+    ) -> None:
+        bare = [entry.id for entry in entries if entry.id not in vectors]
+        known = {**vectors, **await _stored_vectors(collection, bare)}
+        if lost := [identifier for identifier in bare if identifier not in known]:
+            raise VersionConflict(f"{len(lost)} entries are no longer there to be changed")
+        result = await collection.data.insert_many(
+            [
+                DataObject(
+                    uuid=object_uuid(tenant, entry.id),
+                    properties=properties_of(entry),
+                    vector=self._checked(known[entry.id]),
+                )
+                for entry in entries
+            ]
+        )
+        if result.has_errors:
+            raise StoreUnavailable(STORE, f"{len(result.errors)} of {len(entries)} objects were not written")
+
+    def _checked(self, vector: Sequence[float]) -> Sequence[float]:
+        if len(vector) != self._dimension:
+            raise ValueError(f"a vector has {len(vector)} numbers, not {self._dimension}")
+        return vector
+
+
+async def _stored_vectors(collection: CollectionAsync[Any, Any], ids: Sequence[str]) -> dict[str, list[float]]:
+    if not ids:
+        return {}
+    # One question and one write for a whole chunk, where a PATCH for each object would be hundreds.
+    found = await collection.query.fetch_objects(
+        filters=conditions.identified(ids), limit=len(ids), return_properties=["identifier"], include_vector=True
+    )
+    return {
+        cast("str", item.properties["identifier"]): cast("list[float]", item.vector["default"])
+        for item in found.objects
+    }
+
+
+def _chunks(items: Sequence[_T]) -> list[Sequence[_T]]:
+    return [items[start : start + _OBJECTS_A_WRITE] for start in range(0, len(items), _OBJECTS_A_WRITE)]

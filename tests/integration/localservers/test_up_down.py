@@ -1,0 +1,125 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from localservers import state
+from perdure.settings import Settings
+from tests.conftest import Servers, clean_settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return clean_settings(tmp_path / "home", weaviate_url="http://127.0.0.1:9")
+
+
+@pytest.fixture
+def beside(servers: Servers, tmp_path: Path) -> Settings:
+    """Settings whose Temporal and Weaviate are the shared ones, so that a worker can serve."""
+    return clean_settings(
+        tmp_path / "home",
+        weaviate_url=servers.weaviate_url,
+        weaviate_grpc_port=servers.weaviate_grpc_port,
+        weaviate_api_key=servers.weaviate_api_key,
+        task_queue=f"up-{uuid4().hex[:10]}",
+        forgetting_cron="off",
+    )
+
+
+def perdure(
+    settings: Settings, *arguments: str, temporal: str = "127.0.0.1:9", cwd: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | settings.environment() | {"TEMPORAL_ADDRESS": temporal} | variables
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "worker.cli", *arguments],
+        env=environment,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_up_and_down_say_what_they_do(settings: Settings) -> None:
+    try:
+        first = perdure(settings, "up", "--no-worker")
+        assert first.returncode == 0, first.stderr
+        assert "redis is ready on port" in first.stderr
+        assert "stop them with: perdure down" in first.stdout
+
+        second = perdure(settings, "up", "--no-worker", "--json")
+        assert "attached to the servers" in second.stderr
+        assert json.loads(second.stdout)["redis_url"].startswith("redis://127.0.0.1:")
+    finally:
+        stopped = perdure(settings, "down")
+    assert stopped.stdout == "stopped\n"
+    assert json.loads(perdure(settings, "down", "--json").stdout) == {"stopped": False}
+
+
+def test_a_bad_setting_is_one_line(settings: Settings) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PERDURE_REDIS", "redis://h")
+        failed = perdure(settings, "up")
+
+    assert failed.returncode == 2
+    assert "did you mean PERDURE_REDIS_URL?" in failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+TOOL = """
+from perdure import ToolCall, tool
+
+@tool(effect="read")
+async def look(call: ToolCall) -> str:
+    return "seen"
+"""
+
+
+def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
+    servers: Servers, beside: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "tools.py").write_text(TOOL)
+    (tmp_path / "skills").mkdir()
+    try:
+        assert perdure(beside, "up", "--no-worker", temporal=servers.temporal).returncode == 0
+
+        ran = perdure(
+            beside,
+            "up",
+            temporal=servers.temporal,
+            cwd=tmp_path,
+            PYTHONPATH=str(tmp_path),
+            PERDURE_TOOLS='["mine.tools"]',
+            PERDURE_SKILLS='["skills"]',
+        )
+
+        assert ran.returncode == 0, ran.stderr
+        assert '"tools": 1' in (beside.home / "logs" / "worker.log").read_text()
+        current = state(beside)
+        assert current
+        assert current.worker
+        environment = Path(f"/proc/{current.worker.pid}/environ").read_bytes()
+        assert b'PERDURE_SKILLS=["%s/skills"]' % bytes(tmp_path) in environment
+        assert not list(beside.home.glob("*order*"))
+
+        other = perdure(beside, "up", temporal=servers.temporal)
+        assert "the worker that runs has other settings" in other.stderr
+    finally:
+        perdure(beside, "down", temporal=servers.temporal)
+
+
+def test_a_worker_that_gives_up_is_not_called_running(servers: Servers, beside: Settings) -> None:
+    try:
+        ran = perdure(beside, "up", temporal=servers.temporal, PERDURE_TOOLS='["no.such.module"]')
+    finally:
+        perdure(beside, "down", temporal=servers.temporal)
+
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    assert "tools no.such.module: cannot be imported" in ran.stderr

@@ -1,0 +1,158 @@
+"""Forgetting against real stores: undoable, then final, and nothing brings it back."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pydantic import JsonValue
+
+from perdure.changes import Deletion
+from perdure.entries import Lane, State
+from perdure.errors import VersionConflict
+from perdure.jobs import Decision
+from perdure.memory.forgetting import forgetter
+from perdure.memory.writing.checking import read_batch
+from perdure.stores.journal.lines import BatchLine
+from perdure.stores.journal.reconcile import reconcile
+from tests.integration.conftest import Stores
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+LATER = NOW + timedelta(days=40)
+
+
+def passing(key: str, occurrence: str, at: datetime = NOW) -> dict[str, JsonValue]:
+    return {
+        "kind": "record",
+        "lane": "pattern",
+        "key": key,
+        "payload": {"note": key},
+        "occurrence": occurrence,
+        "occurred_at": at.isoformat(),
+        "valid_until": (at + timedelta(days=1)).isoformat(),
+    }
+
+
+async def write(stores: Stores, tenant: str, *items: JsonValue, operation: str = "job-1") -> list[str]:
+    batch = read_batch(tenant=tenant, key=operation, items=items)
+    plan = await stores.writer.plan(batch, at=NOW)
+    await stores.writer.apply(batch, plan, operation=operation)
+    return [item.target for item in plan.items]
+
+
+def _covers_nothing(self: Deletion, occurrence: str, occurred_at: datetime) -> bool:
+    return False
+
+
+async def test_what_expired_is_tombstoned_then_purged_and_stays_away(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    assert await stores.due.next(tenant) == NOW + timedelta(days=1)
+
+    first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    assert [(item.id, item.reason) for item in first.tombstone] == [(identifier, "expired")]
+    assert await stores.forgetter.tombstone(first, run="run-1") == 1
+    assert await stores.longterm.lookup(tenant, lane=Lane.PATTERN, keys=["a"], limit=5, now=NOW) == []
+    await stores.forgetter.finish(tenant)
+    assert await stores.due.next(tenant) == NOW + timedelta(days=32)
+
+    second = await stores.forgetter.plan(tenant, at=LATER, approved=False)
+    assert [item.id for item in second.purge] == [identifier]
+    assert await stores.forgetter.purge(second) == 1
+    assert await stores.forgetter.purge(second) == 1, "a second attempt finds it gone, which is what was asked"
+    assert await stores.longterm.get(tenant, [identifier]) == {}
+    assert (await stores.deletions.of(tenant, [identifier]))[identifier].purged
+
+    again = read_batch(tenant=tenant, key="job-1", items=[passing("a", "o1")])
+    mirrored = (await stores.mirror.read(tenant)).lines
+    resubmitted = BatchLine(job_id="job-1", batch=again, at=LATER)
+    assert reconcile(tenant, [], [*mirrored, resubmitted]) == ()
+    refused = (await stores.writer.plan(again, at=LATER)).items[0]
+    assert refused.decision is Decision.REJECT
+    assert "forgotten on 2026-05-03: expired" in refused.reason
+    with monkeypatch.context() as patch:
+        # The control: without the deletion log, the purged record would be back.
+        patch.setattr(Deletion, "covers", _covers_nothing)
+        assert (await stores.writer.plan(again, at=LATER)).items[0].decision is Decision.INSERT
+    seen_anew = read_batch(tenant=tenant, key="job-2", items=[passing("a", "o2", at=LATER)])
+    assert (await stores.writer.plan(seen_anew, at=LATER)).items[0].decision is Decision.INSERT
+
+
+async def test_what_was_seen_again_since_the_plan_stays_whole(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    planned = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    again = passing("a", "o2", at=NOW + timedelta(days=1)) | {"valid_until": (NOW + timedelta(days=99)).isoformat()}
+    await write(stores, tenant, again, operation="job-2")
+
+    with pytest.raises(VersionConflict):
+        await stores.forgetter.tombstone(planned, run="run-1")
+
+    third = read_batch(tenant=tenant, key="job-3", items=[again | {"occurrence": "o3"}])
+    assert (await stores.writer.plan(third, at=LATER)).items[0].decision is not Decision.REJECT
+    batches = [BatchLine(job_id="job-2", batch=read_batch(tenant=tenant, key="job-2", items=[again]), at=NOW)]
+    [found] = reconcile(tenant, [], [*batches, *(await stores.mirror.read(tenant)).lines])
+    assert found.id == identifier, "nor has the mirror lost it"
+
+    due = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=99), approved=False)
+    assert await stores.forgetter.tombstone(due, run="run-1") == 1, "it may still go later in the same run"
+    assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REJECT
+
+
+async def test_a_purge_that_comes_late_takes_nothing_new_from_the_mirror(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(first, run="run-1")
+    purge = await stores.forgetter.plan(tenant, at=LATER, approved=False)
+    new = read_batch(tenant=tenant, key="job-2", items=[passing("a", "o2", at=LATER)])
+    await stores.mirror.append(tenant, BatchLine(job_id="job-2", batch=new, at=LATER))
+    await stores.forgetter.purge(purge)
+
+    [found] = reconcile(tenant, [], (await stores.mirror.read(tenant)).lines)
+    assert (found.id, [item.occurrence for item in found.items]) == (identifier, ["o2"])
+
+
+async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(forgetting, run="run-1")
+    for attempt in ("the first", "a second"):
+        restored = await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3))
+        assert (restored.restored, restored.more) == (1, False), attempt
+    [entry] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert entry.state is State.CURRENT
+    assert (await stores.forgetter.plan(tenant, at=LATER, approved=False)).tombstone == ()
+    [found] = await stores.longterm.lookup(tenant, lane=Lane.PATTERN, keys=["a"], limit=5, now=LATER)
+    assert found.id == identifier
+
+
+async def test_a_suspiciously_large_sweep_is_held(stores: Stores, tenant: str) -> None:
+    await write(stores, tenant, *(passing(f"k{number}", f"o{number}") for number in range(30)))
+    held = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    assert held.held == "30 of 30 entries are due, more than 30%"
+    approved = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=True)
+    assert (approved.held, len(approved.tombstone)) == ("", 30)
+
+
+async def test_what_one_plan_does_not_take_is_counted_by_reason(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetter, "MOST_AT_ONCE", 2)
+    doubted = [passing(f"d{number}", f"d{number}") | {"confidence": 0.1, "valid_until": None} for number in range(3)]
+    memory: JsonValue = {"kind": "memory", "content": "It rains.", "occurrence": "m", "occurred_at": NOW.isoformat()}
+    await write(stores, tenant, *(passing(f"e{number}", f"e{number}") for number in range(2)), *doubted, memory)
+    planned = await stores.forgetter.plan(tenant, at=LATER, approved=False)
+    assert (len(planned.tombstone), planned.more) == (2, True)
+    assert planned.due == {"expired": 2, "confidence below 0.3": 3}
+    await stores.forgetter.tombstone(planned, run="run-1")
+    rest = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=31), approved=False)
+    assert (rest.due, rest.purgeable) == ({"expired": 2, "confidence below 0.3": 1}, 2), "most overdue first"
+
+
+async def test_an_entry_used_again_after_the_plan_is_not_purged(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(first, run="run-1")
+    purge = await stores.forgetter.plan(tenant, at=LATER, approved=False)
+    await write(stores, tenant, passing("a", "o2", at=LATER), operation="job-2")
+    assert await stores.forgetter.purge(purge) == 0
+    [entry] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert (entry.state, entry.seen) == (State.CURRENT, 1)

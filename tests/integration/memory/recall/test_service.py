@@ -1,0 +1,415 @@
+import asyncio
+import dataclasses
+import os
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
+
+from activities.memory import RecallActivities, RecallRequest
+from perdure.entries import Lane, Memory, MemoryItem, MemoryType, Record, RecordItem, item_id, record_text
+from perdure.episodes import Episode, EpisodeKind
+from perdure.errors import EmbeddingMismatch, ResultTooLarge, StoreUnavailable
+from perdure.jobs import Batch
+from perdure.memory.recall.query import Phase, Query, Trigger
+from perdure.memory.recall.service import Recall
+from perdure.memory.recall.telemetry import Telemetry
+from perdure.models.embedding import Vector
+from perdure.models.embedding.hashing import HashingEmbedder
+from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.stores.journal.lines import BatchLine, EpisodeLine
+from perdure.stores.journal.log import Mirror
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.episodes import Episodes
+from perdure.stores.tenant_key import TenantKey
+from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.store import LongTerm
+from tests.conftest import Servers
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+EMBEDDER = MiniLMEmbedder()
+EMBEDDING = Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension)
+DEAD_REDIS = "redis://127.0.0.1:9"
+
+
+def longterm_of(servers: Servers, embedding: Embedding = EMBEDDING) -> LongTerm:
+    key = servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None
+    return LongTerm(
+        servers.weaviate_url, servers.weaviate_grpc_port, embedding=embedding, api_key=key, prefix="PerdureTestRecall"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tiers:
+    longterm: LongTerm
+    episodes: Episodes
+    mirror: Mirror
+    tenant: str
+
+    def recall(self, **other: Any) -> Recall:
+        given: dict[str, Any] = {
+            "longterm": self.longterm,
+            "episodes": self.episodes,
+            "mirror": self.mirror,
+            "embedder": EMBEDDER,
+        }
+        return Recall(**(given | other))
+
+    def query(self, text: str = "", **more: Any) -> Query:
+        return Query.model_validate({"tenant": self.tenant, "session": "s", "text": text, "now": NOW, **more})
+
+    async def know(self, *items: RecordItem | MemoryItem, mirrored: bool = True) -> None:
+        """Store items, as the writer would, and mirror them."""
+        entries = [_entry(self.tenant, item) for item in items]
+        vectors = await EMBEDDER.embed([entry.text.partition("\n")[0] for entry in entries])
+        await self.longterm.put(
+            self.tenant, entries, {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
+        )
+        if mirrored:
+            await self.mirror.append(
+                self.tenant, BatchLine(job_id="j", batch=Batch(tenant=self.tenant, key="k", items=items), at=NOW)
+            )
+
+
+def _entry(tenant: str, item: RecordItem | MemoryItem) -> Record | Memory:
+    common: dict[str, Any] = {
+        "id": item_id(tenant, item),
+        "first_seen": item.occurred_at,
+        "last_seen": item.occurred_at,
+        "confidence": item.confidence,
+    }
+    if isinstance(item, RecordItem):
+        return Record(text=record_text(item), lane=item.lane, key=item.key, payload=item.payload, **common)
+    return Memory(text=item.content, memory_type=item.memory_type, source=item.source, **common)
+
+
+@pytest.fixture
+async def tiers(servers: Servers, tmp_path: Path) -> AsyncGenerator[Tiers]:
+    redis = connect(servers.redis_url)
+    tiers = Tiers(
+        longterm=longterm_of(servers),
+        episodes=Episodes(redis),
+        mirror=Mirror(tmp_path / "mirror"),
+        tenant=f"t_{uuid4().hex}",
+    )
+    yield tiers
+    await tiers.longterm.drop_tenant(tiers.tenant)
+    await tiers.longterm.close()
+    await redis.aclose()
+
+
+def believed(content: str, kind: MemoryType = MemoryType.FACT, confidence: float = 0.9) -> MemoryItem:
+    return MemoryItem(
+        content=content,
+        memory_type=kind,
+        confidence=confidence,
+        occurrence=content,
+        occurred_at=NOW - timedelta(days=1),
+    )
+
+
+def logged(key: str, summary: str = "", days: float = 1, payload: Any = None) -> RecordItem:
+    return RecordItem(
+        lane=Lane.PATTERN,
+        key=key,
+        payload=payload or {"licence": "MIT"},
+        summary=summary,
+        occurrence=f"{key} {days}",
+        occurred_at=NOW - timedelta(days=days),
+    )
+
+
+def episode(number: int, importance: float = 0.5) -> Episode:
+    at = NOW - timedelta(minutes=100 - number)
+    return Episode(id=f"e{number}", kind=EpisodeKind.TOOL, text=f"looked at {number}", importance=importance, at=at)
+
+
+KNOWN = (
+    believed("The user is allergic to peanuts", MemoryType.CONSTRAINT),
+    believed("The user lives in a small flat in Basel"),
+    believed("Deployments happen on Tuesday mornings"),
+    believed("The user may like hazelnuts", MemoryType.PREFERENCE, 0.5),
+)
+
+
+async def test_every_tier_is_read_with_one_call(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN, logged("numpy", "numpy has a BSD licence", payload={"n": [1, 2.5, None]}))
+    await tiers.episodes.append(tiers.tenant, "s", episode(1))
+    result = await tiers.recall().recall(tiers.query("what is the user allergic to?", working=("goal: cook dinner",)))
+    assert result.items[0].text == "The user is allergic to peanuts"
+    assert result.items[0].phase is Phase.SEMANTIC
+    assert (result.trigger, result.degraded) == (Trigger.NO_KEY, ())
+    assert [one.id for one in result.episodes] == ["e1"]
+    for line in ("- goal: cook dinner", "## Constraints", "peanuts", "looked at 1"):
+        assert line in result.context
+    assert 0 < result.milliseconds < 5_000
+
+
+async def test_what_is_believed_too_little_is_not_recalled(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN)
+    query = tiers.query("does the user like hazelnuts?")
+    assert "hazelnuts" not in (await tiers.recall().recall(query)).context
+    unsure = query.changed(min_confidence=0.4)
+    assert (await tiers.recall().recall(unsure)).items[0].text == "The user may like hazelnuts"
+
+
+async def test_only_the_types_that_were_asked_for(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN)
+    result = await tiers.recall().recall(tiers.query("the user", memory_types=("constraint",)))
+    assert {item.memory_type for item in result.items} == {MemoryType.CONSTRAINT}
+
+
+async def test_enough_exact_items_need_no_search(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN, *(logged(key, days=days) for days, key in enumerate(["a", "b", "c", "d"], 1)))
+    result = await tiers.recall().recall(tiers.query("peanuts", lane="pattern", keys=("c", "a", "b")))
+    assert [(item.key, item.phase) for item in result.items] == [(key, Phase.EXACT) for key in "abc"]
+    assert result.trigger is Trigger.NONE
+    assert result.items[0].payload == {"licence": "MIT"}
+    assert result.items[0].why.startswith("same lane and key")
+
+
+async def test_too_few_exact_items_are_followed_by_a_search(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN, logged("a"))
+    result = await tiers.recall().recall(tiers.query("peanuts", lane="pattern", keys=("a", "b")))
+    assert (result.items[0].key, result.items[0].phase) == ("a", Phase.EXACT)
+    assert "The user is allergic to peanuts" in {item.text for item in result.items if item.phase is Phase.SEMANTIC}
+    assert result.trigger is Trigger.TOO_FEW
+    assert len({item.id for item in result.items}) == len(result.items)
+    satisfied = tiers.query("peanuts", lane="pattern", keys=("a", "b"), enough=1)
+    assert len((await tiers.recall().recall(satisfied)).items) == 1
+
+
+async def test_the_fallback_is_capped_and_the_exact_answer_is_not(tiers: Tiers) -> None:
+    await tiers.know(*(logged(f"k{number}", "an audit of a package") for number in range(40)))
+    await tiers.know(*(believed(f"The audit number {number} of a package went well") for number in range(40)))
+    many = tiers.query("audit of a package", lane="pattern", keys=tuple(f"k{number}" for number in range(40)))
+    assert len((await tiers.recall().recall(many)).items) == 40
+    few = tiers.query("audit of a package", lane="pattern", keys=("k1",), limit=50)
+    phases = [item.phase for item in (await tiers.recall().recall(few)).items]
+    assert (phases.count(Phase.EXACT), phases.count(Phase.SEMANTIC)) == (1, 10)
+
+
+async def test_without_a_key_a_full_log_does_not_starve_memory(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN, *(logged(f"k{number}") for number in range(20)))
+    result = await tiers.recall().recall(tiers.query("peanuts", lane="pattern"))
+    assert len(result.items) == 10
+    assert any(item.kind == "memory" and "peanuts" in item.text for item in result.items)
+    assert result.trigger is Trigger.NO_KEY
+
+
+async def test_episodes_are_the_newest_and_the_most_important(tiers: Tiers) -> None:
+    for number in range(30):
+        await tiers.episodes.append(tiers.tenant, "s", episode(number, 1.0 if number == 2 else 0.1))
+    found = [one.id for one in (await tiers.recall().recall(tiers.query())).episodes]
+    assert found[0] == "e2"
+    assert found[-10:] == [f"e{number}" for number in range(20, 30)]
+
+
+async def test_nobody_recalls_anothers(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN, logged("a"))
+    await tiers.episodes.append(tiers.tenant, "s", episode(1))
+    query = tiers.query("peanuts", lane="pattern", keys=("a",)).changed(tenant=f"t_{uuid4().hex}")
+    result = await tiers.recall().recall(query)
+    assert (result.items, result.episodes, result.degraded) == ((), (), ())
+
+
+async def test_with_the_store_down_the_mirror_answers_in_time(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN, logged("a"), logged("b"))
+    await tiers.episodes.append(tiers.tenant, "s", episode(1))
+    dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)
+    recall = tiers.recall(longterm=dead, limit_seconds=1.0)
+    started = time.perf_counter()
+    result = await recall.recall(tiers.query("is the user allergic?", lane="pattern", keys=("a",)))
+    assert time.perf_counter() - started < 1.5
+    assert result.degraded == ("weaviate",)
+    assert [(item.key, item.payload) for item in result.items if item.kind == "record"] == [("a", {"licence": "MIT"})]
+    assert result.items[1].text == "The user is allergic to peanuts"
+    assert {item.phase for item in result.items} == {Phase.MIRROR}
+    assert [one.id for one in result.episodes] == ["e1"]
+    assert "no answer from weaviate" in result.context
+    await dead.close()
+
+
+async def test_a_store_that_hangs_costs_no_more_than_the_limit(servers: Servers, tiers: Tiers) -> None:
+    await tiers.know(*KNOWN)
+
+    async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    silent = await asyncio.start_server(swallow, "127.0.0.1", 0)
+    port = silent.sockets[0].getsockname()[1]
+    redis = connect(f"redis://127.0.0.1:{port}", timeout=30)
+    key = servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None
+    longterm = LongTerm(
+        servers.weaviate_url, port, embedding=EMBEDDING, api_key=key, prefix="PerdureTestRecall", query_timeout=60
+    )
+    try:
+        recall = tiers.recall(longterm=longterm, episodes=Episodes(redis), limit_seconds=1.0)
+        started = time.perf_counter()
+        result = await recall.recall(tiers.query("allergic to peanuts"))
+        assert time.perf_counter() - started < 1.5
+        assert result.degraded == ("redis", "weaviate")
+        assert result.items[0].text == "The user is allergic to peanuts"
+    finally:
+        await longterm.close()
+        await redis.aclose()
+        silent.close()
+        await silent.wait_closed()
+
+
+async def test_a_large_mirror_costs_no_more_than_the_limit_and_holds_nothing_else_up(tiers: Tiers) -> None:
+    items = tuple(believed(f"statement {number} of a long life") for number in range(40_000))
+    for start in range(0, len(items), 100):
+        batch = Batch(tenant=tiers.tenant, key=str(start), items=items[start : start + 100])
+        await tiers.mirror.append(tiers.tenant, BatchLine(job_id="j", batch=batch, at=NOW))
+    dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)
+    pauses: list[float] = []
+
+    async def beat() -> None:
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(0.01)
+            pauses.append(time.perf_counter() - before)
+
+    beating = asyncio.create_task(beat())
+    started = time.perf_counter()
+    result = await tiers.recall(longterm=dead, limit_seconds=0.4).recall(tiers.query("statement"))
+    took = time.perf_counter() - started
+    beating.cancel()
+    # All of it takes 2 s and more; wide bounds, since what else runs here may take its share.
+    assert took < 1.2
+    assert max(pauses) < 1.2
+    assert "mirror" in result.degraded, "the control: there was more than the limit allows"
+    await dead.close()
+
+
+async def test_with_redis_down_the_rest_answers(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN)
+    await tiers.mirror.append(tiers.tenant, EpisodeLine(session="s", episode=episode(7)))
+    redis = connect(DEAD_REDIS)
+    result = await tiers.recall(episodes=Episodes(redis)).recall(tiers.query("allergies"))
+    assert result.degraded == ("redis",)
+    assert [one.id for one in result.episodes] == ["e7"]
+    assert result.items[0].text == "The user is allergic to peanuts"
+    await redis.aclose()
+
+
+class Failing(HashingEmbedder):
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        raise StoreUnavailable("openai", "RateLimitError")
+
+
+async def test_with_the_model_down_words_are_searched(tiers: Tiers) -> None:
+    await tiers.know(*KNOWN)
+    result = await tiers.recall(embedder=Failing()).recall(tiers.query("deployments on which mornings"))
+    assert result.degraded == ("embedding",)
+    assert result.items[0].text == "Deployments happen on Tuesday mornings"
+    assert "cosine" not in result.items[0].parts
+
+
+async def test_everything_down_is_an_empty_answer(tmp_path: Path) -> None:
+    (tmp_path / "mirror").write_text("in the way")
+    dead, redis = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING), connect(DEAD_REDIS)
+    recall = Recall(
+        longterm=dead, episodes=Episodes(redis), mirror=Mirror(tmp_path / "mirror" / "x"), embedder=EMBEDDER
+    )
+    result = await recall.recall(Query(tenant="t_1", session="s", text="anything", now=NOW))
+    assert (result.items, result.episodes) == ((), ())
+    assert {"redis", "weaviate"} <= set(result.degraded)
+    await dead.close()
+    await redis.aclose()
+
+
+async def test_another_models_vectors_are_a_mistake_and_not_a_gap(servers: Servers, tiers: Tiers) -> None:
+    await tiers.longterm.open()
+    other = longterm_of(servers, Embedding(name="other", dimension=384))
+    with pytest.raises(EmbeddingMismatch):
+        await tiers.recall(longterm=other).recall(tiers.query("anything"))
+    await other.close()
+
+
+async def test_the_activity_answers_for_the_user_who_asks_alone(tiers: Tiers) -> None:
+    key = TenantKey(os.urandom(32))
+    theirs = dataclasses.replace(tiers, tenant=key.tenant_of("ada"))
+    try:
+        await theirs.know(*KNOWN)
+        activities = RecallActivities(tiers.recall(), key)
+        mine = await activities.recall_memory(RecallRequest(user_id="ada", text="what is the user allergic to?"))
+        other = await activities.recall_memory(RecallRequest(user_id="bob", text="what is the user allergic to?"))
+        assert mine.items[0].text == "The user is allergic to peanuts"
+        assert other.items == ()
+    finally:
+        await tiers.longterm.drop_tenant(theirs.tenant)
+
+
+async def test_an_answer_that_temporal_cannot_carry_is_refused_with_what_to_do(tiers: Tiers) -> None:
+    key = TenantKey(os.urandom(32))
+    theirs = dataclasses.replace(tiers, tenant=key.tenant_of("ada"))
+    try:
+        for number in range(0, 140, 20):
+            large = [logged("k", payload={"n": n, "text": "x" * 15_900}) for n in range(number, number + 20)]
+            await theirs.know(*large, mirrored=False)
+        activities = RecallActivities(tiers.recall(), key)
+        with pytest.raises(ResultTooLarge, match="ask for fewer keys"):
+            await activities.recall_memory(RecallRequest(user_id="ada", lane=Lane.PATTERN, keys=("k",)))
+    finally:
+        await tiers.longterm.drop_tenant(theirs.tenant)
+
+
+@pytest.mark.parametrize("content", [False, True])
+async def test_spans_and_the_histogram(tiers: Tiers, content: bool) -> None:
+    await tiers.know(*KNOWN, logged("a"))
+    spans, reader = InMemorySpanExporter(), InMemoryMetricReader()
+    traces, meters = TracerProvider(), MeterProvider(metric_readers=[reader])
+    traces.add_span_processor(SimpleSpanProcessor(spans))
+    telemetry = Telemetry(content=content, tracer_provider=traces, meter_provider=meters)
+    dead = connect(DEAD_REDIS)
+    recall = tiers.recall(telemetry=telemetry, episodes=Episodes(dead))
+    result = await recall.recall(tiers.query("peanuts", lane="pattern", keys=("a",)))
+
+    found = {span.name: span for span in spans.get_finished_spans()}
+    parent = found.pop("memory.recall")
+    attributes = dict(parent.attributes or {})
+    assert parent.kind is SpanKind.INTERNAL
+    assert attributes["gen_ai.operation.name"] == "search_memory"
+    assert attributes["gen_ai.memory.store.id"] == tiers.tenant
+    assert attributes["gen_ai.conversation.id"] == "s"
+    assert attributes["gen_ai.memory.record.count"] == len(result.items)
+    assert attributes["perdure.recall.trigger"] == "too_few_exact"
+    assert attributes["perdure.recall.degraded"] == ("redis",)
+    assert attributes["perdure.recall.exact"] == 1
+    assert {"weaviate.lookup", "weaviate.search", "embedding.embed", "redis.recent"} <= found.keys()
+    for span in found.values():
+        assert span.kind is SpanKind.CLIENT
+        assert span.parent is not None
+        assert span.parent == parent.context
+    assert dict(found["redis.recent"].attributes or {})["error.type"] == "StoreUnavailable"
+    told = " ".join(span.to_json() for span in spans.get_finished_spans())
+    assert ("peanuts" in told) is content
+
+    data: Any = reader.get_metrics_data()
+    [metric] = data.resource_metrics[0].scope_metrics[0].metrics
+    [point] = metric.data.data_points
+    assert (metric.name, metric.unit, point.count) == ("memory.recall.duration", "s", 1)
+    assert 0.1 in point.explicit_bounds
+    await dead.aclose()
+    meters.shutdown()
+    traces.shutdown()
+
+
+async def test_a_memory_id_is_its_own(tiers: Tiers) -> None:
+    await tiers.know(KNOWN[0])
+    [item] = (await tiers.recall().recall(tiers.query("peanuts"))).items
+    assert item.id == item_id(tiers.tenant, KNOWN[0])

@@ -1,0 +1,219 @@
+"""The write path against real stores: once, whole, and never over somebody else's change."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from perdure.entries import Memory, State
+from perdure.errors import LeaseLost, VersionConflict
+from perdure.jobs import Batch, Decision, Fate
+from perdure.memory.writing import observation as observing
+from perdure.memory.writing.checking import read_batch
+from tests.integration.conftest import Stores
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def fact(content: str, occurrence: str, **more: JsonValue) -> dict[str, JsonValue]:
+    return {
+        "kind": "memory",
+        "content": content,
+        "occurrence": occurrence,
+        "occurred_at": NOW.isoformat(),
+        **more,
+    }
+
+
+def log(key: str, payload: JsonValue, occurrence: str) -> dict[str, JsonValue]:
+    return {
+        "kind": "record",
+        "lane": "pattern",
+        "key": key,
+        "payload": payload,
+        "occurrence": occurrence,
+        "occurred_at": NOW.isoformat(),
+    }
+
+
+async def written(stores: Stores, batch: Batch, operation: str) -> list[str]:
+    plan = await stores.writer.plan(batch, at=NOW)
+    versions = await stores.writer.apply(batch, plan, operation=operation)
+    receipts = await stores.writer.confirm(batch, plan, versions)
+    assert receipts is not None
+    return [receipt.id for receipt in receipts]
+
+
+async def test_the_same_operation_writes_once_however_often_it_is_applied(stores: Stores, tenant: str) -> None:
+    batch = read_batch(tenant=tenant, key="k", items=[fact("The deploy freezes on Fridays.", "o1")])
+    plan = await stores.writer.plan(batch, at=NOW)
+    first = await stores.writer.apply(batch, plan, operation="job-1")
+    again = await stores.writer.apply(batch, plan, operation="job-1")
+    assert first == again == {plan.items[0].target: 1}
+    with pytest.raises(VersionConflict):
+        # The control: without its operation's id, a repeated write is not recognised.
+        await stores.writer.apply(batch, plan, operation="unknown")
+
+
+async def test_a_new_occurrence_counts_once_and_a_retried_one_does_not(stores: Stores, tenant: str) -> None:
+    one = read_batch(tenant=tenant, key="a", items=[log("numpy", {"version": "2.4"}, "task-1/step-1")])
+    two = read_batch(tenant=tenant, key="b", items=[log("numpy", {"version": "2.4"}, "task-2/step-1")])
+    [identifier] = await written(stores, one, "job-1")
+    await written(stores, two, "job-2")
+    await written(stores, one, "job-3")
+    [record] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert (record.seen, record.version) == (2, 2)
+
+
+async def test_control_without_occurrences_a_retry_counts_again(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def always_new(tenant: str, item: object) -> str:
+        return uuid4().hex
+
+    monkeypatch.setattr(observing, "occurrence_of", always_new)
+    one = read_batch(tenant=tenant, key="a", items=[log("numpy", {"version": "2.4"}, "task-1/step-1")])
+    [identifier] = await written(stores, one, "job-1")
+    await written(stores, one, "job-2")
+    [record] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert record.seen == 2
+
+
+async def test_a_plan_made_before_somebody_elses_change_is_refused(stores: Stores, tenant: str) -> None:
+    batch = read_batch(tenant=tenant, key="a", items=[log("numpy", 1, "o1")])
+    plan = await stores.writer.plan(batch, at=NOW)
+    other = read_batch(tenant=tenant, key="b", items=[log("numpy", 1, "o2")])
+    await written(stores, other, "job-other")
+    with pytest.raises(VersionConflict):
+        await stores.writer.apply(batch, plan, operation="job-1")
+    await written(stores, batch, "job-1")
+
+
+async def test_a_bad_item_is_rejected_with_its_reason_and_the_good_ones_go_in(stores: Stores, tenant: str) -> None:
+    batch = read_batch(
+        tenant=tenant,
+        key="k",
+        items=[
+            fact("Backups are kept for 35 days.", "o1"),
+            fact("Perhaps the office moves.", "o2", confidence=0.4),
+            {"kind": "record", "lane": "patern", "key": "k", "payload": 1, "occurrence": "o3"},
+        ],
+    )
+    plan = await stores.writer.plan(batch, at=NOW)
+    versions = await stores.writer.apply(batch, plan, operation="job-1")
+    receipts = await stores.writer.confirm(batch, plan, versions)
+    assert receipts is not None
+    assert [receipt.fate for receipt in receipts] == [Fate.SEARCHABLE, Fate.REJECTED, Fate.REJECTED]
+    assert "0.4 is below 0.7" in receipts[1].reason
+    assert "items[2].lane" in receipts[2].reason
+
+
+async def test_the_same_words_reinforce_and_their_opposite_does_not(stores: Stores, tenant: str) -> None:
+    [liked] = await written(
+        stores, read_batch(tenant=tenant, key="a", items=[fact("Ada likes peanuts.", "o1", confidence=0.8)]), "j1"
+    )
+    same = read_batch(tenant=tenant, key="b", items=[fact("ada likes the peanuts", "o2")])
+    plan = await stores.writer.plan(same, at=NOW)
+    assert (plan.items[0].decision, plan.items[0].target) == (Decision.REINFORCE, liked)
+    await stores.writer.apply(same, plan, operation="j2")
+    opposite = read_batch(tenant=tenant, key="c", items=[fact("Ada does not like peanuts.", "o3")])
+    assert (await stores.writer.plan(opposite, at=NOW)).items[0].decision is Decision.INSERT
+    [memory] = (await stores.longterm.get(tenant, [liked])).values()
+    assert (memory.confidence, memory.seen) == (0.9, 2)
+
+
+async def test_a_superseded_memory_is_kept_and_no_longer_found(stores: Stores, tenant: str) -> None:
+    [old] = await written(stores, read_batch(tenant=tenant, key="a", items=[fact("The lead is Kim.", "o1")]), "j1")
+    [new] = await written(
+        stores, read_batch(tenant=tenant, key="b", items=[fact("The lead is Lee.", "o2", supersedes=old)]), "j2"
+    )
+    [replaced] = (await stores.longterm.get(tenant, [old])).values()
+    assert isinstance(replaced, Memory)
+    assert (replaced.state, replaced.superseded_by) == (State.SUPERSEDED, new)
+    [vector] = await stores.embedder.embed(["Who is the lead?"])
+    hits = await stores.longterm.search(
+        tenant, text="lead", vector=vector, min_confidence=0.7, limit=10, now=NOW + timedelta(days=1)
+    )
+    assert [hit.entry.id for hit in hits] == [new]
+
+
+async def test_nobody_can_replace_another_users_memory(stores: Stores, tenant: str) -> None:
+    [theirs] = await written(stores, read_batch(tenant=tenant, key="a", items=[fact("The lead is Kim.", "o1")]), "j1")
+    mine = read_batch(tenant=tenant + "x", key="b", items=[fact("The lead is Eve.", "o2", supersedes=theirs)])
+    plan = await stores.writer.plan(mine, at=NOW)
+    assert plan.items[0].decision is Decision.REJECT
+    assert "no such memory of this user" in plan.items[0].reason
+
+
+async def test_no_write_starts_when_the_lease_has_too_little_left(stores: Stores, tenant: str) -> None:
+    async with stores.leases.hold(tenant) as lease:
+        await lease.require(6)
+        await stores.redis.delete(f"perdure:{tenant}:lease")
+        with pytest.raises(LeaseLost):
+            await lease.require(0.1)
+
+
+async def test_what_was_forgotten_does_not_come_back_in_another_case(stores: Stores, tenant: str) -> None:
+    ends = (NOW + timedelta(days=1)).isoformat()
+    first = read_batch(tenant=tenant, key="a", items=[fact("The office is closed.", "o1", valid_until=ends)])
+    second = read_batch(tenant=tenant, key="b", items=[fact("the office is closed", "o2", valid_until=ends)])
+    both = {*await written(stores, first, "j1"), *await written(stores, second, "j2")}
+    assert len(both) == 1
+    forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(forgetting, run="run-1")
+    for batch in (first, second):
+        [planned] = (await stores.writer.plan(batch, at=NOW + timedelta(days=3))).items
+        assert (planned.decision, "forgotten" in planned.reason) == (Decision.REJECT, True)
+
+
+async def test_a_batch_that_says_one_thing_twice_makes_one_memory(stores: Stores, tenant: str) -> None:
+    batch = read_batch(
+        tenant=tenant, key="a", items=[fact("Ada likes peanuts.", "o1"), fact("ada likes peanuts", "o2")]
+    )
+    one, other = await written(stores, batch, "j1")
+    assert one == other
+    [memory] = (await stores.longterm.get(tenant, [one])).values()
+    assert memory.seen == 2
+
+
+async def test_a_correction_that_is_taken_back_leaves_the_first_memory_believed(stores: Stores, tenant: str) -> None:
+    [kim] = await written(stores, read_batch(tenant=tenant, key="a", items=[fact("The lead is Kim.", "o1")]), "j1")
+    corrected = read_batch(tenant=tenant, key="b", items=[fact("The lead is Lee.", "o2", supersedes=kim)])
+    [lee] = await written(stores, corrected, "j2")
+    back = read_batch(tenant=tenant, key="c", items=[fact("The lead is Kim.", "o3", supersedes=lee)])
+    assert await written(stores, back, "j3") == [kim]
+    stored = await stores.longterm.get(tenant, [kim, lee])
+    assert {one: entry.state for one, entry in stored.items()} == {kim: State.CURRENT, lee: State.SUPERSEDED}
+    [retried] = (await stores.writer.plan(corrected, at=NOW)).items
+    assert retried.decision is Decision.REJECT, "and a retry of the correction does not turn it round again"
+
+
+async def test_what_holds_again_after_its_end_is_recalled(stores: Stores, tenant: str) -> None:
+    ended = fact("Deploys are frozen.", "o1", valid_until=(NOW + timedelta(hours=1)).isoformat())
+    again = fact("Deploys are frozen.", "o2", occurred_at=(NOW + timedelta(hours=2)).isoformat())
+    await written(stores, read_batch(tenant=tenant, key="a", items=[ended]), "j1")
+    await written(stores, read_batch(tenant=tenant, key="b", items=[again]), "j2")
+    hits = await stores.longterm.search(
+        tenant, text="deploys frozen", vector=None, limit=10, now=NOW + timedelta(hours=3)
+    )
+    assert len(hits) == 1
+    assert await stores.longterm.due(tenant, before=NOW + timedelta(days=9), limit=9) == []
+
+
+async def test_a_record_is_found_by_the_words_that_it_shows(stores: Stores, tenant: str) -> None:
+    """The older observation comes late: its summary is not shown, so it must not be what is searched."""
+
+    def seen(occurrence: str, summary: str, hours: int) -> Batch:
+        item = log("deploy", 1, occurrence) | {
+            "summary": summary,
+            "occurred_at": (NOW + timedelta(hours=hours)).isoformat(),
+        }
+        return read_batch(tenant=tenant, key=occurrence, items=[item])
+
+    [identifier] = await written(stores, seen("o2", "the deploy was rolled back", 2), "j1")
+    await written(stores, seen("o1", "peanuts are legumes", 1), "j2")
+    [vector] = await stores.embedder.embed(["the deploy was rolled back"])
+    [hit] = await stores.longterm.search(tenant, text="", vector=vector, limit=1, now=NOW, kinds=["record"])
+    assert hit.entry.id == identifier
+    assert (hit.entry.text.partition("\n")[0], hit.cosine) == ("the deploy was rolled back", pytest.approx(1, abs=1e-4))

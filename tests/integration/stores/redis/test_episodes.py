@@ -1,0 +1,117 @@
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from redis.asyncio import Redis
+
+from perdure.episodes import Episode, EpisodeKind
+from perdure.errors import StoreUnavailable
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.episodes import EPISODES_KEPT, Episodes
+from tests.conftest import Servers
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def redis(servers: Servers) -> AsyncGenerator[Redis]:
+    redis = connect(servers.redis_url)
+    yield redis
+    await redis.aclose()
+
+
+@pytest.fixture
+def tenant() -> str:
+    return f"t_{uuid4().hex}"
+
+
+def episode(number: int, importance: float = 0.5) -> Episode:
+    return Episode(
+        id=f"step-{number}",
+        kind=EpisodeKind.TOOL,
+        text=f"did {number}",
+        importance=importance,
+        at=NOW + timedelta(seconds=number),
+    )
+
+
+async def keys_of(redis: Redis, tenant: str) -> list[str]:
+    client: Any = redis
+    found = client.scan_iter(match=f"ep:*{tenant}*", count=10_000)
+    return [key async for key in found]
+
+
+async def test_an_episode_is_kept_once(redis: Redis, tenant: str) -> None:
+    episodes = Episodes(redis)
+    assert await episodes.append(tenant, "s", episode(1))
+    assert not await episodes.append(tenant, "s", episode(1))
+    assert await episodes.recent(tenant, "s", 10) == [episode(1)]
+
+
+async def test_they_are_read_by_recency_and_by_importance(redis: Redis, tenant: str) -> None:
+    episodes = Episodes(redis)
+    for number, importance in [(3, 0.1), (1, 0.9), (2, 0.5)]:
+        await episodes.append(tenant, "s", episode(number, importance))
+    assert [one.id for one in await episodes.recent(tenant, "s", 2)] == ["step-3", "step-2"]
+    assert [one.id for one in await episodes.important(tenant, "s", 2)] == ["step-1", "step-2"]
+    assert await episodes.recent(tenant, "s", 0) == []
+
+
+async def test_of_equally_important_ones_the_newest_are_given(redis: Redis, tenant: str) -> None:
+    episodes = Episodes(redis)
+    for number in (12, 9, 100, 8):
+        await episodes.append(tenant, "s", episode(number, 0.8))
+    await episodes.append(tenant, "s", episode(1000, 0.799))
+    assert [one.id for one in await episodes.important(tenant, "s", 2)] == ["step-100", "step-12"]
+
+
+async def test_sessions_and_tenants_are_apart(redis: Redis, tenant: str) -> None:
+    episodes = Episodes(redis)
+    await episodes.append(tenant, "s", episode(1))
+    assert await episodes.recent(tenant, "other", 10) == []
+    assert await episodes.recent(f"{tenant}x", "s", 10) == []
+
+
+async def test_a_session_is_bounded_and_the_oldest_go(redis: Redis, tenant: str) -> None:
+    episodes = Episodes(redis)
+    for number in range(EPISODES_KEPT + 5):
+        assert await episodes.append(tenant, "s", episode(number))
+    kept = await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+    assert [one.id for one in kept] == [f"step-{number}" for number in range(EPISODES_KEPT + 4, 4, -1)]
+    assert len(await episodes.important(tenant, "s", 2 * EPISODES_KEPT)) == EPISODES_KEPT
+    # What was evicted and comes again, late, evicts itself and nothing else.
+    assert not await episodes.append(tenant, "s", episode(2))
+    assert await episodes.recent(tenant, "s", 2 * EPISODES_KEPT) == kept
+
+
+async def test_every_key_expires_within_a_day(redis: Redis, tenant: str) -> None:
+    await Episodes(redis).append(tenant, "session", episode(1))
+    keys = await keys_of(redis, tenant)
+    assert len(keys) == 3
+    for key in keys:
+        left: Any = await redis.ttl(key)
+        assert 86_000 < left <= 86_400
+        assert "session" not in key
+
+
+async def test_a_duplicate_does_not_lengthen_a_sessions_life(redis: Redis, tenant: str) -> None:
+    episodes = Episodes(redis)
+    await episodes.append(tenant, "s", episode(1))
+    keys = await keys_of(redis, tenant)
+    for key in keys:
+        await redis.expire(key, 100)
+    await episodes.append(tenant, "s", episode(1))
+    assert all([await redis.ttl(key) <= 100 for key in keys])
+    await episodes.append(tenant, "s", episode(2))
+    assert all([await redis.ttl(key) > 100 for key in keys])
+
+
+async def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
+    redis = connect("redis://127.0.0.1:9")
+    with pytest.raises(StoreUnavailable, match="redis"):
+        await Episodes(redis).append("t_1", "s", episode(1))
+    with pytest.raises(StoreUnavailable, match="redis"):
+        await Episodes(redis).recent("t_1", "s", 1)
+    await redis.aclose()

@@ -1,0 +1,19 @@
+"""One installation with one worker for all tests of the command line."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+import pytest_asyncio
+
+from tests.conftest import Servers
+from tests.integration.worker.cli.installation import Installation, installation
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
+async def installed(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Installation]:
+    folder = tmp_path_factory.mktemp("cli")
+    skills = folder / "skills"
+    skills.mkdir()
+    async with installation(servers, folder, skills=(skills,)) as given:
+        await given.ready_worker()
+        yield given

@@ -1,0 +1,170 @@
+"""An installation as its user has it: the real command and a real worker, each a process of its own."""
+
+import asyncio
+import os
+import re
+import shlex
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from localservers.fleet import worker_environment
+from perdure.settings import Addresses
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.installation import Installation as InstallationInRedis
+from perdure.stores.tenant_key import TenantKey
+from tests.conftest import TENANT_KEY, Servers, clean_settings, give_tenant_key
+from tests.support.waiting import until_true
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """What a command left."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """The one line on stderr that says what is wrong."""
+        assert "Traceback" not in self.err, self.err
+        lines = [line for line in self.err.splitlines() if line.startswith("error: ")]
+        assert len(lines) == 1, self.err
+        return lines[0]
+
+
+class Running:
+    """A command that still runs."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self._seen = ""
+
+    async def says(self, pattern: str) -> str:
+        """Read stderr until a line has this in it; gives that line."""
+        assert self.process.stderr
+        while line := (await asyncio.wait_for(self.process.stderr.readline(), 20)).decode():
+            self._seen += line
+            if re.search(pattern, line):
+                return line.strip()
+        raise AssertionError(f"never said {pattern!r}: {self._seen}")
+
+    async def ended(self) -> Ran:
+        """Wait for its end."""
+        out, err = await asyncio.wait_for(self.process.communicate(), 30)
+        return Ran(status=self.process.returncode or 0, out=out.decode(), err=self._seen + err.decode())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """A data folder, the servers, and a task queue of its own."""
+
+    folder: Path
+    environment: dict[str, str]
+    processes: list[asyncio.subprocess.Process] = field(default_factory=list[asyncio.subprocess.Process])
+
+    async def start(self, *arguments: str, **environment: str) -> Running:
+        """Start the command, with variables of its own."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "worker.cli",
+            *arguments,
+            env=self.environment | environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.folder,
+        )
+        self.processes.append(process)
+        return Running(process)
+
+    async def perdure(self, *arguments: str, **environment: str) -> Ran:
+        """Run the command to its end."""
+        return await (await self.start(*arguments, **environment)).ended()
+
+    async def typed(self, line: str) -> Ran:
+        """Run a line as a shell would."""
+        command, *arguments = shlex.split(line)
+        assert command == "perdure"
+        return await self.perdure(*arguments)
+
+    async def worker(self, **environment: str) -> tuple[asyncio.subprocess.Process, Path]:
+        """Start a worker; gives its log, too."""
+        log = self.folder / f"worker-{len(self.processes)}.log"
+        with log.open("wb") as output:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "worker.process",
+                env=self.environment | environment,
+                stdout=output,
+                stderr=output,
+                cwd=self.folder,
+            )
+        self.processes.append(process)
+        return process, log
+
+    async def ready_worker(self, **environment: str) -> asyncio.subprocess.Process:
+        """Start a worker, and wait until it serves."""
+        process, log = await self.worker(**environment)
+        await until_true(lambda: "worker ready" in log.read_text() or process.returncode is not None)
+        assert process.returncode is None, log.read_text()
+        return process
+
+    def write(self, name: str, text: str) -> str:
+        """Write a file into the folder in which the commands run; gives its name."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    def audit(self, *packages: str) -> tuple[str, str]:
+        """Write an audit task; gives its file and its task id."""
+        task_id = f"audit-{uuid4().hex[:8]}"
+        lock = self.write(f"{task_id}.lock", "".join(f"{package}\n" for package in packages))
+        text = (
+            f"task_id: {task_id}\nuser_id: {uuid4().hex}\nskill: dependency-audit\n"
+            f"inputs: {{lock: {self.folder / lock}, report: {self.report(task_id)}}}\n"
+        )
+        return self.write(f"{task_id}.yaml", text), task_id
+
+    def report(self, task_id: str) -> Path:
+        """Give the path of an audit's report."""
+        return self.folder / f"{task_id}.csv"
+
+
+@asynccontextmanager
+async def installation(servers: Servers, folder: Path, **settings: Any) -> AsyncGenerator[Installation]:
+    """Give an installation without a worker; in the end, all that it started is gone."""
+    home = folder / "home"
+    values = {"task_queue": f"cli-{uuid4().hex[:10]}", "forgetting_cron": "off"} | settings
+    # A database of our own, in which our key is the first to come, whatever a test does next.
+    addresses = Addresses.model_validate(servers.model_dump() | {"redis_url": f"{servers.redis_url}/9"})
+    redis = connect(addresses.redis_url)
+    await InstallationInRedis(redis).check(TenantKey(TENANT_KEY))
+    await redis.aclose()
+    give_tenant_key(home)
+    environment = worker_environment(clean_settings(home, **values), addresses)
+    given = Installation(
+        folder=folder, environment={name: value for name, value in environment.items() if name != "TERM"}
+    )
+    try:
+        yield given
+    finally:
+        for process in given.processes:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+
+
+def unanswered(servers: Servers) -> dict[str, str]:
+    """Give the variables of an installation whose Temporal is not there."""
+    return {"TEMPORAL_ADDRESS": f"{servers.temporal.partition(':')[0]}:9"}
+
+
+def nothing_configured() -> dict[str, str]:
+    """Give the variables that take every address away."""
+    return {"TEMPORAL_ADDRESS": "", "PERDURE_WEAVIATE_URL": "", "PERDURE_REDIS_URL": "", "PATH": os.environ["PATH"]}

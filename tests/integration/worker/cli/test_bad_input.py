@@ -1,0 +1,90 @@
+"""What is wrong is said in one line that names the field and the fix, with an exit status for scripts."""
+
+from uuid import uuid4
+
+import pytest
+
+from tests.integration.worker.cli.installation import Installation
+
+WHO = "task_id: {id}\nuser_id: ada\n"
+
+TASKS = {
+    "not YAML": ("task_id: t\nskill: [\n", "is not YAML: expected the node content", "line 3"),
+    "an unknown skill": (
+        WHO + "skill: dependency-audi\n",
+        "no skill 'dependency-audi'",
+        "did you mean 'dependency-audit'",
+    ),
+    "an unknown input": (
+        WHO + "skill: dependency-audit\ninputs: {{lok: x, report: y}}\n",
+        "inputs.lok: skill 'dependency-audit' has no such input",
+        "did you mean 'lock'?",
+    ),
+}
+
+SKILLS = {
+    "an unknown tool": ("  - {{id: a, tool: read_lok, args: {{path: x}}}}", "read_lok", "did you mean 'read_lock'?"),
+    "an unknown field": ("  - {{id: a, tool: read_lock, arg: {{path: x}}}}", "steps[0].arg", "did you mean 'args'?"),
+    "an argument of the wrong type": ("  - {{id: a, tool: read_lock, args: {{path: 7}}}}", "path", "string"),
+    "CEL that does not parse": ('  - {{id: a, tool: read_lock, args: {{path: "${{1 +}}"}}}}', "steps[0].args.path", ""),
+    "CEL that names a missing thing": (
+        '  - {{id: a, tool: read_lock, args: {{path: "${{steps.b.output}}"}}}}',
+        "steps[0].args",
+        "there is no step before this one 'b'",
+    ),
+}
+
+COMMANDS = {
+    "no such task": (
+        ("status", "task-nothing"),
+        "there is none with the id task-nothing (give the id that 'run' printed",
+    ),
+    "no usable item": (("remember", "--user", "u", "--file", "unusable.json"), "items[0].kind: is neither record nor"),
+    "an unknown run": (("forget", "--undo", "--run", "r"), "forgot nothing that can still be undone"),
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+async def test_a_task_is_refused(installed: Installation, name: str) -> None:
+    text, problem, fix = TASKS[name]
+    file = installed.write("bad.yaml", text.format(id=f"t{uuid4().hex[:10]}"))
+
+    ran = await installed.perdure("run", file)
+
+    assert ran.status == 2, ran.err
+    assert problem in ran.complaint
+    assert fix in ran.complaint
+
+
+@pytest.mark.parametrize("name", SKILLS)
+async def test_a_skill_is_refused(installed: Installation, name: str) -> None:
+    step, problem, fix = SKILLS[name]
+    skill = f"s{uuid4().hex[:10]}"
+    installed.write(f"skills/{skill}.yaml", f"name: {skill}\nsteps:\n{step.format()}\n")
+    file = installed.write("bad.yaml", f"{WHO.format(id=skill)}skill: {skill}\n")
+
+    ran = await installed.perdure("run", file)
+
+    assert ran.status == 2, ran.err
+    assert problem in ran.complaint
+    assert fix in ran.complaint
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+async def test_a_command_is_refused(installed: Installation, name: str) -> None:
+    arguments, problem = COMMANDS[name]
+    installed.write("unusable.json", '[{"kind": "thing"}]')
+
+    ran = await installed.perdure(*arguments)
+
+    assert ran.status == 2, ran.err
+    assert problem in ran.complaint
+
+
+async def test_too_large_a_result_is_refused_by_its_step(installed: Installation) -> None:
+    file, _ = installed.audit(*(f"{'p' * 60}{number}==1.0" for number in range(30_000)))
+
+    ran = await installed.perdure("run", file)
+
+    assert ran.status == 1
+    assert "step lock: PRD110" in ran.complaint

@@ -1,0 +1,83 @@
+"""What the doctor says of an installation that is well, and of ones that are not."""
+
+import json
+from pathlib import Path
+
+from tests.conftest import Servers
+from tests.integration.worker.cli.installation import Installation, nothing_configured, unanswered
+
+
+async def bad(installed: Installation, **environment: str) -> dict[str, str]:
+    """Give the name of each finding that is bad, with what is said of it and the fix."""
+    ran = await installed.perdure("doctor", "--json", **({"PERDURE_SKILLS": ""} | environment))
+    assert ran.status == 1, ran.err
+    return {one["check"]: f"{one['detail']} → {one['fix']}" for one in json.loads(ran.out) if not one["ok"]}
+
+
+async def test_all_is_well(installed: Installation) -> None:
+    ran = await installed.perdure("doctor", PERDURE_SKILLS="")
+
+    assert ran.status == 0, ran.out
+    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 9
+
+    quick = await installed.perdure("doctor", "--quick", "--json")
+    assert quick.status == 0
+    assert [one["check"] for one in json.loads(quick.out)] == ["temporal", "worker"]
+
+
+async def test_another_tenant_key_does_not_open_the_data(installed: Installation, tmp_path: Path) -> None:
+    (tmp_path / "tenant.key").write_bytes(b"x" * 32)
+
+    found = await bad(installed, PERDURE_HOME=str(tmp_path), PERDURE_MIRROR="")
+
+    assert found.keys() == {"tenant key"}
+    assert "PRD202 the data was written under the tenant key" in found["tenant key"]
+    assert "backup of tenant.key" in found["tenant key"]
+
+
+async def test_what_does_not_fit_is_named_with_its_fix(installed: Installation) -> None:
+    found = await bad(
+        installed, PERDURE_EMBEDDING="hashing", PERDURE_CLAIM_TTL_DAYS="1", PERDURE_TASK_QUEUE="nobody-here"
+    )
+
+    assert found.keys() == {"worker", "retention", "weaviate"}
+    assert "perdure worker" in found["worker"]
+    assert "PERDURE_CLAIM_TTL_DAYS" in found["retention"]
+    assert "PRD201" in found["weaviate"]
+    assert "PERDURE_EMBEDDING" in found["weaviate"]
+
+
+async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -> None:
+    found = await bad(installed, PERDURE_REDIS_URL="redis://127.0.0.1:9")
+
+    assert found.keys() == {"redis", "tenant key"}
+    assert "PRD200 redis" in found["redis"]
+
+
+async def test_a_temporal_that_is_not_there_hides_nothing_else(installed: Installation, servers: Servers) -> None:
+    found = await bad(installed, **unanswered(servers))
+
+    assert found.keys() == {"temporal", "worker", "retention", "search attributes"}
+    assert "127.0.0.1:9 does not answer" in found["temporal"]
+
+
+async def test_nothing_runs(installed: Installation, servers: Servers, tmp_path: Path) -> None:
+    nothing = await installed.perdure("doctor", PERDURE_HOME=str(tmp_path), **nothing_configured())
+    assert nothing.status == 3
+    assert "start it with 'perdure up'" in nothing.complaint
+
+    silent = await installed.perdure("status", "task-x", **unanswered(servers))
+    assert silent.status == 3
+    assert "temporal: 127.0.0.1:9 does not answer" in silent.complaint
+
+
+async def test_nobody_serves_the_queue(installed: Installation) -> None:
+    file, _ = installed.audit("rich==15.0.0")
+    started = await installed.perdure("run", file, "--detach", PERDURE_TASK_QUEUE="nobody-here")
+    assert started.status == 0
+
+    status = await installed.perdure("status", file, PERDURE_TASK_QUEUE="nobody-here")
+
+    assert status.status == 3
+    assert "start one with 'perdure worker'" in status.complaint
+    assert (await installed.perdure("cancel", file)).status == 0

@@ -1,0 +1,76 @@
+"""Memory as a person meets it: told, asked, let go, brought back."""
+
+import json
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from perdure.jobs import Fate, Receipt
+from perdure.memory.recall.query import RecallResult
+from tests.integration.worker.cli.installation import Installation
+from workflows.forget_memory import ForgetResult
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user {uuid4().hex}"
+
+
+async def test_what_is_remembered_is_recalled(installed: Installation, user: str) -> None:
+    told = await installed.perdure("remember", "Deploys happen on Tuesdays", "--user", user)
+    assert told.status == 0, told.err
+    assert told.out.startswith("searchable  insert     mem_")
+
+    asked = await installed.perdure("recall", "when do deploys happen", "--user", user)
+    assert asked.status == 0
+    assert "Deploys happen on Tuesdays" in asked.out
+    assert "relevance" in asked.out
+    assert "1 item in " in asked.err
+
+    found = RecallResult.model_validate_json(
+        (await installed.perdure("recall", "deploys", "--user", user, "--json")).out
+    )
+    assert [item.text for item in found.items] == ["Deploys happen on Tuesdays"]
+
+
+async def test_the_same_key_counts_once(installed: Installation, user: str) -> None:
+    line = ("remember", "The build has two cores", "--user", user, "--key", "k", "--json")
+    await installed.perdure(*line)
+
+    told = await installed.perdure(*line)
+
+    assert told.status == 0
+    assert "known already" in Receipt.model_validate_json(told.out).items[0].reason
+
+
+async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installation, user: str) -> None:
+    past = "2020-01-01T00:00:00Z"
+    items: list[JsonValue] = [
+        {"kind": "record", "lane": "feedback", "key": "freeze", "payload": {}, "valid_until": past},
+        {"kind": "record", "lane": "feedbak", "key": "x", "payload": {}},
+        {"kind": "record", "lane": "feedback", "key": "policy", "payload": {"since": 2024}},
+    ]
+    file = installed.write(f"{uuid4().hex}.json", json.dumps(items))
+
+    told = await installed.perdure("remember", "--user", user, "--file", file)
+    assert told.status == 1
+    fates = [line.split()[0] for line in told.out.splitlines()]
+    assert fates == [Fate.SEARCHABLE, Fate.REJECTED, Fate.SEARCHABLE]
+    assert "items[1].lane: input should be 'recommendation', 'feedback' or 'pattern'" in told.out
+
+    # And what is there can be let go, and be brought back.
+    dry = await installed.perdure("forget", "--user", user, "--dry-run", "--json")
+    planned = ForgetResult.model_validate_json(dry.out)
+    assert (planned.dry_run, planned.report.forgotten, planned.report.reasons) == (True, 1, {"expired": 1})
+
+    forgot = await installed.perdure("forget", "--user", user)
+    assert forgot.status == 0
+    assert forgot.out.startswith("forgot 1 entry, purged 0; looked at 1 user\n  1 × expired\n")
+    asked = await installed.perdure("recall", "--user", user, "--lane", "feedback", "--json")
+    assert {item.key for item in RecallResult.model_validate_json(asked.out).items} == {"policy"}
+
+    undo = forgot.out.splitlines()[-1].partition("undo: ")[2]
+    undone = await installed.typed(undo)
+    assert undone.status == 0
+    assert undone.out.startswith("brought back 1 entry of the run ")

@@ -1,0 +1,97 @@
+"""Tasks as a person runs them: followed, asked, answered, left alone, cancelled."""
+
+import csv
+import json
+import signal
+
+from perdure.tasks import Phase, Progress, TaskResult
+from tests.integration.worker.cli.installation import Installation
+from tests.support.waiting import until
+
+
+async def progress(installed: Installation, task: str) -> Progress:
+    shown = await installed.perdure("status", task, "--json")
+    assert shown.status == 0, shown.err
+    return Progress.model_validate_json(shown.out)
+
+
+async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) -> None:
+    file, task_id = installed.audit("nodeenv==1.12.0", "prompt-toolkit==3.0.52", "rich==15.0.0")
+    following = await installed.start("run", file, "--json", "--trace")
+    started = (await following.says("^started task-")).removeprefix("started ")
+    first = await following.says("^  perdure answer ")
+    assert first == f"perdure answer {started} 'packages[0].inspect' ANSWER"
+
+    shown = await installed.perdure("status", file)
+    assert shown.status == 0
+    assert f"{task_id}: dependency-audit, waiting at packages[0].inspect" in shown.out
+    assert "? Which licence does nodeenv 1.12.0 have?" in shown.out
+    assert first in shown.out
+
+    unasked = await installed.perdure("answer", started, "packages[7].inspect", "MIT")
+    assert unasked.status == 2
+    assert "nobody asked 'packages[7].inspect' (open: packages[0].inspect)" in unasked.complaint
+    empty = await installed.typed(first.replace("ANSWER", "''"))
+    assert (empty.status, empty.complaint) == (2, "error: PRD106 value: is empty")
+
+    assert (await installed.typed(first.replace("ANSWER", "BSD-3-Clause --by ada"))).status == 0
+    second = await following.says("^  perdure answer ")
+    again = await installed.typed(first.replace("ANSWER", "MIT"))
+    assert again.status == 2
+    assert "'packages[0].inspect' is answered already (open: packages[1].inspect)" in again.complaint
+
+    assert (await installed.typed(second.replace("ANSWER", "BSD-3-Clause"))).status == 0
+    ended = await following.ended()
+    assert ended.status == 0, ended.err
+    assert "memory.recall" in ended.err
+    result = TaskResult.model_validate_json(ended.out)
+    assert (result.task_id, result.status, result.done) == (task_id, "completed", 10)
+    with installed.report(task_id).open(newline="") as report:
+        rows = {row["package"]: row["licence"] for row in csv.DictReader(report)}
+    assert rows == {"nodeenv": "BSD-3-Clause", "prompt-toolkit": "BSD-3-Clause", "rich": "MIT"}
+
+    attached = await installed.perdure("run", file)
+    assert attached.status == 0
+    assert f"attached to {started}" in attached.err
+    assert attached.out.startswith("completed: 10 steps done, 0 skipped, 0 failed")
+    late = await installed.typed(first.replace("ANSWER", "MIT"))
+    assert late.status == 2
+    assert "has ended: it asks nothing" in late.complaint
+
+
+async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installed: Installation) -> None:
+    file, _ = installed.audit("nodeenv==1.12.0")
+    detached = await installed.perdure("run", file, "--detach", "--json")
+    assert detached.status == 0
+    workflow_id = json.loads(detached.out)["workflow_id"]
+    assert json.loads(detached.out)["new"] is True
+
+    following = await installed.start("run", file)
+    await following.says("^attached to ")
+    await following.says("perdure answer")
+    following.process.send_signal(signal.SIGINT)
+    left = await following.ended()
+    assert left.status == 130
+    assert f"detached; the task goes on: perdure status {workflow_id}" in left.err
+    assert "Traceback" not in left.err
+    assert (await progress(installed, workflow_id)).phase is Phase.WAITING
+
+    assert (await installed.perdure("cancel", file)).status == 0
+    await until(lambda: progress(installed, file), lambda now: now.phase is Phase.CANCELLED)
+    followed = await installed.perdure("run", file)
+    assert (followed.status, followed.complaint) == (1, "error: it was cancelled")
+    again = await installed.perdure("cancel", workflow_id, "--json")
+    assert again.status == 2
+    assert f"{workflow_id} has ended already" in again.complaint
+    assert again.out == ""
+
+
+async def test_a_failed_task_gives_its_result_to_a_script(installed: Installation) -> None:
+    file, task_id = installed.audit("this is not a lock file")
+
+    failed = await installed.perdure("run", file, "--json")
+
+    assert failed.status == 1
+    assert f"step lock: PRD100 {task_id}.lock: is not a lock file" in failed.complaint
+    result = TaskResult.model_validate_json(failed.out)
+    assert (result.status, result.problem) == ("failed", failed.complaint.removeprefix("error: "))

@@ -1,0 +1,149 @@
+"""A task waits for people: approval, input, failures, effects of unknown fate; and can be cancelled."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError, CancelledError
+
+from perdure import Answer
+from perdure.tasks import Phase, Progress
+from tests.support.harness import Bench
+from tests.support.waiting import progress_of, question_of
+
+
+async def answer(handle: WorkflowHandle[Any, Any], question: str, value: str) -> Progress:
+    return await handle.execute_update(
+        "answer", Answer(question_id=question, value=value, by="me"), result_type=Progress
+    )
+
+
+async def refused(handle: WorkflowHandle[Any, Any], question: str, value: str) -> str:
+    with pytest.raises(WorkflowUpdateFailedError) as caught:
+        await answer(handle, question, value)
+    assert isinstance(caught.value.cause, ApplicationError)
+    assert caught.value.cause.type == "InvalidAnswer"
+    return caught.value.cause.message
+
+
+ASK = """
+steps:
+  - id: a
+    tool: look
+    args: {name: x, known: false}
+    expect: "${output.licence != null}"
+    ask: "What licence has ${output.name}?"
+  - id: b
+    tool: echo
+    args: {value: "${steps.a.answer} ${steps.a.output.name}"}
+output: "${steps.b.output}"
+"""
+
+
+async def test_an_answer_is_taken_once_and_only_for_a_question_that_is_open(agents: Bench) -> None:
+    handle = await agents.start(agents.task(agents.skill(ASK)))
+    question = await question_of(handle)
+    assert (question.id, question.text) == ("a", "What licence has x?")
+    assert (await handle.query("progress", result_type=Progress)).phase is Phase.WAITING
+    assert "PRD106 question_id: nobody asked 'b' (open: a)" in await refused(handle, "b", "MIT")
+    assert "value: is empty" in await refused(handle, "a", " ")
+    await answer(handle, "a", "MIT")
+    result = await handle.result()
+    assert result.output == "MIT x"
+
+
+async def test_an_answer_given_twice_is_refused(agents: Bench) -> None:
+    more = "  - {id: c, tool: echo, args: {value: 1}, approve: 'Go on?'}"
+    skill = agents.skill(ASK.replace("\noutput: ", f"\n{more}\noutput: "))
+    handle = await agents.start(agents.task(skill))
+    await question_of(handle)
+    await answer(handle, "a", "MIT")
+    await progress_of(handle, lambda progress: progress.step == "c" and bool(progress.questions))
+    assert "'a' is answered already" in await refused(handle, "a", "GPL")
+    assert "choose yes or no" in await refused(handle, "c", "perhaps")
+    await answer(handle, "c", "no")
+    result = await handle.result()
+    assert result.skipped == 1
+
+
+async def test_nothing_happens_before_it_is_approved(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(
+        f"steps: [{{id: a, tool: append, args: {{ledger: '{ledger}', line: x}}, approve: 'Write to ${{task.id}}?'}}]"
+    )
+    handle = await agents.start(agents.task(skill, task_id="approve"))
+    assert (await question_of(handle)).text == "Write to approve?"
+    assert not ledger.exists()
+    await answer(handle, "a", "yes")
+    assert (await handle.result()).done == 1
+    assert ledger.read_text() == "x\n"
+
+
+async def test_a_failed_step_can_be_tried_again_or_skipped_by_a_person(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(
+        f"steps: [{{id: a, tool: flaky, args: {{ledger: '{ledger}', fails: 3}}, on_failure: ask}}]\n"
+        "output: '${steps.a.output}'"
+    )
+    handle = await agents.start(agents.task(skill))
+    question = await question_of(handle)
+    assert question.text == "a failed: PRD112 tool 'flaky' raised RuntimeError: secret number 3"
+    await answer(handle, "a", "retry")
+    assert (await handle.result()).output == 4
+
+
+async def test_an_effect_of_unknown_fate_is_asked_about_and_not_repeated(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]")
+    handle = await agents.start(agents.task(skill))
+    question = await question_of(handle)
+    assert question.choices == ("done", "not_done")
+    await answer(handle, "a", "done")
+    assert (await handle.result()).done == 1
+    assert ledger.read_text() == "x\n"
+
+
+async def test_an_effect_that_did_not_happen_is_made_to(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]")
+    handle = await agents.start(agents.task(skill))
+    await question_of(handle)
+    await answer(handle, "a", "not_done")
+    assert (await handle.result()).done == 1
+    assert ledger.read_text() == "x\nx\n"
+
+
+@pytest.mark.parametrize(("size", "text"), [(0, "a asks, but its question is empty"), (1_500_000, "x" * 1_999 + "…")])
+async def test_a_question_is_never_empty_and_never_long(agents: Bench, size: int, text: str) -> None:
+    skill = agents.skill(
+        f"steps: [{{id: a, tool: big, args: {{size: {size}}}, expect: '${{false}}', ask: '${{output}}${{output}}'}}]"
+    )
+    handle = await agents.start(agents.task(skill))
+    assert (await question_of(handle)).text == text
+    await answer(handle, "a", "yes")
+    assert (await handle.result()).done == 1
+
+
+async def test_nobody_answers(agents: Bench) -> None:
+    seconds = timedelta(seconds=1) / timedelta(hours=1)
+    handle = await agents.start(agents.task(agents.skill(ASK), limits={"answer_hours": seconds}))
+    with pytest.raises(WorkflowFailureError) as caught:
+        await handle.result()
+    assert "nobody answered" in str(caught.value.cause)
+
+
+async def test_a_task_can_be_cancelled_while_it_works_and_while_it_waits(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(f"steps: [{{id: a, tool: linger, args: {{ledger: '{ledger}'}}}}]")
+    working = await agents.start(agents.task(skill))
+    await progress_of(working, lambda progress: progress.step == "a" and ledger.exists())
+    waiting = await agents.start(agents.task(agents.skill(ASK)))
+    await question_of(waiting)
+    for handle in (working, waiting):
+        await handle.cancel()
+        with pytest.raises(WorkflowFailureError) as caught:
+            await handle.result()
+        assert isinstance(caught.value.cause, CancelledError)
+        progress = await handle.query("progress", result_type=Progress)
+        assert (progress.phase, progress.questions) == (Phase.CANCELLED, ())

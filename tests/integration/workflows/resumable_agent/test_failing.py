@@ -1,0 +1,172 @@
+"""What goes wrong is refused where it enters, or ends the task with a message; nothing is retried for ever."""
+
+import asyncio
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.api.common.v1 import Payload, Payloads, WorkflowType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from tests.support.harness import Bench
+
+
+async def refused(agents: Bench, text: str, **more: Any) -> str:
+    with pytest.raises(WorkflowFailureError) as caught:
+        await agents.run(text, **more)
+    cause = caught.value.cause
+    assert isinstance(cause, ApplicationError)
+    return cause.message
+
+
+@pytest.mark.parametrize(
+    ("skill", "message"),
+    [
+        ("steps: [{id: a, tool: ecko}]", "PRD102 steps[0].tool: no worker has a tool 'ecko' (did you mean 'echo'?)"),
+        ("steps: [{id: a, tool: echo, args: {value: '${b}'}}]", "PRD103 steps[0].args: there is no name 'b'"),
+        ("steps: [{id: a, tool: echo, args: {value: '${1 +}'}}]", "does not parse"),
+        ("stps: []", "stps: is not a field here (did you mean 'steps'?)"),
+        ("steps: [", "is not YAML"),
+        ("steps: [{id: a, tool: look, args: {name: 3}}]", "PRD104 steps[0].args.name: input should be a valid string"),
+        (
+            "steps: [{id: a, tool: echo, args: {value: 1}}, {id: b, tool: look, args: {name: '${steps.a.output}'}}]",
+            "step b: PRD104 b.args.name: input should be a valid string",
+        ),
+        ("steps: [{id: a, tool: big, args: {size: 2100000}}]", "step a: PRD110 tool 'big' returned 2,100,002 bytes"),
+        ("steps: [{id: a, tool: echo, args: {value: 1}, expect: '${output == 2}'}]", "PRD111 a: the result is not"),
+        (
+            "steps: [{id: a, tool: big, args: {size: 1900000}}]\noutput: ['${steps.a.output}', '${steps.a.output}']",
+            "PRD110 output: has 3,800,008 bytes",
+        ),
+        ("steps: [{id: a, tool: echo, args: {value: 1}}]\noutput: '${0.0 / 0.0}'", "PRD103 output: "),
+        ("steps: [{id: a, tool: garbles}]", "step a: PRD112 tool 'garbles' raised OSError: no file ?"),
+        ("steps: [{for_each: '${task.id}', as: x, steps: [{id: a, tool: who}]}]", "gives str, not a list"),
+    ],
+)
+async def test_a_bad_skill(agents: Bench, skill: str, message: str) -> None:
+    assert message in await refused(agents, skill)
+
+
+async def test_an_unknown_skill_and_input(agents: Bench) -> None:
+    name = agents.skill("inputs: {a: string}\nsteps: [{id: b, tool: who}]")
+    for task, message in [
+        (agents.task(name[:-1], inputs={}), f"no skill '{name[:-1]}' (did you mean '{name}'?)"),
+        (agents.task(name, inputs={"aa": 1}), "PRD101 inputs.aa"),
+        (agents.task(name), "PRD101 inputs.a: is missing"),
+    ]:
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await agents.start(task)).result()
+        assert isinstance(caught.value.cause, ApplicationError)
+        assert message in caught.value.cause.message
+
+
+async def test_limits_stop_a_task(agents: Bench) -> None:
+    text = "steps: [{id: a, tool: who}, {id: b, tool: who}]"
+    assert "the task may run 1 steps (limits.steps)" in await refused(agents, text, limits={"steps": 1})
+
+
+async def test_a_tool_is_tried_again_and_killed_attempts_aside_not_for_ever(agents: Bench) -> None:
+    ledger = agents.ledger()
+    good = await agents.run(
+        f"steps: [{{id: a, tool: flaky, args: {{ledger: '{ledger}', fails: 1}}}}]\noutput: '${{steps.a.output}}'"
+    )
+    assert good.output == 2
+    other = agents.ledger()
+    message = await refused(agents, f"steps: [{{id: a, tool: flaky, args: {{ledger: '{other}', fails: 9}}}}]")
+    assert message == "step a: PRD112 tool 'flaky' raised RuntimeError: secret number 3"
+    assert len(other.read_text().splitlines()) == 3
+
+
+async def test_a_failed_step_that_may_fail_is_passed_over(agents: Bench) -> None:
+    result = await agents.run(
+        """
+steps:
+  - {id: a, tool: big, args: {size: 2100000}, on_failure: continue}
+output: "${steps.a.status} ${steps.a.output == null} ${steps.a.problem.contains('PRD110')}"
+"""
+    )
+    assert (result.output, result.failed) == ("failed true true", 1)
+
+
+async def test_not_done_is_simply_retried(agents: Bench) -> None:
+    ledger = agents.ledger()
+    result = await agents.run(
+        f"steps: [{{id: a, tool: hesitant, args: {{ledger: '{ledger}'}}}}]\noutput: '${{steps.a.output}}'"
+    )
+    assert result.output == 2
+
+
+@pytest.mark.parametrize(("tool", "more", "seconds"), [("flaky", ", fails: 2", 3.0), ("hesitant", "", 1.0)])
+async def test_after_an_error_the_next_attempt_waits(agents: Bench, tool: str, more: str, seconds: float) -> None:
+    args = f"{{ledger: '{agents.ledger()}'{more}}}"
+    handle = await agents.start(agents.task(agents.skill(f"steps: [{{id: a, tool: {tool}, args: {args}}}]")))
+    await handle.result()
+    events = {event.event_id: event for event in (await handle.fetch_history()).events}
+    [(scheduled, started)] = [
+        (events[event.activity_task_started_event_attributes.scheduled_event_id], event)
+        for event in events.values()
+        if event.HasField("activity_task_started_event_attributes")
+        and event.activity_task_started_event_attributes.attempt > 1
+    ]
+    # 1 s, then 2 s: only an attempt that died with its worker is followed at once.
+    assert (started.event_time.ToDatetime() - scheduled.event_time.ToDatetime()).total_seconds() >= seconds
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"task_id": "a", "skill": "b"}', "PRD101 user_id: is missing"),
+        (b'{"task_id": "a b", "user_id": "u", "skill": "b"}', "PRD101 task_id: "),
+        (b'{"task_id": "a", "user_id": "u", "skil": "b"}', "did you mean 'skill'"),
+        (b"[1]", "PRD101"),
+        (b"{nonsense", "PRD101"),
+        (None, "PRD101 task: is missing"),
+    ],
+)
+async def test_a_malformed_input_from_the_ui_fails_the_workflow(
+    agents: Bench, content: bytes | None, message: str
+) -> None:
+    payload = Payload(metadata={"encoding": b"json/plain"}, data=content or b"")
+    failure = await failed_from_ui(agents, "ResumableAgent", [payload] if content is not None else [])
+    assert message in failure.message
+    assert json.dumps(failure.message)
+
+
+@pytest.mark.parametrize("workflow", ["IngestMemory", "ForgetMemory", "UndoForgetting"])
+async def test_a_start_without_input_fails_the_workflow(agents: Bench, workflow: str) -> None:
+    failure = await failed_from_ui(agents, workflow, [])
+    assert failure.message.startswith("PRD100 input: is missing (give a")
+
+
+@pytest.mark.parametrize("workflow", ["ResumableAgent", "IngestMemory", "ForgetMemory", "UndoForgetting"])
+@pytest.mark.parametrize("encoding", [b"json/protobuf", b"binary/plain", b"binary/null", b""])
+async def test_an_input_in_another_encoding_fails_the_workflow(agents: Bench, workflow: str, encoding: bytes) -> None:
+    data = b"" if encoding == b"binary/null" else b'{"task_id": "a", "user_id": "u", "skill": "s"}'
+    payload = Payload(metadata={"encoding": encoding} if encoding else {}, data=data)
+    failure = await failed_from_ui(agents, workflow, [payload])
+    assert failure.type in ("InvalidTask", "InvalidInput")
+    assert failure.non_retryable
+
+
+async def failed_from_ui(agents: Bench, workflow: str, payloads: list[Payload]) -> ApplicationError:
+    """Start a workflow the way the UI does, and wait until it has failed."""
+    identifier = f"ui-{uuid4().hex}"
+    await agents.client.workflow_service.start_workflow_execution(
+        StartWorkflowExecutionRequest(
+            namespace="default",
+            workflow_id=identifier,
+            workflow_type=WorkflowType(name=workflow),
+            task_queue=TaskQueue(name=agents.queue),
+            input=Payloads(payloads=payloads),
+            request_id=identifier,
+        )
+    )
+    with pytest.raises(WorkflowFailureError) as caught:
+        async with asyncio.timeout(20):
+            await agents.client.get_workflow_handle(identifier).result()
+    assert isinstance(caught.value.cause, ApplicationError)
+    return caught.value.cause

@@ -1,0 +1,56 @@
+"""Redis away: reading steps go on, once effects wait for it, and nothing happens twice or gets lost."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import WorkflowHandle
+
+from localservers import Server
+from perdure.tasks import Progress
+from tests.conftest import OwnServers, Servers
+from tests.support.harness import bench
+from tests.support.waiting import until
+
+
+async def refused_before(handle: WorkflowHandle[Any, Any]) -> bool:
+    """Tell whether the once effect was tried and given up at least once."""
+    pending = (await handle.describe()).raw_description.pending_activities
+    return any(one.activity_type.name == "append" and one.attempt >= 2 for one in pending)
+
+
+async def test_a_task_starts_while_redis_hangs(servers: Servers, own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS)
+    async with bench(servers, tmp_path, redis_url=fleet.addresses.redis_url) as agents:
+        skill = agents.skill("inputs: {a: string, b: string}\nsteps: [{id: s, tool: echo, args: {value: 1}}]")
+        fleet.pause(Server.REDIS)
+        # Each waits for Redis for 4 s, which is how long a silent attempt lives, and then travels in the history.
+        handle = await agents.start(agents.task(skill, inputs={"a": "a" * 5_000, "b": "b" * 5_000}))
+        async with asyncio.timeout(30):
+            assert (await handle.result()).done == 1
+
+
+async def test_reading_goes_on_and_once_effects_wait(servers: Servers, own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS)
+    ledger = tmp_path / "ledger"
+    redis_url = fleet.addresses.redis_url
+    async with bench(servers, tmp_path, redis_url=redis_url) as agents:
+        skill = agents.skill(
+            f"""
+steps:
+  - {{id: a, tool: echo, args: {{value: 1}}}}
+  - {{id: b, tool: big, args: {{size: 20000}}}}
+  - {{id: c, tool: echo, args: {{value: "${{steps.b.output.size()}}"}}}}
+  - {{id: d, tool: append, args: {{ledger: "{ledger}", line: x}}}}
+"""
+        )
+        await fleet.stop(Server.REDIS)
+        handle = await agents.start(agents.task(skill))
+        await until(lambda: refused_before(handle), bool, 60)
+        assert (await handle.query("progress", result_type=Progress)).step == "d"
+        assert not ledger.exists()
+        await fleet.start(Server.REDIS)
+        assert (await handle.result()).done == 4
+    assert ledger.read_text() == "x\n"
+    lines = [line for file in (tmp_path / "mirror").rglob("*.jsonl") for line in file.read_text().splitlines()]
+    assert sum('"kind":"episode"' in line for line in lines) >= 3

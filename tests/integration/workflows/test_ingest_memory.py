@@ -1,0 +1,240 @@
+"""Jobs on the real servers: attach, receipts, malformed input, a store that is away."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue, ValidationError
+from temporalio.client import ActivityFailureError, WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from activities.jobs import RememberRequest, job_id
+from localservers import Server
+from perdure.errors import InvalidItem
+from perdure.jobs import Batch, Fate, Plan, Receipt
+from perdure.memory.forgetting import forgetter
+from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.writer import Writer
+from perdure.temporal.names import TASK_TIMEOUT
+from tests.conftest import OwnServers, Servers
+from tests.deployment import Deployment, deployment
+from tests.support.waiting import until
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC).isoformat()
+
+
+def statement(number: int, content: str = "") -> dict[str, JsonValue]:
+    return {
+        "kind": "memory",
+        "content": content or f"Room {number} has {number} windows.",
+        "occurrence": f"o{number}",
+        "occurred_at": NOW,
+    }
+
+
+def batch_of(tenant: str, *items: JsonValue, key: str = "k") -> Batch:
+    return read_batch(tenant=tenant, key=key, items=items)
+
+
+async def submitted(here: Deployment, batch: Batch) -> str:
+    return await here.client.execute_activity(
+        "submit_ingest",
+        batch,
+        id=uuid4().hex,
+        task_queue=here.queue,
+        result_type=str,
+        start_to_close_timeout=timedelta(seconds=20),
+    )
+
+
+async def receipt_of(here: Deployment, job: str) -> Receipt:
+    return await here.client.get_workflow_handle(job, result_type=Receipt).result()
+
+
+@pytest.mark.parametrize("cached", [1000, 0], ids=["cached", "every step a replay"])
+async def test_a_batch_becomes_searchable_and_its_resubmission_is_the_same_job(
+    servers: Servers, tmp_path: Path, tenant: str, cached: int
+) -> None:
+    async with deployment(servers, tmp_path, max_cached_workflows=cached) as here:
+        batch = batch_of(tenant, statement(1), statement(2), {"kind": "memory", "content": "no occurrence"})
+        job = await submitted(here, batch)
+        receipt = await receipt_of(here, job)
+        assert [item.fate for item in receipt.items] == [Fate.SEARCHABLE, Fate.SEARCHABLE, Fate.REJECTED]
+        assert "items[2].occurrence" in receipt.items[2].reason
+        assert await submitted(here, batch) == job, "also after it closed"
+        assert await submitted(here, batch_of(tenant, statement(1), key="other")) != job
+        assert await here.services.longterm.count(tenant) == 2
+
+
+async def test_two_jobs_that_plan_at_once_both_count(servers: Servers, tmp_path: Path, tenant: str) -> None:
+    """Each plans from version 0; the one that comes second has to plan again."""
+    async with deployment(servers, tmp_path) as here:
+        batches = [
+            batch_of(tenant, statement(1) | {"occurrence": f"o{number}"}, key=f"k{number}") for number in range(8)
+        ]
+        jobs = [
+            await here.client.start_workflow(
+                "IngestMemory", batch, id=job_id(batch), task_queue=here.queue, task_timeout=TASK_TIMEOUT
+            )
+            for batch in batches
+        ]
+        receipts = [await receipt_of(here, job.id) for job in jobs]
+        [identifier] = {receipt.items[0].id for receipt in receipts}
+        [memory] = (await here.services.longterm.get(tenant, [identifier])).values()
+        assert memory.seen == 8
+
+
+async def test_a_job_waits_for_weaviate_and_then_ends_well(
+    own_servers: OwnServers, tmp_path: Path, tenant: str
+) -> None:
+    fleet = await own_servers(Server.WEAVIATE)
+    async with deployment(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as here:
+        await fleet.stop(Server.WEAVIATE)
+        job = await submitted(here, batch_of(tenant, statement(1)))
+        handle = here.client.get_workflow_handle(job, result_type=Receipt)
+        while not (await handle.describe()).raw_description.pending_activities:
+            pass
+        await fleet.start(Server.WEAVIATE)
+        assert (await handle.result()).count(Fate.SEARCHABLE) == 1
+
+
+async def test_a_job_waits_for_a_worker_with_the_right_model(servers: Servers, tmp_path: Path, tenant: str) -> None:
+    async with deployment(servers, tmp_path, serving=False) as right:
+        await right.services.longterm.open()
+        async with deployment(servers, tmp_path, settings={"embedding": "hashing"}) as wrong:
+            job = await submitted(wrong, batch_of(tenant, statement(1)))
+            handle = wrong.client.get_workflow_handle(job, result_type=Receipt)
+
+            async def last_failures() -> list[str]:
+                pending = (await handle.describe()).raw_description.pending_activities
+                return [activity.last_failure.message for activity in pending]
+
+            [problem] = await until(last_failures, lambda found: bool(found and found[0]))
+            assert "was made with all-MiniLM-L6-v2" in problem
+    async with deployment(servers, tmp_path, queue=wrong.queue):
+        assert (await handle.result()).count(Fate.SEARCHABLE) == 1
+
+
+async def test_waiting_reports_a_failed_job_with_its_reason(servers: Servers, tmp_path: Path) -> None:
+    async with deployment(servers, tmp_path) as here:
+        bad = await here.client.start_workflow(
+            "IngestMemory", {"tenant": "t", "items": "x"}, id=f"ingest-{uuid4().hex}", task_queue=here.queue
+        )
+        with pytest.raises(WorkflowFailureError) as failure:
+            await bad.result()
+        assert isinstance(failure.value.cause, ApplicationError)
+        assert "key" in failure.value.cause.message
+
+
+async def test_a_job_that_was_ended_from_outside_begins_again_when_its_batch_is_submitted_again(
+    servers: Servers, tmp_path: Path, tenant: str
+) -> None:
+    async with deployment(servers, tmp_path) as here:
+        batch = batch_of(tenant, statement(1))
+        nobody = f"q-{uuid4().hex}"
+        ended = await here.client.start_workflow("IngestMemory", batch, id=job_id(batch), task_queue=nobody)
+        await ended.terminate()
+        assert (await receipt_of(here, await submitted(here, batch))).count(Fate.SEARCHABLE) == 1
+
+
+async def test_waiting_says_why_a_job_failed_and_does_not_wait_for_what_is_not_there(
+    servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(self: Writer, batch: Batch, *, at: datetime) -> Plan:
+        raise InvalidItem("items[0]", "is no good")
+
+    monkeypatch.setattr(Writer, "plan", refuse)
+    async with deployment(servers, tmp_path) as here:
+        job = await submitted(here, batch_of(tenant, statement(1)))
+        for waited, reason in ((job, "items[0]: is no good"), ("ingest-of-nobody", "no such job")):
+            with pytest.raises(ActivityFailureError) as failure:
+                await here.client.execute_activity(
+                    "wait_ingest",
+                    waited,
+                    id=uuid4().hex,
+                    task_queue=here.queue,
+                    result_type=Receipt,
+                    start_to_close_timeout=timedelta(seconds=20),
+                )
+            assert reason in str(failure.value.cause)
+
+
+async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers: Servers, tmp_path: Path) -> None:
+    user = f"user {uuid4().hex}"
+    async with deployment(servers, tmp_path) as here:
+        tenant = here.services.tenant_key.tenant_of(user)
+        expired = statement(1) | {"valid_until": NOW}
+        first = await receipt_of(here, await submitted(here, batch_of(tenant, expired, statement(2))))
+        swept = await here.client.execute_workflow(
+            "ForgetMemory", {"user_id": user}, id=uuid4().hex, task_queue=here.queue
+        )
+        assert swept["report"]["forgotten"] == 1
+        again = await receipt_of(here, await submitted(here, batch_of(tenant, expired, key="again")))
+        assert again.items[0].fate is Fate.REJECTED
+        assert "forgotten" in again.items[0].reason
+        undone = await here.client.execute_workflow(
+            "UndoForgetting", {"run": swept["run"]}, id=uuid4().hex, task_queue=here.queue
+        )
+        assert undone["restored"] == 1
+        restored = await here.services.longterm.get(tenant, [first.items[0].id])
+        assert [entry.state.value for entry in restored.values()] == ["current"]
+
+
+@pytest.mark.parametrize("cached", [1000, 0], ids=["cached", "every step a replay"])
+async def test_the_sweep_visits_who_has_something_due_and_continues_as_new(
+    servers: Servers, tmp_path: Path, cached: int
+) -> None:
+    long_ago = datetime(2000, 1, 1, tzinfo=UTC)
+    async with deployment(servers, tmp_path, max_cached_workflows=cached) as here:
+        tenants = [f"t_0{uuid4().hex}" for _ in range(5)]
+        for tenant in tenants:
+            old = statement(1) | {"occurred_at": long_ago.isoformat(), "valid_until": long_ago.isoformat()}
+            await receipt_of(here, await submitted(here, batch_of(tenant, old)))
+        swept = await here.client.execute_workflow(
+            "ForgetMemory",
+            {"now": (long_ago + timedelta(days=1)).isoformat(), "continue_after": 30},
+            id=uuid4().hex,
+            task_queue=here.queue,
+        )
+        assert swept["report"]["forgotten"] == 5
+        for tenant in tenants:
+            assert await here.services.longterm.count(tenant) == 0
+
+
+async def test_a_sweep_of_many_plans_says_beforehand_what_it_does_and_can_be_undone(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetter, "MOST_AT_ONCE", 4)
+    user = f"user {uuid4().hex}"
+
+    async def done(workflow: str, **argument: object) -> Any:
+        arguments = {"user_id": user, "continue_after": 30, **argument}
+        return await here.client.execute_workflow(workflow, arguments, id=uuid4().hex, task_queue=here.queue)
+
+    async with deployment(servers, tmp_path) as here:
+        tenant = here.services.tenant_key.tenant_of(user)
+        await receipt_of(
+            here, await submitted(here, batch_of(tenant, *(statement(n) | {"valid_until": NOW} for n in range(15))))
+        )
+        reports = [(await done("ForgetMemory", dry_run=dry_run))["report"] for dry_run in (True, False)]
+        for report in reports:
+            assert (report["tenants"], report["forgotten"], report["reasons"]) == (1, 15, {"expired": 15})
+        assert await here.services.longterm.count(tenant) == 0
+        assert (await done("UndoForgetting", run=""))["restored"] == 15
+        assert await here.services.longterm.count(tenant) == 15
+
+
+async def test_undoing_what_never_was_is_refused(servers: Servers, tmp_path: Path) -> None:
+    async with deployment(servers, tmp_path) as here:
+        with pytest.raises(WorkflowFailureError) as failure:
+            await here.client.execute_workflow(
+                "UndoForgetting", {"run": "nonsense"}, id=uuid4().hex, task_queue=here.queue
+            )
+        assert "forgot nothing that can still be undone" in str(failure.value.cause)
+
+
+def test_nobody_remembers_for_nobody() -> None:
+    with pytest.raises(ValidationError, match="user_id"):
+        RememberRequest(user_id="", key="k", items=(statement(1),))

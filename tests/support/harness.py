@@ -1,0 +1,80 @@
+"""A worker on the real servers, in this process, with the tools and skills of the tests."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from temporalio.client import Client, WorkflowHandle
+from temporalio.worker import Replayer
+
+from perdure import AgentTask, TaskResult
+from perdure.settings import Addresses
+from perdure.temporal.converter import DATA_CONVERTER
+from tests.deployment import deployment
+from workflows.resumable_agent import ResumableAgent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What a test of a task needs."""
+
+    client: Client
+    queue: str
+    folder: Path
+
+    def skill(self, text: str) -> str:
+        """Write a skill, and give its name."""
+        name = f"s{uuid4().hex[:10]}"
+        (self.folder / "skills").mkdir(exist_ok=True)
+        (self.folder / "skills" / f"{name}.yaml").write_text(f"name: {name}\n{text}", encoding="utf-8")
+        return name
+
+    def task(self, skill: str, **more: Any) -> AgentTask:
+        """Make a task that runs a skill."""
+        task_id = more.pop("task_id", f"t{uuid4().hex[:10]}")
+        return AgentTask(task_id=task_id, user_id=f"user {uuid4().hex}", skill=skill, **more)
+
+    async def start(self, task: AgentTask) -> WorkflowHandle[Any, TaskResult]:
+        """Start a task."""
+        return await self.client.start_workflow(
+            "ResumableAgent",
+            task,
+            id=task.workflow_id,
+            task_queue=self.queue,
+            result_type=TaskResult,
+            task_timeout=timedelta(seconds=3),
+        )
+
+    async def run(self, text: str, **more: Any) -> TaskResult:
+        """Run a skill to its end."""
+        handle = await self.start(self.task(self.skill(text), **more))
+        return await handle.result()
+
+    async def replay(self, handle: WorkflowHandle[Any, Any]) -> None:
+        """Replay a task's history from its beginning; raises where it would go another way."""
+        replayer = Replayer(workflows=[ResumableAgent], data_converter=DATA_CONVERTER)
+        await replayer.replay_workflow(await handle.fetch_history())
+
+    def ledger(self) -> Path:
+        """Give a fresh ledger file."""
+        return self.folder / f"ledger-{uuid4().hex[:8]}"
+
+
+@asynccontextmanager
+async def bench(
+    servers: Addresses, folder: Path, *, queue: str = "", continue_after: int = 0, redis_url: str = "", **worker: Any
+) -> AsyncGenerator[Bench]:
+    """Run a worker with the tools and skills of the tests for as long as the block lasts."""
+    here = servers.changed(redis_url=redis_url) if redis_url else servers
+    settings = {
+        "tools": ("tests.support.tools",),
+        "skills": (folder / "skills", Path(__file__).parent / "skills"),
+        "tool_attempts": 3,
+        "continue_after": continue_after,
+    }
+    async with deployment(here, folder, queue=queue, settings=settings, **worker) as deployed:
+        yield Bench(client=deployed.client, queue=deployed.queue, folder=folder)

@@ -1,0 +1,50 @@
+"""Waiting for what a test cannot be told about: asks until it holds, and gives up in the end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from temporalio.client import WorkflowHandle
+
+from perdure.questions import Question
+from perdure.tasks import Progress
+
+T = TypeVar("T")
+
+
+async def until(ask: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float = 20) -> T:
+    """Ask until the answer is right."""
+    async with asyncio.timeout(seconds):
+        while True:
+            answer = await ask()
+            if holds(answer):
+                return answer
+            await asyncio.sleep(0.03)
+
+
+async def until_true(holds: Callable[[], bool], seconds: float = 20) -> None:
+    """Look until something holds."""
+
+    async def look() -> bool:
+        return holds()
+
+    await until(look, bool, seconds)
+
+
+async def progress_of(
+    handle: WorkflowHandle[Any, Any], holds: Callable[[Progress], bool], seconds: float = 20
+) -> Progress:
+    """Ask a task for its progress until something holds of it."""
+
+    async def ask() -> Progress:
+        return await handle.query("progress", result_type=Progress)
+
+    return await until(ask, holds, seconds)
+
+
+async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "") -> Question:
+    """Wait until a task asks something: anything, or this."""
+    progress = await progress_of(
+        handle, lambda one: any(not identifier or question.id == identifier for question in one.questions)
+    )
+    return progress.questions[0]

@@ -1,0 +1,82 @@
+"""A task is checked as a whole before its first step."""
+
+import pytest
+
+from perdure.agent.steps.checking import check_skill, checked_inputs
+from perdure.errors import InvalidInput
+from perdure.skills.library import read_skill
+from perdure.tools import Toolbox
+
+BOX = Toolbox.load(["tests.support.tools"])
+HEAD = "name: x\ninputs: {names: list, n: {type: integer, default: 3}}\n"
+
+
+def test_reads_are_cut_to_what_is_handed_over() -> None:
+    skill = read_skill(
+        HEAD
+        + """
+steps:
+  - {id: a, tool: echo, args: {value: "${inputs.names[0].x}"}}
+  - for_each: "${inputs.names}"
+    as: one
+    id: walk
+    steps:
+      - {id: b, tool: look, args: {name: "${one.name + steps.a.output.deep.er}"}, expect: "${output.licence == answer}"}
+      - {id: c, tool: echo, args: {value: "${index + inputs.n}"}, when: "${steps.b.status == 'done'}"}
+output: "${steps.walk.done + steps.a.output}"
+expect: "${output != task.id}"
+"""
+    )
+    assert check_skill(skill, BOX) == {
+        "a": (("inputs", "names"),),
+        "walk": (("inputs", "names"),),
+        "b": (("one",), ("steps", "a", "output")),
+        "c": (("index",), ("inputs", "n"), ("steps", "b", "status")),
+        "": (("steps", "a", "output"), ("steps", "walk", "done"), ("task",)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ("[{id: a, tool: ecko}]", r"PRD102 steps\[0\].tool: no worker has a tool 'ecko' \(did you mean 'echo'\?\)"),
+        ("[{id: a, tool: echo, args: {valu: 1}}]", r"steps\[0\].args.valu: .*did you mean 'value'"),
+        ("[{id: a, tool: look}]", r"steps\[0\].args.name: tool 'look' needs it"),
+        ("[{id: a, tool: look, args: {name: 3}}]", r"PRD104 steps\[0\].args.name: input should be a valid string"),
+        ("[{id: a, tool: look, args: {name: '${inputs.n}', known: 3}}]", r"steps\[0\].args.known"),
+        ("[{id: a, tool: echo, args: {value: '${inputs.nams}'}}]", r"PRD103 .*no input 'nams' \(did you mean 'names'"),
+        ("[{id: a, tool: echo, args: {value: '${steps.b.output}'}}]", "no step before this one 'b'"),
+        ("[{id: a, tool: echo, args: {value: '${steps.a.output}'}}]", "no step before this one 'a'"),
+        ("[{id: a, tool: echo, args: {value: 1}}, {id: b, tool: echo, args: {value: '${steps.a.outpt}'}}]", "'output'"),
+        ("[{id: a, tool: echo, args: {value: '${task.dat}'}}]", "no field of task 'dat'"),
+        ("[{id: a, tool: echo, args: {value: '${thing}'}}]", "no name 'thing'"),
+        ("[{id: a, tool: echo, args: {value: '${index}'}}]", "no name 'index'"),
+        ("[{id: a, tool: echo, args: {value: '${output}'}}]", r"steps\[0\].args: there is no name 'output'"),
+        ("[{id: a, tool: echo, args: {value: '${inputs}'}}]", "names all inputs at once"),
+        (
+            "[{for_each: '${inputs.names}', as: t, steps: [{id: a, tool: echo, args: {value: 1}}]}, "
+            "{id: b, tool: echo, args: {value: '${steps.a.output}'}}]",
+            "no step before this one 'a'",
+        ),
+    ],
+)
+def test_a_mistake_is_named(steps: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        check_skill(read_skill(f"{HEAD}steps: {steps}"), BOX)
+
+
+def test_a_default_of_the_wrong_type_is_refused() -> None:
+    skill = read_skill("name: x\ninputs: {n: {type: integer, default: '3'}}\nsteps: [{id: a, tool: who}]")
+    with pytest.raises(InvalidInput, match=r"PRD102 inputs.n.default: is a str \(give a integer\)"):
+        check_skill(skill, BOX)
+
+
+def test_inputs() -> None:
+    skill = read_skill(HEAD + "steps: [{id: a, tool: echo, args: {value: 1}}]")
+    assert checked_inputs(skill, {"names": ["a"]}) == {"names": ["a"], "n": 3}
+    with pytest.raises(InvalidInput, match=r"PRD101 inputs.names: is missing"):
+        checked_inputs(skill, {})
+    with pytest.raises(InvalidInput, match=r"inputs.nams: .*did you mean 'names'"):
+        checked_inputs(skill, {"nams": []})
+    with pytest.raises(InvalidInput, match=r"inputs.n: is a str .give a integer"):
+        checked_inputs(skill, {"names": [], "n": "3"})

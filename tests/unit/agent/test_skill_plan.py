@@ -1,0 +1,102 @@
+"""The cursor visits every step exactly once in order, whatever the plan and wherever the history is rolled over."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from perdure.agent.skill_plan import Cursor, ended, entered, here, leaves, scope
+from perdure.agent.steps.calls import Result, TaskFacts, Value
+from perdure.skills.shape import ForEach, Skill, Step, ToolStep
+from perdure.tasks import StepStatus
+
+Plan = list[Any]
+"""None is a step; a pair of a length and a plan is a block."""
+
+plans = st.lists(
+    st.none()
+    | st.tuples(
+        st.integers(0, 3),
+        st.lists(
+            st.none() | st.tuples(st.integers(0, 3), st.lists(st.none(), min_size=1, max_size=2)),
+            min_size=1,
+            max_size=3,
+        ),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def _made(plan: Plan, prefix: str, lengths: dict[str, int]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for number, entry in enumerate(plan):
+        name = f"{prefix}{number}"
+        if entry is None:
+            steps.append(ToolStep(id=name, tool="echo"))
+        else:
+            lengths[name] = entry[0]
+            inner = _made(entry[1], f"{name}_", lengths)
+            steps.append(ForEach(id=name, for_each="${x}", element=f"e{name}", steps=inner))
+    return tuple(steps)
+
+
+def _expected(steps: tuple[Step, ...], lengths: dict[str, int], path: str = "") -> list[str]:
+    found: list[str] = []
+    for step in steps:
+        if isinstance(step, ForEach):
+            for index in range(lengths[step.id]):
+                found += _expected(step.steps, lengths, f"{path}{step.id}[{index}].")
+        else:
+            found.append(f"{path}{step.id}")
+    return found
+
+
+@given(plan=plans, rolls=st.sets(st.integers(0, 60)))
+@settings(max_examples=200, deadline=None)
+def test_every_step_once_in_order(plan: Plan, rolls: set[int]) -> None:
+    lengths: dict[str, int] = {}
+    skill = Skill(name="s", steps=_made(plan, "s", lengths))
+    cursor, visited, moves = Cursor(), list[str](), 0
+    total = leaves(skill.steps)
+    while (at := here(skill, cursor)) is not None:
+        if moves in rolls:
+            cursor = Cursor.model_validate_json(cursor.model_dump_json())
+            assert here(skill, cursor) == at
+        moves += 1
+        if isinstance(at.step, ForEach):
+            elements: tuple[JsonValue, ...] = tuple(range(lengths[at.step.id]))
+            total += len(elements) * leaves(at.step.steps)
+            cursor = entered(skill, cursor, elements)
+        else:
+            visited.append(at.path)
+            cursor = ended(skill, cursor, Result(status=StepStatus.DONE))
+    assert visited == _expected(skill.steps, lengths)
+    assert total == len(visited)
+
+
+def test_a_step_sees_its_own_iteration_and_what_is_around_it() -> None:
+    inner = (ToolStep(id="a", tool="echo"), ToolStep(id="b", tool="echo"))
+    skill = Skill(
+        name="s", steps=(ToolStep(id="top", tool="echo"), ForEach(id="walk", for_each="x", element="e", steps=inner))
+    )
+    facts = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"})
+    done = [Result(status=StepStatus.DONE, parts={"output": Value(inline=number)}) for number in range(5)]
+    cursor = ended(skill, Cursor(), done[0])
+    cursor = entered(skill, cursor, ("x", "y"))
+    cursor = ended(skill, cursor, done[1])
+    reads = (("e",), ("index",), ("steps", "a", "output"), ("steps", "top", "output"))
+    seen = scope(skill, cursor, reads, {}, facts)
+    assert seen.elements == {"e": "x", "index": 0}
+    assert seen.steps == {"a": {"output": Value(inline=1)}, "top": {"output": Value(inline=0)}}
+    assert seen.task is None
+    cursor = ended(skill, cursor, Result(status=StepStatus.FAILED))
+    cursor = ended(skill, cursor, done[3])
+    assert scope(skill, cursor, reads, {}, facts).elements == {"e": "y", "index": 1}
+    cursor = ended(skill, cursor, done[4])
+    assert here(skill, cursor) is None
+    counts = scope(
+        skill, cursor, (("steps", "walk", "count"), ("steps", "walk", "done"), ("steps", "walk", "failed")), {}, facts
+    )
+    assert {name: value.inline for name, value in counts.steps["walk"].items()} == {"count": 2, "done": 3, "failed": 1}

@@ -1,0 +1,112 @@
+"""Expressions: what they refer to, what they give, how they are refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from perdure.errors import InvalidExpression
+from perdure.expressions.evaluation import evaluate, holds, references
+
+plain = st.text(alphabet=st.characters(exclude_characters="$", exclude_categories=["Cs", "Cc"]), max_size=30)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | plain,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(plain, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(value=json_values)
+def test_one_expression_alone_keeps_its_value_and_type(value: JsonValue) -> None:
+    assert evaluate("${x}", {"x": value}, "f") == value
+
+
+@given(before=plain, text=plain, after=plain)
+def test_text_around_an_expression_stays(before: str, text: str, after: str) -> None:
+    assert evaluate(f"{before}${{x}}{after}", {"x": text}, "f") == before + text + after
+
+
+@given(value=json_values)
+def test_what_has_no_expression_is_unchanged(value: JsonValue) -> None:
+    assert evaluate(value, {}, "f") == value
+    assert references(value, "f") == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "paths"),
+    [
+        ("steps.a.output.x[0] + inputs.b", {("steps", "a", "output", "x"), ("inputs", "b")}),
+        ("inputs.l.map(x, x * 2).exists(y, y == steps.p.output)", {("inputs", "l"), ("steps", "p", "output")}),
+        ("pkg.name in steps['known'].records", {("pkg", "name"), ("steps", "known", "records")}),
+        ("'inputs.a' + \"steps.b\" + r'\\d'", set[tuple[str, ...]]()),
+        ("has(task.date) ? task.date : 'x'", {("task", "date")}),
+        ("inputs.l.filter(x, x.ok).size() > 0", {("inputs", "l")}),
+        ("{'k': inputs.v}.k", {("inputs", "v")}),
+        ("inputs.l.exists(x, x == 1) && x.ok", {("inputs", "l"), ("x", "ok")}),
+    ],
+)
+def test_references(source: str, paths: set[tuple[str, ...]]) -> None:
+    assert references(f"${{{source}}}", "f") == paths
+
+
+def test_braces_and_quotes_inside_an_expression() -> None:
+    assert evaluate("${ {'a': '}'}.a } and $${b}", {}, "f") == "} and ${b}"
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("${x", r"steps\[0\].when: has a \$\{ without its \}"),
+        ("${1 +}", "does not parse"),
+        ("${}", "it is empty"),
+        ("${lowerAsci('A')}", "did you mean 'lowerAscii'"),
+        # Ten times as long, the library overflows its stack while it parses, and takes the process along.
+        ("${1" + "+1" * 4_000 + "}", "is longer than 8,000 characters"),
+    ],
+)
+def test_a_bad_expression_names_its_field(template: str, message: str) -> None:
+    with pytest.raises(InvalidExpression, match=message):
+        references(template, "steps[0].when")
+
+
+@pytest.mark.parametrize("template", ["${x.missing}", "${x + 1}", "${x[3]}", "${1 / 0}", "${y}"])
+def test_what_cannot_be_evaluated_is_an_error_of_ours(template: str) -> None:
+    with pytest.raises(InvalidExpression, match="PRD103 f"):
+        evaluate(template, {"x": {"a": 1}}, "f")
+
+
+@pytest.mark.parametrize("template", ["${1.0 / 0.0}", "${[0.0 / 0.0]}", "${x}", "${x > 1}"])
+def test_what_json_cannot_carry_is_an_error_of_ours(template: str) -> None:
+    with pytest.raises(InvalidExpression, match="PRD103 f"):
+        evaluate(template, {"x": 10**400}, "f")
+
+
+@pytest.mark.parametrize(
+    ("source", "length"),
+    [
+        ("x.l.filter(a, a > 1)", 4_000),
+        ("x.l.map(a, x.l.map(b, a * b))", 300),
+        ("x.l.filter(a, x.l.map(b, b)[0] == a)", 300),
+        ("x.l.filter(c, c == 1).filter(a, x.l.filter(b, b == a) == [a]).map(d, d)", 300),
+    ],
+)
+def test_a_walk_that_would_hold_the_worker_up_is_refused(source: str, length: int) -> None:
+    values: list[JsonValue] = list(range(length))
+    with pytest.raises(InvalidExpression, match=f"PRD103 f: walks {length:,} elements"):
+        evaluate(f"${{{source}}}", {"x": {"l": values}}, "f")
+    few: JsonValue = {"l": values[:200], "not read": values * 100}
+    assert isinstance(evaluate(f"${{size({source})}}", {"x": few}, "f"), int)
+
+
+def test_walks_in_walks_are_checked_at_once() -> None:
+    assert evaluate("${" + "[1].all(x, " * 60 + "true" + ")" * 60 + "}", {}, "f")
+
+
+def test_a_long_list_can_be_searched() -> None:
+    assert evaluate("${x.exists(a, a == 99999)}", {"x": list(range(100_000))}, "f")
+
+
+def test_a_condition_must_be_true_or_false() -> None:
+    assert holds("${x > 1}", {"x": 2}, "f")
+    with pytest.raises(InvalidExpression, match="not true or false"):
+        holds("${x}", {"x": 2}, "f")

@@ -1,0 +1,92 @@
+"""What a sweep lets go: pure rules."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.entries import Lane, Record
+from perdure.memory.forgetting.selection import Counts, Forgetting, Guard, select
+from perdure.memory.retention import RetentionRules
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+RULES = RetentionRules()
+
+
+def entry(name: str, **more: object) -> Record:
+    plain = {
+        "id": name,
+        "text": name,
+        "lane": Lane.PATTERN,
+        "key": name,
+        "payload": 1,
+        "first_seen": NOW,
+        "last_seen": NOW,
+    }
+    return Record.model_validate(plain | more)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, (None, "")),
+        ({"importance": None}, (None, "")),
+        ({"importance": 0.0}, (None, "")),
+        ({"valid_until": NOW}, (NOW, "expired")),
+        ({"confidence": 0.29}, (NOW, "confidence below 0.3")),
+        ({"confidence": 0.3}, (None, "")),
+        ({"confidence": 0.1, "valid_until": NOW - timedelta(days=1)}, (NOW - timedelta(days=1), "expired")),
+        ({"confidence": 0.1, "kept_at": NOW}, (None, "")),
+    ],
+)
+def test_when_the_rules_let_go(more: dict[str, object], expected: tuple[datetime | None, str]) -> None:
+    assert RULES.date(entry("a", **more)) == expected
+
+
+def chosen_of(
+    read: Sequence[Record], *, due: dict[str, int], stored: int = 10, rules: RetentionRules = RULES
+) -> Forgetting:
+    return select(
+        "t",
+        due=read,
+        purgeable=[],
+        counts=Counts(stored=stored, due=due, purgeable=0),
+        rules=rules,
+        guard=Guard(),
+        approved=False,
+        at=NOW,
+    )
+
+
+def test_rules_that_changed_have_another_version() -> None:
+    assert RULES.version != RetentionRules(minimum_confidence=0.2).version
+
+
+def test_todays_rules_have_the_last_word_over_an_old_date() -> None:
+    old = {"confidence": 0.25, "forget_after": NOW, "forget_reason": "confidence below 0.4", "rules_version": "old"}
+    expired = {"valid_until": NOW, "forget_after": NOW, "forget_reason": "expired"}
+    chosen = chosen_of(
+        [entry("kept", **old), entry("expired", **expired), entry("both", **old, valid_until=NOW)],
+        due={"confidence below 0.4": 2, "expired": 5},
+        rules=RetentionRules(minimum_confidence=0.2),
+    )
+    assert [(item.id, item.reason) for item in chosen.tombstone] == [("expired", "expired"), ("both", "expired")]
+    assert [item.id for item in chosen.backdated] == ["kept"]
+    assert chosen.due == {"expired": 6}, "what was not read is counted as it was dated"
+
+
+def test_the_guard_counts_also_what_one_plan_does_not_read() -> None:
+    expired = {"valid_until": NOW, "forget_after": NOW, "forget_reason": "expired"}
+    read = [entry(f"e{number}", **expired) for number in range(200)]
+    chosen = chosen_of(read, due={"expired": 4_000}, stored=10_000)
+    assert chosen.held == "4000 of 10000 entries are due, more than 30%"
+    assert chosen.more
+    assert chosen_of(read, due={"expired": 3_000}, stored=10_000).held == ""
+
+
+@given(due=st.integers(0, 1000), stored=st.integers(0, 1000))
+def test_the_guard_holds_exactly_what_is_many_and_a_large_share(due: int, stored: int) -> None:
+    held = bool(Guard(fraction=0.3, free=20).objection(due, stored))
+    assert held == (due > 20 and due > 0.3 * stored)

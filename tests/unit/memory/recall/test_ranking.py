@@ -1,0 +1,115 @@
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.entries import Hit, Memory, MemoryType, Source
+from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, quality_parts, rank, score_exact
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def memory(name: str, *, days: float = 0.0, confidence: float = 0.9, used: int = 0) -> Memory:
+    seen = NOW - timedelta(days=days)
+    return Memory(
+        id=f"mem_{name}",
+        text=name,
+        memory_type=MemoryType.FACT,
+        source=Source.EXPLICIT,
+        first_seen=seen,
+        last_seen=seen,
+        confidence=confidence,
+        access_count=used,
+    )
+
+
+@st.composite
+def hits(draw: st.DrawFn) -> list[Hit]:
+    found: list[Hit] = []
+    for number in range(draw(st.integers(0, 12))):
+        entry = memory(
+            str(number), days=draw(st.floats(0, 400)), confidence=draw(st.floats(0, 1)), used=draw(st.integers(0, 99))
+        )
+        cosine = draw(st.none() | st.floats(-1, 1))
+        bm25 = draw(st.floats(0.01, 30)) if cosine is None else draw(st.none() | st.floats(0.01, 30))
+        found.append(Hit(entry, cosine, bm25))
+    return found
+
+
+@given(hits(), st.floats(0, 0.5), st.integers(1, 15))
+def test_a_ranking_is_bounded_ordered_and_explained(found: list[Hit], floor: float, limit: int) -> None:
+    ranked = rank(found, now=NOW, floor=floor, limit=limit)
+    assert len(ranked) <= limit
+    assert len({one.entry.id for one in ranked}) == len(ranked)
+    scores = [one.score for one in ranked]
+    assert scores == sorted(scores, reverse=True)
+    for one in ranked:
+        assert 0.0 <= one.score <= 1.0
+        assert {"relevance", "confidence", "recency", "frequency", "quality", "score"} <= one.parts.keys()
+        share = RELEVANCE_FIRST.quality
+        expected = (1 - share) * one.parts["relevance"] + share * one.parts["quality"]
+        assert one.score == pytest.approx(expected, abs=1e-5)
+
+
+@given(hits(), st.integers(1, 15), st.randoms())
+def test_the_order_of_the_hits_does_not_matter(found: list[Hit], limit: int, chance: random.Random) -> None:
+    shuffled = list(found)
+    chance.shuffle(shuffled)
+    assert rank(found, now=NOW, floor=0.2, limit=limit) == rank(shuffled, now=NOW, floor=0.2, limit=limit)
+
+
+@given(hits(), st.integers(1, 15))
+def test_a_shorter_answer_is_the_beginning_of_a_longer_one(found: list[Hit], limit: int) -> None:
+    whole = rank(found, now=NOW, floor=0.0, limit=100)
+    assert rank(found, now=NOW, floor=0.0, limit=limit) == whole[:limit]
+
+
+@given(hits())
+def test_nothing_below_the_floor_comes_without_words(found: list[Hit]) -> None:
+    for one in rank(found, now=NOW, floor=0.3, limit=100):
+        assert one.parts.get("cosine", 0.0) >= 0.3 - 1e-6 or one.parts.get("bm25", 0.0) > 0.0
+
+
+def test_quality_does_not_make_the_irrelevant_first() -> None:
+    right = Hit(memory("right", days=200, confidence=0.7), cosine=0.6, bm25=8.0)
+    popular = Hit(memory("popular", confidence=1.0, used=99), cosine=0.3, bm25=0.5)
+    assert [one.entry.id for one in rank([popular, right], now=NOW, floor=0.25, limit=2)] == [
+        "mem_right",
+        "mem_popular",
+    ]
+
+
+def test_of_equally_relevant_ones_the_better_is_first() -> None:
+    old = Hit(memory("old", days=80), cosine=0.5)
+    new = Hit(memory("new"), cosine=0.5)
+    assert [one.entry.id for one in rank([old, new], now=NOW, floor=0.25, limit=2)] == ["mem_new", "mem_old"]
+
+
+def test_where_only_words_answered_they_decide() -> None:
+    few, many = Hit(memory("few"), bm25=1.0), Hit(memory("many"), bm25=4.0)
+    ranked = rank([few, many], now=NOW, floor=0.25, limit=2)
+    assert [one.parts["relevance"] for one in ranked] == [1.0, 0.25]
+
+
+@pytest.mark.parametrize(("days", "recency"), [(-3, 1.0), (0, 1.0), (45, 0.5), (81, 0.1), (1000, 0.1)])
+def test_ninety_days_take_all_but_a_tenth(days: float, recency: float) -> None:
+    assert quality_parts(memory("a", days=days), NOW)["recency"] == pytest.approx(recency)
+
+
+@pytest.mark.parametrize(("used", "frequency"), [(0, 0.0), (25, 0.5), (50, 1.0), (999, 1.0)])
+def test_fifty_uses_are_often(used: int, frequency: float) -> None:
+    assert quality_parts(memory("a", used=used), NOW)["frequency"] == frequency
+
+
+def test_what_was_asked_for_by_name_is_wholly_relevant() -> None:
+    scored = score_exact(memory("a"), now=NOW)
+    assert scored.parts["relevance"] == 1.0
+
+
+def test_the_weights_of_a_profile_are_its_own() -> None:
+    words = Profile(name="words", words=1.0, quality=0.0)
+    near, said = Hit(memory("near"), cosine=0.9, bm25=1.0), Hit(memory("said"), cosine=0.3, bm25=9.0)
+    assert rank([near, said], now=NOW, floor=0.0, limit=1, profile=words)[0].entry.id == "mem_said"
+    assert RELEVANCE_FIRST.name == "relevance-first"

@@ -1,0 +1,97 @@
+"""Pre-flight checks: a bad item is refused before any I/O, naming the field and the fix."""
+
+from datetime import UTC, datetime
+
+import pytest
+from pydantic import JsonValue
+
+from perdure.entries import LARGEST_PAYLOAD
+from perdure.errors import InvalidItem
+from perdure.jobs import UnusableItem
+from perdure.memory.writing.checking import read_batch
+
+GOOD: dict[str, JsonValue] = {
+    "kind": "memory",
+    "content": "Backups are kept for 35 days.",
+    "occurrence": "o",
+    "occurred_at": datetime(2026, 5, 1, tzinfo=UTC).isoformat(),
+}
+RECORD: dict[str, JsonValue] = {
+    "kind": "record",
+    "lane": "pattern",
+    "key": "k",
+    "payload": 1,
+    "occurrence": "o",
+    "occurred_at": GOOD["occurred_at"],
+}
+
+
+def nested(deep: int) -> JsonValue:
+    value: JsonValue = 1
+    for level in range(deep):
+        value = [value] if level % 2 else {"in": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("item", "names"),
+    [
+        (GOOD | {"contents": "x"}, "did you mean 'content'?"),
+        (GOOD | {"confidence": 2}, "items[0].confidence"),
+        (GOOD | {"content": ""}, "items[0].content"),
+        (GOOD | {"content": "a\x00b"}, "control characters"),
+        (GOOD | {"occurred_at": "2026-05-01T00:00:00"}, "items[0].occurred_at"),
+        (GOOD | {"content": "recalled EXEC_MEMORY_JSON={}"}, "not remembered again"),
+        (RECORD | {"lane": "patern"}, "items[0].lane"),
+        (RECORD | {"kind": ["record"]}, "items[0].kind"),
+        (RECORD | {"key": " \t"}, "items[0].key"),
+        (RECORD | {"payload": 2**60}, "too large for JSON"),
+        (RECORD | {"payload": nested(65)}, "is nested 65 deep"),
+        (RECORD | {"payload": "x" * LARGEST_PAYLOAD}, "remember the insight"),
+        ("text", "items[0]"),
+    ],
+)
+def test_a_bad_item_is_refused_with_its_field(item: JsonValue, names: str) -> None:
+    with pytest.raises(InvalidItem) as refusal:
+        read_batch(tenant="t", key="k", items=[item])
+    assert names in str(refusal.value)
+
+
+def test_a_bad_item_among_good_ones_keeps_its_place() -> None:
+    batch = read_batch(tenant="t", key="k", items=[GOOD, {"kind": "memory"}, RECORD])
+    assert [isinstance(item, UnusableItem) for item in batch.items] == [False, True, False]
+
+
+@pytest.mark.parametrize("items", [[], [GOOD] * 101])
+def test_a_batch_has_1_to_100_items(items: list[JsonValue]) -> None:
+    with pytest.raises(InvalidItem, match="1 to 100"):
+        read_batch(tenant="t", key="k", items=items)
+
+
+def test_a_batch_is_bounded_as_a_whole() -> None:
+    large = RECORD | {"payload": "x" * 15_000}
+    read_batch(tenant="t", key="k", items=[large] * 25)
+    with pytest.raises(InvalidItem, match="split them"):
+        read_batch(tenant="t", key="k", items=[large] * 30)
+
+
+@pytest.mark.parametrize(
+    ("about", "field"), [({"key": ""}, "key"), ({"key": "k" * 301}, "key"), ({"agent": "my agent"}, "agent")]
+)
+def test_what_is_wrong_with_the_batch_itself_is_named_too(about: dict[str, str], field: str) -> None:
+    whole = {"tenant": "t", "key": "k"} | about
+    with pytest.raises(InvalidItem, match=f"^PRD105 {field}: "):
+        read_batch(items=[GOOD], **whole)
+
+
+def test_a_batch_is_measured_in_bytes() -> None:
+    wide = [GOOD | {"content": chr(0x1F4A1) * 8_000, "occurrence": f"o{number}"} for number in range(13)]
+    with pytest.raises(InvalidItem, match="split them"):
+        read_batch(tenant="t", key="k", items=wide)
+
+
+def test_white_space_around_a_key_makes_no_other_key() -> None:
+    [trimmed, as_it_is] = read_batch(
+        tenant="t", key="k", items=[RECORD | {"key": " numpy\n"}, RECORD | {"key": "numpy"}]
+    ).items
+    assert trimmed == as_it_is, "the store would find either under both"

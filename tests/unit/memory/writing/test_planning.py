@@ -1,0 +1,145 @@
+"""Decisions on items: pure rules, by plain calls."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.changes import Deletion
+from perdure.entries import Lane, Memory, MemoryItem, Record, RecordItem, State, item_id
+from perdure.jobs import Batch, Decision
+from perdure.memory.writing.observation import observed
+from perdure.memory.writing.planning import Known, WritePolicy, occurrence_of, plan, same_statement
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+NOTHING = Known(entries={}, deletions={}, neighbours={})
+
+
+def memory(content: str, *, occurrence: str = "o1", confidence: float = 0.9, supersedes: str = "") -> MemoryItem:
+    return MemoryItem(
+        content=content, confidence=confidence, supersedes=supersedes, occurrence=occurrence, occurred_at=NOW
+    )
+
+
+def record(payload: str, occurrence: str, at: datetime = NOW) -> RecordItem:
+    return RecordItem(lane=Lane.PATTERN, key="k", payload=payload, occurrence=occurrence, occurred_at=at)
+
+
+def believed(item: MemoryItem, **more: object) -> Memory:
+    entry = observed(None, item_id("t", item), item, batch(item))
+    assert isinstance(entry, Memory)
+    return entry.changed(**more)
+
+
+def batch(*items: MemoryItem | RecordItem) -> Batch:
+    return Batch(tenant="t", key="k", items=items)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ada likes peanuts.", "Ada does not like peanuts."),
+        ("I prefer Python over JavaScript", "I prefer JavaScript over Python"),
+        ("Backups go to db-1", "Backups go to db-2"),
+        ("The limit is 5", "The limit is 50"),
+        ("Use C", "Use C++"),
+        ("Use C", "Use C#"),
+        ("Keep backups for ≥ 5 days", "Keep backups for ≤ 5 days"),
+        ("Alert when errors > 5", "Alert when errors < 5"),
+        ("The fee is $5", "The fee is €5"),
+        ("The check is x == y", "The check is x != y"),
+        ("The release is ✅", "The release is ❌"),
+        ("Plan A failed", "The plan failed"),
+        ("The deploy is frozen.", "The deploy is frozen?"),
+    ],
+)
+def test_a_difference_that_matters_makes_another_statement(one: str, other: str) -> None:
+    assert not same_statement(one, other)
+
+
+def test_case_articles_and_stops_do_not() -> None:
+    one, other = "The deploy freezes on Fridays.", "the deploy  freezes on fridays"
+    assert same_statement(one, other)
+    assert item_id("t", memory(one)) == item_id("t", memory(other)), "so both are one to mirror and deletion log"
+    assert not same_statement("...", "the ;")
+
+
+def test_what_was_forgotten_is_refused_unless_it_is_observed_anew() -> None:
+    item = memory("The lead is Kim.")
+    identifier = item_id("t", item)
+    gone = Deletion(id=identifier, at=NOW, reason="expired", run="r", occurrences=(occurrence_of("t", item),))
+    known = Known(entries={}, deletions={identifier: gone}, neighbours={})
+    assert plan(batch(item), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.REJECT
+    anew = item.changed(occurrence="o2", occurred_at=NOW + timedelta(seconds=1))
+    assert plan(batch(anew), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.INSERT
+    same_again = item.changed(occurred_at=NOW + timedelta(days=9))
+    assert plan(batch(same_again), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.REJECT
+
+
+def test_a_memory_below_the_bar_is_refused_and_a_record_is_not() -> None:
+    low = memory("Perhaps.", confidence=0.69)
+    happened = record("p", "o").changed(confidence=0.1)
+    decisions = [item.decision for item in plan(batch(low, happened), NOTHING, policy=WritePolicy(), at=NOW).items]
+    assert decisions == [Decision.REJECT, Decision.INSERT]
+
+
+@given(st.lists(st.integers(0, 6), max_size=30))
+def test_seen_counts_distinct_occurrences_whatever_is_retried(order: list[int]) -> None:
+    entry: Record | Memory | None = None
+    for number in order:
+        item = record("p", f"o{number}", NOW + timedelta(days=number))
+        entry = observed(entry, item_id("t", item), item, batch(item))
+    if entry is not None:
+        assert entry.seen == len(set(order)) == len(entry.occurrences)
+        assert entry.first_seen == NOW + timedelta(days=min(order))
+        assert entry.last_seen == NOW + timedelta(days=max(order))
+
+
+@given(st.lists(st.integers(0, 200), min_size=1, max_size=200))
+def test_the_list_of_occurrences_is_bounded(order: list[int]) -> None:
+    entry: Record | Memory | None = None
+    for number in order:
+        item = memory("The lead is Kim.", occurrence=f"o{number}")
+        entry = observed(entry, item_id("t", item), item, batch(item))
+    assert entry is not None
+    assert len(entry.occurrences) <= 64
+    assert entry.confidence <= 1
+
+
+def test_a_memory_that_was_replaced_comes_back_only_on_purpose() -> None:
+    kim, lee = memory("The lead is Kim."), memory("The lead is Lee.")
+    heir = believed(lee)
+    stored = believed(kim, state=State.SUPERSEDED, superseded_by=heir.id)
+    known = Known(entries={stored.id: stored, heir.id: heir}, deletions={}, neighbours={})
+
+    def decided(item: MemoryItem, known: Known = known) -> tuple[Decision, str]:
+        [planned] = plan(batch(item), known, policy=WritePolicy(), at=NOW).items
+        return planned.decision, planned.reason
+
+    anew = kim.changed(occurrence="o2")
+    for retried_or_said_in_passing in (kim, kim.changed(supersedes=heir.id), anew):
+        decision, reason = decided(retried_or_said_in_passing)
+        assert decision is Decision.REJECT
+        assert f"it was replaced by {heir.id}" in reason
+    assert decided(anew.changed(supersedes=heir.id)) == (Decision.SUPERSEDE, "")
+    purged = Known(entries={stored.id: stored}, deletions={}, neighbours={})
+    assert decided(anew, purged) == (Decision.REINFORCE, "")
+
+
+def test_an_observation_after_the_end_gives_a_new_one() -> None:
+    def until(occurrence: str, day: int, end: int | None) -> MemoryItem:
+        moment = {"occurred_at": NOW + timedelta(days=day), "valid_until": NOW + timedelta(days=end) if end else None}
+        return memory("Deploys are frozen.", occurrence=occurrence).changed(**moment)
+
+    def ends(*items: MemoryItem) -> datetime | None:
+        entry: Record | Memory | None = None
+        for item in items:
+            entry = observed(entry, "mem_1", item, batch(item))
+        return entry.valid_until if entry else None
+
+    assert ends(until("1", 0, 5), until("2", 7, 9)) == NOW + timedelta(days=9)
+    assert ends(until("1", 0, 5), until("2", 7, None)) is None, "it ended, and holds again"
+    assert ends(until("1", 0, 5), until("2", 3, 9)) == NOW + timedelta(days=9)
+    assert ends(until("1", 0, 5), until("2", 3, None)) == NOW + timedelta(days=5), "who names no end denies none"
+    assert ends(until("1", 3, 9), until("2", 0, 5)) == NOW + timedelta(days=9), "a late word is not the last"

@@ -1,0 +1,139 @@
+"""Skills in YAML: what is read, and what is refused with its field and fix."""
+
+from pathlib import Path
+
+import pytest
+
+from perdure.errors import InvalidInput
+from perdure.skills.library import SkillLibrary, read_skill
+from perdure.skills.shape import ForEach, MemoryTemplate, RecallStep, RecordTemplate, RememberStep, ToolStep
+
+WHOLE = """
+name: audit
+description: Looks at each thing
+inputs:
+  things: list
+  day: {default: 2026-01-02}
+steps:
+  - id: known
+    recall: {text: licences, lane: pattern, keys: "${inputs.things}"}
+  - for_each: "${inputs.things}"
+    as: thing
+    steps:
+      - id: look
+        tool: look
+        args: {name: "${thing}"}
+        when: "${!(thing in steps.known.records)}"
+        expect: "${output.licence != null}"
+        ask: "What licence has ${thing}?"
+        on_failure: ask
+        remember:
+          - {lane: pattern, key: "${thing}", payload: {licence: "${answer}"}}
+          - {memory: "The licence of ${thing} is known", type: fact, when: "${answer != null}"}
+  - id: end
+    remember: [{lane: feedback, key: audit, payload: done}]
+output: {looked: "${steps.thing.done}"}
+expect: "${output.looked > 0}"
+"""
+
+
+def test_a_whole_skill_is_read() -> None:
+    skill = read_skill(WHOLE)
+    known, block, end = skill.steps
+    assert isinstance(known, RecallStep)
+    assert isinstance(block, ForEach)
+    assert isinstance(end, RememberStep)
+    look = block.steps[0]
+    assert isinstance(look, ToolStep)
+    assert [type(one) for one in look.remember] == [RecordTemplate, MemoryTemplate]
+    assert block.id == block.element == "thing"
+    assert skill.inputs["day"].default == "2026-01-02"
+    assert not skill.inputs["day"].required
+
+
+def test_the_version_is_the_content() -> None:
+    assert read_skill(WHOLE).digest == read_skill(WHOLE + "\n# a comment").digest
+    assert read_skill(WHOLE).digest != read_skill(WHOLE.replace("things", "items")).digest
+    skill = read_skill(WHOLE)
+    assert type(skill).model_validate_json(skill.model_dump_json()) == skill
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [", "PRD102 skill: is not YAML.*line 1"),
+        ("- a", "skill: is a list"),
+        ("", "skill: is empty"),
+        ("name: x\nname: y\nsteps: []", "'name' is there twice"),
+        ("name: x", "PRD102 steps: is missing"),
+        ("name: x\nsteps: []", "steps"),
+        ("name: x\nstepz: []\nsteps: [{id: a, tool: t}]", r"stepz: is not a field here \(did you mean 'steps'\?\)"),
+        ("name: x\nsteps: [{id: a, tol: t}]", r"steps\[0\]: says nothing to do \(did you mean 'tool'\?\)"),
+        (
+            "name: x\nsteps: [{id: a, tool: t, wen: b}]",
+            r"steps\[0\].wen: is not a field here \(did you mean 'when'\?\)",
+        ),
+        ("name: x\nsteps: [{id: A-b, tool: t}]", r"steps\[0\].id"),
+        ("name: x\nsteps: [{id: a, tool: t}, {id: a, tool: t}]", r"steps\[1\].id: 'a' is taken by steps\[0\]"),
+        ("name: x\nsteps: [{id: a, tool: t, when: '${b +}'}]", r"PRD103 steps\[0\].when: .* does not parse"),
+        ("name: x\nsteps: [{id: a, tool: t, args: {n: ['${(}']}}]", r"steps\[0\].args.n\[0\]"),
+        ("name: x\nsteps: [{for_each: '${x}', as: package, steps: [{id: a, tool: t}]}]", "'package' is taken"),
+        ("name: x\nsteps: [{for_each: '${x}', as: list, steps: [{id: a, tool: t}]}]", "'list' is taken"),
+        ("name: x\nsteps: [{for_each: '${x}', as: 'null', steps: [{id: a, tool: t}]}]", "'null' is taken"),
+        ("name: x\nsteps: [{for_each: '${x}', steps: [{id: a, tool: t}]}]", r"steps\[0\].as: is missing"),
+        ("name: x\nsteps: [{id: a, recall: {txt: b}}]", r"steps\[0\].recall.txt: .*did you mean 'text'"),
+        ("name: x\nsteps: [{id: a, recall: {keys: [b]}}]", "keys need a lane"),
+        ("name: x\nsteps: [{id: a, remember: [{lane: patern, key: k, payload: 1}]}]", r"remember\[0\].lane"),
+        ("name: x\nsteps: [{id: a, tool: t, on_failure: explode}]", r"steps\[0\].on_failure"),
+        ("name: x\ninputs: {a: strin}\nsteps: [{id: a, tool: t}]", r"inputs.a.type"),
+    ],
+)
+def test_a_mistake_is_named(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(text)
+
+
+def test_blocks_are_two_deep_at_most() -> None:
+    inner = "{id: s, tool: t}"
+    for name in "abc":
+        inner = f"{{for_each: '${{[1]}}', as: {name}, steps: [{inner}]}}"
+    with pytest.raises(InvalidInput, match="nested deeper than 2"):
+        read_skill(f"name: x\nsteps: [{inner}]")
+
+
+def test_the_library_suggests_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "audit.yaml").write_text(WHOLE)
+    library = SkillLibrary((tmp_path,))
+    assert library.names() == ["audit"]
+    assert library.get("audit").name == "audit"
+    with pytest.raises(InvalidInput, match=r"no skill 'adit' .did you mean 'audit'"):
+        library.get("adit")
+
+
+def test_words_and_dates_stay_what_was_written() -> None:
+    skill = read_skill(
+        "name: x\nsteps: [{id: a, tool: t, args: {on: no, day: 2026-01-02, at: 12:30, code: 0815, id: 1_000, "
+        "commit: 12e4, is: true, n: -3, zero: 0, half: .5, big: 1.5e+3}}]"
+    )
+    step = skill.steps[0]
+    assert isinstance(step, ToolStep)
+    words = {"on": "no", "day": "2026-01-02", "at": "12:30", "code": "0815", "id": "1_000", "commit": "12e4"}
+    assert step.args == {**words, "is": True, "n": -3, "zero": 0, "half": 0.5, "big": 1500.0}
+
+
+def test_a_few_lines_of_aliases_cannot_exhaust_the_process() -> None:
+    lines = ["    a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"    a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+    text = "name: x\nsteps:\n- id: a\n  tool: t\n  args:\n" + "\n".join(lines)
+    with pytest.raises(InvalidInput, match="PRD102 skill: is not YAML: its aliases come to more than 100,000 values"):
+        read_skill(text)
+    few = read_skill("name: x\nsteps:\n- &first {id: a, tool: t, args: {n: &n [1], m: *n}}\n- {<<: *first, id: b}")
+    first, second = few.steps
+    assert isinstance(first, ToolStep)
+    assert second == first.changed(id="b")
+    assert first.args == {"n": [1], "m": [1]}
+
+
+def test_a_huge_document_is_refused_before_it_is_read() -> None:
+    with pytest.raises(InvalidInput, match="PRD102 skill: has 50,000,009 characters"):
+        read_skill("name: x\n#" + "x" * 50_000_000)

@@ -1,0 +1,108 @@
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.entries import MARKER, Lane, Memory, MemoryType, Record, Source, State
+from perdure.errors import InvalidInput
+from perdure.identity import canonical_json
+from perdure.stores.weaviate.mapping import NEVER, entry_from, micros, properties_of
+
+# To the minute, as offsets are in JSON: what has passed through it has no other.
+ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+MOMENTS = st.datetimes(timezones=ZONES)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=80)
+UNITS = st.floats(0, 1)
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300) | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=8,
+)
+COMMON: dict[str, st.SearchStrategy[Any]] = {
+    "occurrences": st.lists(TEXTS, max_size=3).map(tuple),
+    "seen": st.integers(1, 10**6),
+    "first_seen": MOMENTS,
+    "last_seen": MOMENTS,
+    "last_accessed": st.none() | MOMENTS,
+    "access_count": st.integers(0, 10**6),
+    "confidence": UNITS,
+    "importance": st.none() | UNITS,
+    "valid_until": st.none() | MOMENTS,
+    "state": st.sampled_from(State),
+    "forget_after": st.none() | MOMENTS,
+    "forget_reason": TEXTS,
+    "purge_after": st.none() | MOMENTS,
+    "version": st.integers(1, 10**6),
+    "operations": st.lists(TEXTS, max_size=3).map(tuple),
+}
+MEMORIES = st.builds(
+    Memory,
+    id=st.just("mem_1"),
+    text=TEXTS.filter(bool),
+    memory_type=st.sampled_from(MemoryType),
+    source=st.sampled_from(Source),
+    tags=st.lists(TEXTS, max_size=3).map(tuple),
+    **COMMON,
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Record:
+    headline = draw(TEXTS)
+    try:
+        canonical = canonical_json(draw(JSON)).decode()
+    except InvalidInput:
+        canonical = "null"
+    text = f"{headline}\n{MARKER}{canonical}"
+    return Record(
+        id="exec_1",
+        text=text,
+        lane=draw(st.sampled_from(Lane)),
+        key=draw(TEXTS),
+        payload=json.loads(canonical),
+        **{name: draw(strategy) for name, strategy in COMMON.items()},
+    )
+
+
+@given(MEMORIES | records())
+def test_an_entry_comes_back_as_it_was(entry: Record | Memory) -> None:
+    properties = properties_of(entry)
+    assert entry_from(str(properties["text"]), str(properties["document"])) == entry
+
+
+@given(records())
+def test_a_payload_is_kept_in_the_text_alone(record: Record) -> None:
+    assert '"payload"' not in str(properties_of(record)["document"]).replace('\\"', "")
+
+
+@given(MEMORIES, MEMORIES)
+def test_every_write_has_every_property(one: Memory, other: Memory) -> None:
+    assert properties_of(one).keys() == properties_of(other).keys()
+    assert None not in properties_of(one).values()
+
+
+@given(
+    st.datetimes(datetime(1800, 1, 1), datetime(2255, 1, 1), timezones=st.timezones()),
+    st.integers(-(10**12), 10**12),
+)
+def test_moments_keep_their_order_to_the_microsecond(moment: datetime, apart: int) -> None:
+    other = moment + timedelta(microseconds=apart)
+    difference = (other.astimezone(UTC) - moment.astimezone(UTC)) // timedelta(microseconds=1)
+    assert micros(other) - micros(moment) == difference
+    assert float(micros(moment)) == micros(moment)
+
+
+def test_no_moment_is_the_last_of_all() -> None:
+    assert micros(None) == NEVER >= micros(datetime.max.replace(tzinfo=UTC))
+    assert micros(datetime.min.replace(tzinfo=UTC)) == -NEVER
+
+
+@pytest.mark.parametrize("text", ["a", f"a\n{MARKER}[1"])
+def test_a_record_that_could_not_be_read_back_is_not_written(text: str) -> None:
+    now = datetime.now(UTC)
+    record = Record(id="exec_1", text=text, payload=[1], lane=Lane.PATTERN, key="k", first_seen=now, last_seen=now)
+    with pytest.raises(InvalidInput, match=MARKER):
+        properties_of(record)

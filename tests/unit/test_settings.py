@@ -1,0 +1,132 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from perdure.errors import InvalidInput
+from perdure.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for variable in list(os.environ):
+        if variable.startswith("PERDURE_"):
+            monkeypatch.delenv(variable)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    for variable in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def test_defaults_are_in_the_users_folders(tmp_path: Path) -> None:
+    settings = Settings()
+
+    assert settings.home == tmp_path / "me/.local/share/perdure"
+    assert settings.cache == tmp_path / "me/.cache/perdure"
+    assert settings.mirror_folder == settings.home / "mirror"
+    assert settings.configured_addresses() is None
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "perdure.toml").write_text('task_queue = "file"\nclaim_ttl_days = 7\n')
+    monkeypatch.setenv("PERDURE_TASK_QUEUE", "environment")
+
+    settings = Settings()
+
+    assert (settings.task_queue, settings.claim_ttl_days) == ("environment", 7)
+
+
+def test_the_users_file_is_read_where_there_is_no_other(tmp_path: Path) -> None:
+    folder = tmp_path / "me/.config/perdure"
+    folder.mkdir(parents=True)
+    (folder / "perdure.toml").write_text('task_queue = "mine"\n')
+
+    assert Settings().task_queue == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('task_que = "x"', "task_que: is not a setting (did you mean task_queue?)"),
+        ('task_queue = "a b"', "task_queue: string should match pattern"),
+        ("claim_ttl_days = 0", "claim_ttl_days: input should be greater than"),
+        ('weaviate_url = "localhost"', "weaviate_url: value error, must be a URL"),
+        ("task_queue", "is not TOML"),
+    ],
+)
+def test_a_bad_file_is_refused_naming_the_field(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "perdure.toml").write_text(text)
+
+    with pytest.raises(InvalidInput) as raised:
+        Settings()
+
+    assert message in str(raised.value)
+
+
+def test_an_unknown_variable_is_refused_naming_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_REDIS", "redis://h")
+
+    with pytest.raises(InvalidInput, match=r"PERDURE_REDIS: is not a setting .did you mean PERDURE_REDIS_URL"):
+        Settings()
+
+
+def test_a_list_that_is_none_is_refused_with_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_TOOLS", "my.tools")
+
+    with pytest.raises(InvalidInput, match=r"tools: is not a list .write it as JSON: PERDURE_TOOLS="):
+        Settings()
+
+
+def test_a_missing_named_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_CONFIG", "/nowhere.toml")
+
+    with pytest.raises(InvalidInput, match=r"there is no file /nowhere\.toml"):
+        Settings()
+
+
+def test_a_refused_secret_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_REDIS_URL", "hunter2")
+
+    with pytest.raises(InvalidInput) as raised:
+        Settings()
+
+    assert "hunter2" not in str(raised.value)
+
+
+def test_another_process_loads_the_same_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(
+        home=tmp_path / "home",
+        tools=("a.b", "c"),
+        skills=(tmp_path / "skills",),
+        weaviate_api_key="secret",
+        trace_content=True,
+        redis_url="redis://:pw@host:1",
+    )
+    (tmp_path / "perdure.toml").write_text('openai_base_url = "http://elsewhere"\n')
+    for name, value in settings.environment().items():
+        monkeypatch.setenv(name, value)
+
+    assert Settings() == settings
+
+
+def test_temporal_is_configured_temporals_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "temporal.example:7233")
+    monkeypatch.setenv("PERDURE_WEAVIATE_URL", "http://weaviate.example:8080/")
+    monkeypatch.setenv("PERDURE_REDIS_URL", "redis://redis.example")
+
+    addresses = Settings().configured_addresses()
+
+    assert addresses is not None
+    assert addresses.temporal == "temporal.example:7233"
+    assert addresses.weaviate_url == "http://weaviate.example:8080"
+
+
+def test_folders_are_those_of_whoever_wrote_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_SKILLS", '["skills", "~/skills"]')
+    environment = Settings().environment()
+
+    # As the supervisor and its worker do.
+    monkeypatch.chdir("/")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert Settings().skills == (tmp_path / "skills", tmp_path / "me/skills")

@@ -1,0 +1,122 @@
+"""Tools: their signature is their contract, and a bad one is refused when it is made."""
+
+import datetime
+from enum import StrEnum
+from typing import Any
+
+import pytest
+
+from activities.forgetting import ForgettingActivities
+from activities.jobs import IngestActivities
+from activities.memory import RecallActivities
+from activities.steps import RecallStepActivities, StepActivities
+from activities.tasks import EvaluationActivities, TaskActivities
+from perdure import ToolCall, tool
+from perdure.errors import InvalidInput, ResultTooLarge
+from perdure.model import Model
+from perdure.tools import RESERVED, Effect, Toolbox
+
+
+class Size(StrEnum):
+    SMALL = "small"
+
+
+class Thing(Model):
+    name: str
+    at: datetime.date
+
+
+@tool(effect="read")
+async def measure(thing: Thing, size: Size = Size.SMALL, *, call: ToolCall, factor: float = 2) -> Thing:
+    """Measure."""
+    assert call.step == "here"
+    return thing.changed(name=f"{thing.name} {size} {factor}")
+
+
+CALL = ToolCall(idempotency_key="k", task_id="t", step="here", attempt=1, deadline=datetime.datetime.now(datetime.UTC))
+
+
+async def test_arguments_are_made_of_json() -> None:
+    keywords = measure.validate({"thing": {"name": "a", "at": "2026-01-02"}, "size": "small"})
+    result = measure.jsonable(await measure.call(CALL, keywords))
+    assert result == {"name": "a small 2", "at": "2026-01-02"}
+    assert measure.parameters == {"thing": True, "size": False, "factor": False}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "args.thing: is missing"),
+        ({"thing": {"name": 1, "at": "2026-01-02"}}, "args.thing.name"),
+        (
+            {"thing": {"name": "a", "at": "2026-01-02"}, "factor": "3"},
+            "PRD104 args.factor: input should be a valid num",
+        ),
+        ({"thing": {"name": "a", "at": "2026-01-02"}, "sise": "small"}, "args.sise: .*did you mean 'size'"),
+    ],
+)
+def test_a_wrong_argument_is_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        measure.validate(arguments)
+
+
+def test_what_is_not_json_or_too_large_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="float that is not JSON"):
+        measure.jsonable(float("nan"))
+    with pytest.raises(InvalidInput, match="object that is not JSON"):
+        measure.jsonable(object())
+    with pytest.raises(ResultTooLarge, match="2,000,002 bytes"):
+        measure.jsonable("x" * 2_000_000)
+    assert measure.jsonable("x" * 1_999_998) is not None
+
+
+def test_a_bad_tool_is_refused_when_it_is_made() -> None:
+    with pytest.raises(InvalidInput, match="not an async function"):
+
+        @tool(effect="read")  # pyright: ignore[reportArgumentType]
+        def blocking() -> int:  # pyright: ignore[reportUnusedFunction]
+            return 1
+
+    with pytest.raises(InvalidInput, match="no type for 'untyped'"):
+
+        @tool(effect="read")
+        async def vague(untyped) -> int:  # pyright: ignore  # type: ignore[no-untyped-def]
+            return 1
+
+    with pytest.raises(InvalidInput, match="name that is taken"):
+
+        @tool(effect="read", name="recall")
+        async def own() -> int:  # pyright: ignore[reportUnusedFunction]
+            return 1
+
+
+def test_no_tool_takes_the_name_of_an_activity_of_ours() -> None:
+    ours = (
+        *(EvaluationActivities, ForgettingActivities, IngestActivities, RecallActivities, RecallStepActivities),
+        *(StepActivities, TaskActivities),
+    )
+    marks = [getattr(value, "__temporal_activity_definition", None) for owner in ours for value in vars(owner).values()]
+    names = {mark.name for mark in marks if mark is not None}
+    assert len(names) > 15
+    assert names <= RESERVED
+
+
+def test_a_box_is_loaded_from_modules() -> None:
+    box = Toolbox.load(["tests.support.tools"])
+    assert "append" in box
+    assert box.get("append").effect is Effect.ONCE
+    with pytest.raises(InvalidInput, match="did you mean 'append'"):
+        box.get("apend")
+    with pytest.raises(InvalidInput, match="cannot be imported"):
+        Toolbox.load(["tests.support.nothing"])
+    with pytest.raises(InvalidInput, match="holds no tool"):
+        Toolbox.load(["perdure.model"])
+
+
+def test_a_name_can_be_there_once_only() -> None:
+    @tool(effect="read", name="measure")
+    async def other() -> int:
+        return 1
+
+    with pytest.raises(InvalidInput, match="measure: is there twice"):
+        Toolbox([measure, other])

@@ -1,0 +1,71 @@
+"""What the command line refuses by itself, before it asks any server."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from worker.cli.app import app
+
+TASKS = {
+    "hello\n": "is text (write a mapping: name: value)",
+    "": "is empty (write a mapping: name: value)",
+    "task_id: t\ntask_id: u\n": "the key 'task_id' is there twice in line 2",
+    "task_id: t\nuser_id: ada\nskil: x\n": "skil: is not a field here (did you mean 'skill'?)",
+    "task_id: t\nskill: dependency-audit\n": "user_id: is missing",
+    "task_id: t\nuser_id: ada\nskill: s\nlimits: {steps: none}\n": "limits.steps: input should be a valid integer",
+    "task_id: t\nuser_id: ada\nskill: s\nmemory: of\n": "memory: 'of' is no choice (did you mean 'off'?)",
+}
+
+COMMANDS = {
+    "run nothing.yaml": "nothing.yaml: cannot be read: No such file or directory",
+    "recall --user u --key k": "--key: needs a lane (add --lane recommendation or feedback or pattern)",
+    "recall --user u": "text: is missing (say what it is about, or name a log with --lane)",
+    "recall x --user=": "--user: is empty (say whose memory)",
+    "remember --user u": "content: is missing (give one of them)",
+    "remember x --user=": "--user: is empty (say whose memory)",
+    "remember x --user u --file object.json": "content: is there beside --file (give one of them)",
+    "remember --user u --file object.json": "object.json: is not a JSON list of items",
+    "remember --user u --file nothing.json": "nothing.json: cannot be read: No such file or directory",
+    "remember --user u --file nan.json": "nan.json: is not a JSON list of items",
+    "recall x --user \udcff": "user_id: input should be a valid string",
+    "answer task-x --by=me  yes": "question_id: string should have at least 1 character",
+    "forget --undo": "--undo: needs to know what (add --user, or --run with the id of a sweep)",
+    "forget --undo --user u --dry-run": "--undo: is not for --dry-run or --approve (leave them out)",
+    "forget --undo --user u --approve": "--undo: is not for --dry-run or --approve (leave them out)",
+    "forget --run r": "--run: is only for --undo (add --undo, or leave --run out)",
+}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "object.json").write_text("{}")
+    (tmp_path / "nan.json").write_text('[{"kind": "record", "payload": {"x": NaN}}]')
+
+
+def refused(*arguments: str) -> str:
+    ran = CliRunner().invoke(app, arguments)
+    assert ran.exit_code == 2, ran.output
+    assert ran.stdout == ""
+    assert ran.stderr.count("\n") == 1
+    return ran.stderr
+
+
+@pytest.mark.parametrize("text", TASKS)
+def test_a_task_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "task.yaml").write_text(text)
+
+    assert TASKS[text] in refused("run", "task.yaml")
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_command_is_refused(line: str) -> None:
+    assert COMMANDS[line] in refused(*line.split(" "))
+
+
+def test_a_misspelt_command_is_put_right() -> None:
+    ran = CliRunner().invoke(app, ["statu"])
+
+    assert ran.exit_code == 2
+    assert "did you mean 'status'?" in ran.stderr

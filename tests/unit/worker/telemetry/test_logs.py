@@ -1,0 +1,68 @@
+"""Log lines: what went wrong and where, without content."""
+
+import json
+import logging
+from collections.abc import Generator
+
+import pytest
+import structlog
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
+
+from perdure.temporal.failures import FailureInterceptor
+from worker.telemetry import configure_logging
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    yield
+    root.handlers = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+def choke(content: str) -> None:
+    raise ValueError(f"cannot read {content}")
+
+
+class Choking(ActivityInboundInterceptor):
+    def __init__(self) -> None:
+        pass
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> None:
+        choke(" ".join(["the", "secret"]))
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+async def test_an_unexpected_failure_is_logged_without_content(
+    capsys: pytest.CaptureFixture[str], as_json: bool
+) -> None:
+    configure_logging(as_json=as_json)
+    inbound = FailureInterceptor().intercept_activity(Choking())
+    run = ExecuteActivityInput(fn=choke, args=[], executor=None, headers={})
+    with pytest.raises(ApplicationError, match="ValueError in "):
+        await ActivityEnvironment().run(inbound.execute_activity, run)
+    written = capsys.readouterr().err
+    assert "ValueError" in written
+    assert "in choke" in written
+    assert "cannot read the secret" not in written
+    assert not as_json or json.loads(written)["error"] == "ValueError"
+
+
+def test_a_terminal_shows_no_local_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(as_json=False)
+
+    def fail(words: list[str]) -> None:
+        content = " ".join(words)
+        raise LookupError(str(len(content)))
+
+    try:
+        fail(["the", "secret"])
+    except LookupError:
+        logging.getLogger("temporalio.activity").warning("Completing activity as failed", exc_info=True)
+    written = capsys.readouterr().err
+    assert "LookupError" in written
+    assert "the secret" not in written

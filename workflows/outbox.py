@@ -1,0 +1,146 @@
+"""What a task learned, on its way to memory: gathered, and handed to ingest jobs beside the steps.
+
+Never makes a step wait, or fail, for it, unless the step says that it is critical.
+"""
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+with workflow.unsafe.imports_passed_through():
+    from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
+    from perdure.entries import Item
+    from perdure.jobs import Batch, Receipt
+    from workflows import options
+    from workflows.failures import problem_of
+
+BATCH = 25
+"""Items that are handed to one job: about 100 kB in the history at their usual size."""
+
+
+class Learning:
+    """What one task learned.
+
+    Args:
+        learned: How far earlier runs of the task came with it.
+    """
+
+    def __init__(self, learned: Learned) -> None:
+        self._learned = learned
+        self._tenant = self._agent = ""
+        self._waiting: dict[str, Batch] = {}
+        self._submitting: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def learned(self) -> Learned:
+        """How far it has come."""
+        return self._learned.changed(unsent=(*self._learned.unsent, *self._waiting.values()))
+
+    def start(self, tenant: str, agent: str) -> None:
+        """Begin with what an earlier run could not hand over.
+
+        Args:
+            tenant: Whose memory it is for.
+            agent: Who learned it.
+        """
+        self._tenant, self._agent = tenant, agent
+        unsent = self._learned.unsent
+        self._update(unsent=())
+        for batch in unsent:
+            self._send(batch)
+
+    def add(self, items: tuple[Item, ...], refused: tuple[str, ...]) -> None:
+        """Take up what a step has to remember; hand it over once it is enough for a job."""
+        self._update(buffer=(*self._learned.buffer, *items))
+        self._refuse(*refused)
+        if len(self._learned.buffer) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over what there is; it is tried until it is accepted or refused."""
+        for batch in self._batches():
+            self._send(batch)
+
+    async def finish(self, items: tuple[Item, ...], refused: tuple[str, ...]) -> None:
+        """Take up what a step has to remember, and wait until it is searchable, rejected or held.
+
+        Raises:
+            ActivityError: When a job failed.
+        """
+        self.flush()
+        self._update(buffer=items)
+        self._refuse(*refused)
+        for job in [await self._submit(batch) for batch in self._batches()]:
+            receipt = await workflow.execute_activity(
+                "wait_ingest", job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
+            )
+            self._update(receipts=(*self._learned.receipts, receipt)[-RECEIPTS_KEPT:])
+
+    async def settle(self, limit: timedelta) -> bool:
+        """Wait until every batch is accepted or refused, but not longer than the limit.
+
+        Returns:
+            Whether they are.
+        """
+        if self._waiting:
+            try:
+                await workflow.wait_condition(lambda: not self._waiting, timeout=limit)
+            except TimeoutError:
+                return False
+        return True
+
+    async def close(self, limit: timedelta) -> None:
+        """Hand over all there is, at a task's end; what is not accepted in time is named among the refused."""
+        self.flush()
+        if not await self.settle(limit):
+            items = sum(len(batch.items) for batch in self._waiting.values())
+            self._refuse(f"{items} items: not accepted in time")
+
+    def _send(self, batch: Batch) -> None:
+        self._waiting[batch.key] = batch
+        self._submitting[batch.key] = asyncio.create_task(self._hand_over(batch))
+
+    async def _hand_over(self, batch: Batch) -> None:
+        try:
+            await self._submit(batch)
+        except ActivityError as error:
+            self._refuse(f"{len(batch.items)} items: {problem_of(error)}")
+        finally:
+            self._waiting.pop(batch.key, None)
+            self._submitting.pop(batch.key, None)
+
+    async def _submit(self, batch: Batch) -> str:
+        job = await workflow.execute_activity(
+            "submit_ingest",
+            batch,
+            result_type=str,
+            summary=f"{len(batch.items)} to remember",
+            **options.of_ingest(),
+        )
+        self._update(jobs=(*self._learned.jobs, job)[-JOBS_KEPT:])
+        return job
+
+    def _batches(self) -> list[Batch]:
+        """Make batches of all that was gathered; their keys are the same in every replay."""
+        run, buffer, made = workflow.info().workflow_id, self._learned.buffer, self._learned.batches
+        batches = [
+            Batch(
+                tenant=self._tenant,
+                key=f"{run}/{made + number}",
+                items=buffer[start : start + BATCH],
+                run=run,
+                agent=self._agent,
+            )
+            for number, start in enumerate(range(0, len(buffer), BATCH))
+        ]
+        remembered = self._learned.remembered + len(buffer)
+        self._update(buffer=(), batches=made + len(batches), remembered=remembered)
+        return batches
+
+    def _refuse(self, *reasons: str) -> None:
+        self._update(refused=(*self._learned.refused, *reasons)[-REFUSED_KEPT:])
+
+    def _update(self, **changes: object) -> None:
+        self._learned = self._learned.changed(**changes)
