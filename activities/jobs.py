@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
@@ -20,6 +20,7 @@ from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
+from perdure.requests import RememberRequest
 from perdure.stores.journal.lines import BatchLine
 from perdure.stores.journal.log import Mirror
 from perdure.stores.tenant_key import TenantKey
@@ -38,15 +39,6 @@ def job_id(batch: Batch) -> str:
     """Give the id of a batch's job: tenant, the caller's key and the items, so the same batch is the same job."""
     items: list[JsonValue] = [item.model_dump(mode="json") for item in batch.items]
     return f"ingest-{batch.tenant}-{digest('job/1', batch.tenant, batch.key, items)[:32]}"
-
-
-class RememberRequest(Passed):
-    """Items to remember, from somebody who knows the user and not the tenant."""
-
-    user_id: str = Field(min_length=1)
-    key: str
-    items: tuple[JsonValue, ...]
-    agent: str | None = None
 
 
 class PlanRequest(Passed):

@@ -1,58 +1,48 @@
-"""Recall for whoever asks outside a task. How it is answered is the recall room's."""
+"""Recall for callers outside a task that have no tenant key."""
 
 from datetime import UTC, datetime
 
-from pydantic import Field
 from temporalio import activity
 
-from perdure.documents import validated
-from perdure.entries import Lane
 from perdure.errors import ResultTooLarge
-from perdure.memory.recall.query import Query, RecallResult
+from perdure.memory.recall.query import Query
 from perdure.memory.recall.service import Recall
-from perdure.model import Passed
+from perdure.requests import RecallRequest, Reference
+from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
+from perdure.temporal.heartbeats import kept_alive
+from perdure.temporal.names import Activity
 from perdure.tools import RESULT_LIMIT
 
 
-class RecallRequest(Passed):
-    """A question to memory, from somebody who knows the user and not the tenant."""
-
-    user_id: str = Field(min_length=1)
-    text: str = ""
-    lane: Lane | None = None
-    keys: tuple[str, ...] = ()
-    limit: int = 10
-    session: str = ""
-    """The session whose episodes count; empty: none."""
-
-
-class RecallActivities:
+class MemoryActivities:
     """Recall outside of tasks.
 
     Args:
-        recall: The worker's one recall service.
+        recall: The worker's recall service.
         key: Turns user ids into tenants.
+        answers: Where answers wait until they are fetched.
     """
 
-    def __init__(self, recall: Recall, key: TenantKey) -> None:
+    def __init__(self, recall: Recall, key: TenantKey, answers: Outputs) -> None:
         self._recall = recall
         self._key = key
+        self._answers = answers
 
-    @activity.defn(name="recall_memory")
-    async def recall_memory(self, request: RecallRequest) -> RecallResult:
-        """Answer from every tier; a store that is down makes the answer degraded, not a failure.
+    @activity.defn(name=Activity.RECALL_MEMORY)
+    @kept_alive
+    async def recall_memory(self, request: RecallRequest) -> Reference:
+        """Answer from every tier, and return where the answer is kept; a store that is down makes it degraded.
 
         Raises:
-            ResultTooLarge: When there is more under the keys than Temporal carries.
+            InvalidInput: The question is malformed.
+            ResultTooLarge: There is more under the keys than a caller can be given.
         """
-        question = request.model_dump(exclude={"user_id"})
         tenant = self._key.tenant_of(request.user_id)
-        query = validated(Query, {**question, "tenant": tenant, "now": datetime.now(UTC)}, "")
-        found = await self._recall.recall(query)
-        # Temporal would refuse it with words of its own, and try again.
-        if (size := len(found.model_dump_json().encode())) > RESULT_LIMIT:
+        found = await self._recall.recall(Query.of(request, tenant=tenant, now=datetime.now(UTC)))
+        encoded = found.model_dump_json()
+        if (size := len(encoded.encode())) > RESULT_LIMIT:
             raise ResultTooLarge(
-                f"the answer has {size:,} bytes, and at most {RESULT_LIMIT:,} can be given back (ask for fewer keys)"
+                f"the answer has {size:,} bytes, and at most {RESULT_LIMIT:,} can be returned (ask for fewer keys)"
             )
-        return found
+        return Reference(tenant=tenant, id=await self._answers.keep(tenant, encoded))

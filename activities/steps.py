@@ -21,7 +21,6 @@ from perdure.agent.steps.calls import (
     StepOutcome,
 )
 from perdure.agent.steps.runner import Attempt, StepRunner
-from perdure.documents import validated
 from perdure.errors import PerdureError, ToolFailed
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.tasks import RecallSummary, StepStatus
@@ -146,8 +145,7 @@ class RecallStepActivities:
 
 
 def _query(call: RecallCall, wish: RecallWish) -> Query:
-    data = {"tenant": call.tenant, "session": call.session, "now": call.now, **wish.model_dump()}
-    return validated(Query, data, f"{call.path}.recall")
+    return Query.of(wish, f"{call.path}.recall", tenant=call.tenant, session=call.session, now=call.now)
 
 
 def _parts(found: RecallResult) -> dict[str, JsonValue]:

@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import weaviate
 from pydantic import JsonValue
-from temporalio.client import Client
 from temporalio.worker import Worker
 from weaviate.classes.config import Configure, DataType, Property
 from weaviate.classes.data import DataObject
@@ -18,8 +17,8 @@ from bench.sentences import sentences
 from perdure.jobs import Fate, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.models.embedding.minilm import MiniLMEmbedder
-from perdure.settings import Addresses, Settings, temporal_connect
-from perdure.temporal.converter import DATA_CONVERTER
+from perdure.settings import Addresses, Settings
+from perdure.temporal.connection import connected
 from worker.process import make_worker
 from worker.wiring import open_services
 
@@ -51,8 +50,9 @@ async def run(addresses: Addresses) -> dict[str, float]:
 async def _ours(addresses: Addresses, texts: list[str]) -> float:
     """Items a second through the product's own path: submit, plan, apply, confirm, receipt."""
     settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
-    client = await Client.connect(**temporal_connect(addresses), data_converter=DATA_CONVERTER)
+    client = await connected(addresses.temporal)
     async with open_services(settings, addresses) as services:
+        await services.longterm.prepare()
         await services.embedder.embed(["warm"])
         worker: Worker = make_worker(client, services, settings)
         async with worker:

@@ -77,6 +77,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
             write_timeout=120,
         )
         stack.push_async_callback(longterm.close)
+        await longterm.prepare()
         redis = connect(addresses.redis_url)
         stack.push_async_callback(redis.aclose)
         client = weaviate.use_async_with_custom(

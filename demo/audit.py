@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from temporalio.client import WorkflowHandle
 
+from perdure.changes import Actor, ActorKind
 from perdure.questions import Answer, Question
 from perdure.tasks import Progress, TaskResult
-from worker.cli.following import how_to_answer, progress_of
+from worker.cli.following import how_to_answer
 from worker.cli.output import err
+from worker.gateway import Gateway, TaskHandle
+
+SHOWN_BY = Actor(kind=ActorKind.PERSON, id="perdure demo")
 
 _PERIOD = 0.1
 
@@ -33,7 +36,8 @@ class Watched:
 class Watcher:
     """Follows a task; says when it got somewhere, also across the deaths of its workers."""
 
-    def __init__(self, handle: WorkflowHandle[object, TaskResult], label: str) -> None:
+    def __init__(self, gateway: Gateway, handle: TaskHandle, label: str) -> None:
+        self._gateway = gateway
         self._handle = handle
         self._label = label
         self._killed: tuple[float, int] | None = None
@@ -61,7 +65,7 @@ class Watcher:
         with Bar(*columns, console=err, transient=True) as bar:
             line = bar.add_task(self._label, total=None, step="")
             while not result.done():
-                progress = await progress_of(self._handle)
+                progress = await self._gateway.progress(self._handle.id)
                 if progress is not None:
                     bar.update(line, completed=progress.done, total=progress.total or None, step=progress.step)
                     self._note(progress)
@@ -85,7 +89,5 @@ class Watcher:
             bar.console.print(how_to_answer(self._handle.id, question), markup=False)
             words = question.text.split()
             licence = next((ANSWERS[word] for word in words if word in ANSWERS), "LicenseRef-Proprietary")
-            await self._handle.execute_update(
-                "answer", Answer(question_id=question.id, value=licence, by="perdure demo")
-            )
+            await self._gateway.answer(self._handle.id, Answer(question_id=question.id, value=licence), by=SHOWN_BY)
             bar.console.print(f"  answered through the same update: {licence}", markup=False)

@@ -10,24 +10,20 @@ from typing import Annotated
 
 import typer
 from packaging.markers import default_environment
-from temporalio.client import Client
 
-from activities.jobs import RememberRequest
-from demo.audit import ANSWERS, Watcher
+from demo.audit import ANSWERS, SHOWN_BY, Watcher
 from demo.ledger import attempts_again, read_ledger, with_one_version_changed
 from demo.workers import DemoWorker
 from localservers import ensure, running, stop
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate, Receipt
+from perdure.jobs import Fate
+from perdure.requests import ForgetRequest, RememberRequest, UndoRequest
 from perdure.settings import Addresses, Settings
 from perdure.tasks import AgentTask, Progress, TaskResult
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
-from worker.cli.memory import ask_worker, have_run
 from worker.cli.output import Exit, explained, out, program, say
-from worker.cli.tasks import start
-from worker.connection import connected
-from workflows.forget_memory import ForgetResult, ForgetRun
-from workflows.undo_forgetting import UndoResult, UndoRun
+from worker.gateway import Gateway
+from workflows.forget_memory import ForgetResult
 
 _DAY = datetime(2026, 5, 4, tzinfo=UTC)
 """The day that the first audit is about: an input of the task, so that the second can be about the next."""
@@ -87,12 +83,12 @@ class Demo:
         """Show everything; gives whether every figure is what it has to be."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        client = await connected(self._addresses)
+        gateway = Gateway(self._settings, self._addresses, notify=say)
         began = time.monotonic()
         try:
-            await self._crashing_audit(client)
-            await self._audit_of_the_next_day(client)
-            await self._forgetting(client)
+            await self._crashing_audit(gateway)
+            await self._audit_of_the_next_day(gateway)
+            await self._forgetting(gateway)
         finally:
             if self._worker is not None:
                 await self._worker.stop()
@@ -103,13 +99,13 @@ class Demo:
             out.print(f"  [red]{problem}[/]")
         return not self._problems
 
-    async def _crashing_audit(self, client: Client) -> None:
+    async def _crashing_audit(self, gateway: Gateway) -> None:
         total = len(self._packages)
         out.print(f"\n[bold]1. Killed twice[/]: an audit of {self._lock.name}, {total} packages, one report row each")
         report = self._folder / "day-1.csv"
         worker = await self._new_worker(crash_at=f"tool.acted:{max(1, total // 3)}")
-        handle, _ = await start(client, self._task("day-1", self._lock, report, _DAY), self._settings)
-        watcher = Watcher(handle, "auditing")
+        handle, _ = await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)
+        watcher = Watcher(gateway, handle, "auditing")
         killed: list[str] = []
 
         async def replace(how: str) -> None:
@@ -141,28 +137,28 @@ class Demo:
         self._hold("two workers were killed and resumed", len(watcher.seen.resumed_after) == 2)
         self._hold("rows = packages, none twice", ledger.rows == total and not ledger.duplicates and not ledger.missing)
         self._hold("each resumed within 6 s", all(seconds < 6 for seconds in watcher.seen.resumed_after))
-        await self._questions(client, watcher, result)
+        await self._questions(gateway, watcher, result)
 
-    async def _questions(self, client: Client, watcher: Watcher, result: TaskResult) -> None:
+    async def _questions(self, gateway: Gateway, watcher: Watcher, result: TaskResult) -> None:
         out.print(
             f"\n[bold]2. Asked and remembered[/]: {len(watcher.seen.questions)} licences that only a person could tell"
         )
         for question in watcher.seen.questions:
             out.print(f"   {question.text}", markup=False)
-        receipts = [await client.get_workflow_handle(job, result_type=Receipt).result() for job in result.jobs]
+        receipts = [await gateway.receipt(job) for job in result.jobs]
         searchable = sum(receipt.count(Fate.SEARCHABLE) for receipt in receipts)
         out.print(f"   {searchable} findings and answers are searchable, in {len(receipts)} ingest jobs")
         expected = sum(package.name in ANSWERS for package in self._packages)
         self._hold("each unreadable licence was asked", len(watcher.seen.questions) >= expected)
         self._hold("all was remembered", searchable >= len(self._packages))
 
-    async def _audit_of_the_next_day(self, client: Client) -> None:
+    async def _audit_of_the_next_day(self, gateway: Gateway) -> None:
         changed = next(package for package in self._packages if package.name not in ANSWERS)
         out.print(f"\n[bold]3. The next day[/]: {changed.name} has a new version, everything else is as it was")
         lock, report = self._folder / "day-2.lock", self._folder / "day-2.csv"
         lock.write_text(with_one_version_changed(self._packages, changed), encoding="utf-8")
-        handle, _ = await start(client, self._task("day-2", lock, report, _DAY + timedelta(days=1)), self._settings)
-        watcher = Watcher(handle, "auditing")
+        handle, _ = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
+        watcher = Watcher(gateway, handle, "auditing")
 
         async def nothing(_: Progress) -> None:
             return
@@ -187,24 +183,20 @@ class Demo:
         self._hold("nothing was asked twice", not watcher.seen.questions)
         self._hold("the second report is whole", not ledger.duplicates and not ledger.missing)
 
-    async def _forgetting(self, client: Client) -> None:
+    async def _forgetting(self, gateway: Gateway) -> None:
         out.print("\n[bold]4. Forgetting[/]: two notes that expired, one that nobody believes, one that stays")
-        job = await ask_worker(client, self._settings, "remember", self._notes(), str)
-        await client.get_workflow_handle(job).result()
-        dry = await self._sweep(client, dry_run=True)
-        swept = await self._sweep(client, dry_run=False)
-        undo = UndoRun(run=swept.run)
-        undone = await have_run(client, self._settings, "UndoForgetting", undo, UndoResult, name=f"undo-{self._user}")
+        await gateway.receipt(await gateway.remember(self._notes()))
+        dry = await self._sweep(gateway, dry_run=True)
+        swept = await self._sweep(gateway, dry_run=False)
+        undone = await gateway.undo(UndoRequest(run=swept.run, by=SHOWN_BY))
         reasons = ", ".join(f"{number} × {reason}" for reason, number in swept.report.reasons.items())
         out.print(f"   dry run: would forget {dry.report.forgotten}; then forgot {swept.report.forgotten} ({reasons})")
         out.print(f"   undo: {undone.restored} are back")
         self._hold("three were forgotten", (dry.report.forgotten, swept.report.forgotten) == (3, 3))
         self._hold("three came back", undone.restored == 3)
 
-    async def _sweep(self, client: Client, *, dry_run: bool) -> ForgetResult:
-        sweep = ForgetRun(user_id=self._user, dry_run=dry_run)
-        name = f"forget-{self._user}-{'dry' if dry_run else 'real'}"
-        return await have_run(client, self._settings, "ForgetMemory", sweep, ForgetResult, name=name)
+    async def _sweep(self, gateway: Gateway, *, dry_run: bool) -> ForgetResult:
+        return await gateway.forget(ForgetRequest(user_id=self._user, dry_run=dry_run, by=SHOWN_BY))
 
     def _notes(self) -> RememberRequest:
         now = datetime.now(UTC)

@@ -2,7 +2,23 @@
 
 from datetime import datetime
 
-from perdure.model import Instant, Stored
+from perdure.model import Instant, OpenEnum, Passed, Stored
+
+
+class ActorKind(OpenEnum):
+    """What kind of actor; an unknown kind is shown as it is."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    SCHEDULE = "schedule"
+
+
+class Actor(Passed):
+    """On whose behalf something is done."""
+
+    kind: ActorKind
+    id: str = ""
+    """Their name, as the caller knows it."""
 
 
 class Deletion(Stored):

@@ -46,7 +46,7 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             name = str(key.value)
             if name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is there twice", key.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is duplicated", key.start_mark)
             seen.add(name)
         return super().construct_mapping(node, deep)
 
@@ -98,7 +98,7 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
 
 
 def mapping(value: object, path: str, error: type[InvalidInput]) -> dict[str, Any]:
-    """Take a value for a mapping with text keys, or refuse it."""
+    """Return a value as a mapping with text keys, or refuse it."""
     if not isinstance(value, dict):
         raise error(path, f"is {_kind(value)}", fix="write a mapping: name: value")
     entries = cast("dict[object, Any]", value)
@@ -109,14 +109,14 @@ def mapping(value: object, path: str, error: type[InvalidInput]) -> dict[str, An
 
 
 def sequence(value: object, path: str, error: type[InvalidInput]) -> list[Any]:
-    """Take a value for a list, or refuse it."""
+    """Return a value as a list, or refuse it."""
     if not isinstance(value, list):
         raise error(path, f"is {_kind(value)}", fix="write a list")
     return cast("list[Any]", value)
 
 
 def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[InvalidInput] = InvalidInput) -> M:
-    """Make a model of a document's part, or refuse it with the first problem's path.
+    """Read a part of a document strictly, or refuse it with the path of the first problem.
 
     Args:
         model: What it should be.

@@ -10,18 +10,29 @@ PerdureError
 │   └── InvalidAnswer       PRD106
 ├── ResultTooLarge          PRD110
 ├── ExpectationFailed       PRD111  a step's result is not what its skill expects
-├── ToolFailed              PRD112  a tool raised something of its own; tried again a few times
-├── StoreUnavailable        PRD200  a server or a disk does not answer; tried again
+├── ToolFailed              PRD112  a tool raised an exception of its own; retried a few times
+├── ResultExpired           PRD113  a large value is no longer kept
+├── Unavailable                     something that is needed is not there now; retried
+│   ├── StoreUnavailable    PRD200  a server or a disk does not answer
+│   ├── WorkerUnavailable   PRD204  no worker serves the task queue
+│   ├── NothingRuns         PRD205  no servers are configured, and none run here
+│   └── TenantKeyMissing    PRD206  this process cannot read the tenant key
 ├── EmbeddingMismatch       PRD201  a collection was made with another embedding model
 ├── TenantKeyMismatch       PRD202  the key does not open the data that is there
 ├── LocalServersError       PRD210  the local servers (localservers.problems)
 │   ├── ServerNotFound      PRD211  with each route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213
+├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
 ├── VersionConflict         PRD300  somebody else changed the memory; planned again
 ├── LeaseLost               PRD301  the tenant's lease is no longer ours; tried again
 ├── ClaimLost               PRD302  another attempt owns this effect now; tried again
-└── NotDone                 PRD303  a tool knows that nothing happened; tried again
+├── NotDone                 PRD303  a tool knows that nothing happened; retried
+├── TaskFailed              PRD400  a task ended as failed
+├── JobFailed               PRD401  an ingest job ended as failed
+└── StillRunning            PRD402  not an error: what is waited for has not ended yet
+
+Temporal carries an error's class name as the failure's type; a test pins every name and code.
 """
 
 from typing import ClassVar
@@ -121,7 +132,19 @@ class ToolFailed(PerdureError):
         super().__init__(f"tool {tool!r} raised {kind}")
 
 
-class StoreUnavailable(PerdureError):
+class ResultExpired(PerdureError):
+    """A value was too large for the history, and is no longer kept."""
+
+    code = "PRD113"
+
+
+class Unavailable(PerdureError):
+    """Base of what is missing now and may be there later."""
+
+    retryable = True
+
+
+class StoreUnavailable(Unavailable):
     """A server or a disk did not answer.
 
     Args:
@@ -130,11 +153,28 @@ class StoreUnavailable(PerdureError):
     """
 
     code = "PRD200"
-    retryable = True
 
     def __init__(self, store: str, problem: str) -> None:
         self.store = store
         super().__init__(f"{store}: {problem}")
+
+
+class WorkerUnavailable(Unavailable):
+    """No worker serves the task queue."""
+
+    code = "PRD204"
+
+
+class NothingRuns(Unavailable):
+    """No servers are configured, and none run here."""
+
+    code = "PRD205"
+
+
+class TenantKeyMissing(Unavailable):
+    """This process cannot read the tenant key."""
+
+    code = "PRD206"
 
 
 class EmbeddingMismatch(PerdureError):
@@ -147,6 +187,12 @@ class TenantKeyMismatch(PerdureError):
     """The tenant key is not the one that the stored data was written under."""
 
     code = "PRD202"
+
+
+class SchemaMismatch(PerdureError):
+    """A collection has a property in a form that this build cannot use and the store cannot change."""
+
+    code = "PRD207"
 
 
 class VersionConflict(PerdureError):
@@ -174,4 +220,23 @@ class NotDone(PerdureError):
     """Raised by a tool that knows that its effect did not happen: the step is simply retried."""
 
     code = "PRD303"
+    retryable = True
+
+
+class TaskFailed(PerdureError):
+    """A task ended as failed; the message says at which step and why."""
+
+    code = "PRD400"
+
+
+class JobFailed(PerdureError):
+    """An ingest job ended as failed."""
+
+    code = "PRD401"
+
+
+class StillRunning(PerdureError):
+    """What is waited for has not ended yet; the wait goes on."""
+
+    code = "PRD402"
     retryable = True

@@ -63,7 +63,7 @@ def _normalised(value: JsonValue, path: str) -> JsonValue:
 
 
 def _is_a_double(value: int) -> bool:
-    """Tell whether an integer is how RFC 8785 writes a double: then it is one that was read back."""
+    """Return whether this integer is RFC 8785's spelling of a double, i.e. a float that came back from JSON."""
     try:
         return rfc8785.dumps(float(value)) == str(value).encode()
     except (OverflowError, rfc8785.CanonicalizationError):
@@ -71,7 +71,7 @@ def _is_a_double(value: int) -> bool:
 
 
 def digest(tag: str, *parts: JsonValue) -> str:
-    """Give the sha256, in hex, of a tag and its parts.
+    """Return the sha256, in hex, of a tag and its parts.
 
     Args:
         tag: What kind of id this is, with its version: ``record/1``.
@@ -81,7 +81,7 @@ def digest(tag: str, *parts: JsonValue) -> str:
 
 
 def tenant_id(key: bytes, user_id: str) -> str:
-    """Give the tenant of a user: an HMAC that nobody without the key can link to the user.
+    """Return the tenant of a user: an HMAC that nobody without the key can link to the user.
 
     Args:
         key: The installation's tenant key, 32 bytes.
@@ -92,17 +92,17 @@ def tenant_id(key: bytes, user_id: str) -> str:
 
 
 def record_id(tenant: str, lane: str, key: str, payload: JsonValue) -> str:
-    """Give the id of an execution record: its content, so the same record written twice is one."""
+    """Return the id of an execution record. It is its content, so the same record written twice is one record."""
     return f"exec_{digest('record/1', tenant, lane, key, payload)}"
 
 
 def memory_id(tenant: str, memory_type: str, content: str) -> str:
-    """Give the id of a memory: its user, its type and its words."""
+    """Return the id of a memory, made of its user, type and words."""
     return f"mem_{digest('memory/1', tenant, memory_type, content)}"
 
 
 def occurrence_id(tenant: str, origin: str, source: str) -> str:
-    """Give the id of one observation.
+    """Return the id of one observation.
 
     Args:
         tenant: Whose observation it is.
@@ -113,10 +113,14 @@ def occurrence_id(tenant: str, origin: str, source: str) -> str:
 
 
 def object_uuid(tenant: str, identifier: str) -> str:
-    """Give the id under which Weaviate keeps a record or memory: uuid5 over the full identity."""
+    """Return the id under which Weaviate keeps a record or memory: uuid5 over the full identity."""
     return str(uuid.uuid5(_NAMESPACE, canonical_json([tenant, identifier]).decode()))
 
 
 def workflow_id(user_id: str, task_id: str) -> str:
-    """Give the id of a task's workflow: readable, distinct for each user, without the raw user id."""
+    """Return the id of a task's workflow: readable, and distinct for each user without containing the user id.
+
+    Its suffix is a plain hash, since a caller has no tenant key: somebody who guesses both the user id and the task id
+    can confirm the guess.
+    """
     return f"task-{task_id}-{digest('workflow/1', user_id, task_id)[:12]}"

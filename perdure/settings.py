@@ -1,7 +1,7 @@
 """Owns the settings: what an operator may choose, where it is read from, and what is refused.
 
-Environment variables (``PERDURE_…``) win over one TOML file: ``$PERDURE_CONFIG``, else
-``./perdure.toml``, else ``$XDG_CONFIG_HOME/perdure/perdure.toml``. Temporal is configured by Temporal's own
+Environment variables (``PERDURE_…``) win over one TOML file: ``$PERDURE_CONFIG``, otherwise
+``./perdure.toml``, otherwise ``$XDG_CONFIG_HOME/perdure/perdure.toml``. Temporal is configured by Temporal's own
 client configuration (``TEMPORAL_ADDRESS``, profiles, TLS, API key). Never starts or connects to anything.
 """
 
@@ -22,19 +22,19 @@ from pydantic_settings import (
     SettingsConfigDict,
     SettingsError,
 )
-from temporalio.envconfig import ClientConfig, ClientConfigProfile, ClientConnectConfig
 
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Model, Name
+from perdure.temporal.configuration import temporal_address
 
 PREFIX = "PERDURE_"
 _NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_TEST_")
-"""Variables of ours that are not settings: where the file is, armed crash points, switches of the tests."""
+"""Variables that are not settings: where the file is, armed crash points, switches of the tests."""
 
 
 def _base(variable: str, fallback: str) -> Path:
-    """Give an XDG base folder; the specification says to ignore relative ones."""
+    """Return an XDG base folder. The specification says to ignore relative ones."""
     chosen = Path(os.environ.get(variable, ""))
     return (chosen if chosen.is_absolute() else Path.home() / fallback) / "perdure"
 
@@ -162,7 +162,7 @@ class Settings(BaseSettings):
     @field_validator("skills", mode="after")
     @classmethod
     def _all_absolute(cls, paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        # The worker that "up" starts has another folder than whoever wrote them.
+        # The worker that "up" starts runs in another folder than the person who wrote them.
         return tuple(path.expanduser().absolute() for path in paths)
 
     @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", mode="after")
@@ -180,13 +180,10 @@ class Settings(BaseSettings):
     @property
     def temporal_address(self) -> str | None:
         """The address in Temporal's own client configuration, if there is one."""
-        try:
-            return ClientConfigProfile.load().address
-        except RuntimeError as error:
-            raise InvalidInput("temporal", f"its client configuration cannot be read: {error}") from error
+        return temporal_address()
 
     def configured_addresses(self) -> Addresses | None:
-        """Give the addresses if every server has one, so that nothing needs to be started."""
+        """Return the addresses if every server has one, in which case nothing needs to be started."""
         temporal = self.temporal_address
         if not (temporal and self.weaviate_url and self.redis_url):
             return None
@@ -199,7 +196,7 @@ class Settings(BaseSettings):
         )
 
     def environment(self) -> dict[str, str]:
-        """Give the variables that make another process load exactly these settings."""
+        """Return the variables that make another process load exactly these settings."""
         variables = {"PERDURE_CONFIG": os.devnull}
         for name in type(self).model_fields:
             value = getattr(self, name)
@@ -221,13 +218,6 @@ class Settings(BaseSettings):
     def fingerprint(self) -> str:
         """What tells these settings from others, and gives nothing of them away."""
         return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()))
-
-
-def temporal_connect(addresses: Addresses) -> ClientConnectConfig:
-    """Give the arguments of ``Client.connect``: Temporal's own client configuration, at this address."""
-    connect = ClientConfig.load_client_connect_config()
-    connect["target_host"] = addresses.temporal
-    return connect
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ async def together(one: Coroutine[Any, Any, _A], other: Coroutine[Any, Any, _B],
 @overload
 async def together(*calls: Coroutine[Any, Any, _A]) -> tuple[_A, ...]: ...
 async def together(*calls: Coroutine[Any, Any, Any]) -> tuple[Any, ...]:
-    """Give all results, in order.
+    """Run all calls at once and return their results, in order.
 
     When one call fails, the others are cancelled and waited for before its error is raised: with
     ``asyncio.gather`` alone they would go on behind the caller's back, and open again what it has closed.

@@ -7,7 +7,7 @@ decorator: it returns a ``Tool``, and a ``Toolbox`` collects those that a module
 import importlib
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, JsonValue, PydanticSchemaGenerationError, ValidationError, create_model
@@ -29,16 +29,6 @@ DEFAULT_TIMEOUT = 30.0
 DEFAULT_ONCE_TIMEOUT = 4.0
 """Seconds that a once tool may take. A resumed task waits out what is left of it, so it is kept
 below the 6 s in which a killed task must go on."""
-
-RESERVED = frozenset(
-    {
-        *("prepare_task", "announce", "expand", "evaluate_task", "recall", "recall_step", "remember_step"),
-        *("remember", "recall_memory", "submit_ingest", "wait_ingest", "plan_ingest", "apply_ingest"),
-        *("confirm_ingest", "tenant_of", "due_tenants", "select_forgetting", "tombstone", "purge"),
-        *("finish_forgetting", "find_undo", "restore"),
-    }
-)
-"""Activity types of our own, which no tool may take."""
 
 
 class Effect(OpenEnum):
@@ -201,21 +191,31 @@ def tool(
 
 
 class Toolbox:
-    """The tools that a worker has."""
+    """The tools that a worker has.
 
-    def __init__(self, tools: Iterable[Tool[..., Any]] = ()) -> None:
+    Args:
+        tools: The tools.
+        reserved: Names that no tool may have.
+
+    Raises:
+        InvalidInput: A name is reserved, or two tools share it.
+    """
+
+    def __init__(self, tools: Iterable[Tool[..., Any]] = (), *, reserved: Collection[str] = ()) -> None:
         self._tools: dict[str, Tool[..., Any]] = {}
         for one in tools:
+            if one.name in reserved:
+                raise InvalidInput(f"tool {one.name}", "has a reserved name", fix="give it another name")
             if one.name in self._tools and self._tools[one.name] is not one:
-                raise InvalidInput(f"tool {one.name}", "is there twice", fix="give one of them another name")
+                raise InvalidInput(f"tool {one.name}", "is duplicated", fix="give one of them another name")
             self._tools[one.name] = one
 
     @classmethod
-    def load(cls, modules: Iterable[str]) -> "Toolbox":
+    def load(cls, modules: Iterable[str], *, reserved: Collection[str] = ()) -> "Toolbox":
         """Collect the tools of these modules.
 
         Raises:
-            InvalidInput: When a module cannot be imported or holds no tool, or a name is there twice.
+            InvalidInput: When a module cannot be imported or holds no tool, or a name is reserved or duplicated.
         """
         found: list[Tool[..., Any]] = []
         for name in modules:
@@ -228,7 +228,7 @@ class Toolbox:
             if not here:
                 raise InvalidInput(f"tools {name}", "holds no tool", fix="decorate a function with @tool(effect=…)")
             found.extend(here)
-        return cls(found)
+        return cls(found, reserved=reserved)
 
     def __iter__(self) -> Iterator[Tool[..., Any]]:
         return iter(self._tools.values())
@@ -263,8 +263,6 @@ class _Named(Model):
 
 
 def _tool_name(name: str) -> str:
-    if name in RESERVED:
-        raise InvalidInput(f"tool {name}", "has a name that is taken by a step of ours", fix="give it another name")
     try:
         return _Named(name=name).name
     except ValidationError as problem:

@@ -30,7 +30,7 @@ TENANT_KEY = bytes(range(32))
 
 
 def clean_settings(home: Path, **values: Any) -> Settings:
-    """Give settings of a data folder, without whatever addresses this machine's user has configured."""
+    """Return settings for a data folder, without the addresses that this machine's user may have configured."""
     with pytest.MonkeyPatch.context() as patch:
         for variable in list(os.environ):
             if variable.startswith("PERDURE_") and variable != "PERDURE_CACHE":

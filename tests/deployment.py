@@ -1,5 +1,6 @@
 """A whole worker on the real servers, wired as the product wires it, in this process."""
 
+import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,11 +10,13 @@ from uuid import uuid4
 
 from temporalio.client import Client
 
+from perdure.errors import EmbeddingMismatch, StoreUnavailable
 from perdure.settings import Addresses, Settings
-from perdure.temporal.converter import DATA_CONVERTER
+from perdure.temporal.plugin import Plugin
 from tests.conftest import clean_settings, give_tenant_key
+from worker.plugin import WORKFLOWS, WorkerPlugin
 from worker.process import make_worker
-from worker.wiring import WORKFLOWS, Services, activities, open_services
+from worker.wiring import Services, activities, open_services
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,21 +53,20 @@ async def deployment(
         queue: The task queue; a new one if not given.
         serving: Whether there is a worker at all.
         settings: More settings, by name.
-        more_workflows: Served beside ours.
-        more_activities: Served beside ours.
+        more_workflows: Served next to Perdure's.
+        more_activities: Served next to Perdure's.
         **worker: Options of the worker itself.
     """
     chosen = clean_settings(folder, task_queue=queue or f"q-{uuid4().hex[:12]}", **(settings or {}))
     give_tenant_key(folder)
-    client = await Client.connect(servers.temporal, data_converter=DATA_CONVERTER)
+    client = await Client.connect(servers.temporal, plugins=[Plugin()])
     async with open_services(chosen, servers) as services:
+        with contextlib.suppress(StoreUnavailable, EmbeddingMismatch):
+            await services.longterm.prepare()
         deployed = Deployment(client=client, services=services, settings=chosen)
         if not serving:
             yield deployed
             return
-        served = {
-            "workflows": [*WORKFLOWS, *more_workflows],
-            "activities": [*activities(services, client, chosen), *more_activities],
-        }
-        async with make_worker(client, services, chosen, **served, **worker):
+        served = WorkerPlugin([*activities(services, client, chosen), *more_activities], [*WORKFLOWS, *more_workflows])
+        async with make_worker(client, services, chosen, served, **worker):
             yield deployed

@@ -1,4 +1,4 @@
-"""The worker process: everything wired, polling until it is told to stop, and then finishing what it holds."""
+"""The worker process: it polls until it is stopped, and then finishes what it holds."""
 
 import asyncio
 import contextlib
@@ -13,22 +13,22 @@ from temporalio.worker import Worker
 from localservers import running
 from perdure.errors import PerdureError, StoreUnavailable
 from perdure.settings import Addresses, Settings
-from perdure.temporal.failures import FailureInterceptor
-from worker.connection import connected
+from perdure.temporal.connection import connected
 from worker.exit import leave_after
+from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedule
 from worker.telemetry import Telemetry, configure_logging
 from worker.upkeep import keep_catching_up
-from worker.wiring import WORKFLOWS, Services, activities, open_services
+from worker.wiring import Services, activities, open_services
 
 GRACE = timedelta(seconds=10)
-"""How long running activities may finish when the worker is told to stop; more than a once tool takes."""
+"""How long running activities may take to finish when the worker is stopped; more than a once tool takes."""
 
 _log = structlog.get_logger(__name__)
 
 
 async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> None:
-    """Serve tasks until told to stop.
+    """Serve tasks until ``stop`` is set.
 
     A store that is down does not keep a worker from starting: tasks go on without it as far as they can.
 
@@ -40,7 +40,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     configure_logging()
     telemetry = Telemetry.start(settings)
     try:
-        client = await connected(addresses, plugins=[telemetry.plugin])
+        client = await connected(addresses.temporal, plugins=[telemetry.plugin])
         async with open_services(settings, addresses) as services:
             await _checked(services)
             await ensure_schedule(client, settings)
@@ -56,13 +56,21 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         telemetry.stop()
 
 
-def make_worker(client: Client, services: Services, settings: Settings, **more: object) -> Worker:
-    """Make a worker with everything that it serves."""
+def make_worker(
+    client: Client, services: Services, settings: Settings, plugin: WorkerPlugin | None = None, **more: object
+) -> Worker:
+    """Make a worker with everything that it serves.
+
+    Args:
+        client: A client with ``perdure.temporal.Plugin``.
+        services: What the activities use.
+        settings: The task queue, and how soon a dead worker is noticed.
+        plugin: What is registered, if not what the services offer.
+        **more: Options of Temporal's worker.
+    """
     options: dict[str, object] = {
         "task_queue": settings.task_queue,
-        "workflows": WORKFLOWS,
-        "activities": activities(services, client, settings),
-        "interceptors": [FailureInterceptor()],
+        "plugins": [plugin or WorkerPlugin(activities(services, client, settings))],
         "sticky_queue_schedule_to_start_timeout": timedelta(seconds=settings.sticky_timeout),
         "graceful_shutdown_timeout": GRACE,
         # By itself the SDK holds heartbeats back for up to 1.6 s of a 2 s time-out, which is thin under load.
@@ -72,9 +80,9 @@ def make_worker(client: Client, services: Services, settings: Settings, **more: 
 
 
 async def _checked(services: Services) -> None:
-    """Refuse data that this worker would damage, and warm up; go on where a store or a model cannot answer yet."""
+    """Refuse data that this worker would damage, and warm up. What does not answer yet is passed over."""
     try:
-        await services.longterm.open()
+        await services.longterm.prepare()
     except StoreUnavailable as error:
         _log.warning("long-term memory does not answer yet", problem=str(error))
     with contextlib.suppress(StoreUnavailable):

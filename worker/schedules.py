@@ -21,11 +21,11 @@ from workflows.forget_memory import ForgetRun
 SCHEDULE_ID = "perdure-forgetting"
 
 CATCH_UP = timedelta(days=1)
-"""A server that was down for longer does not owe every missed sweep: one sweep lets go all that is due."""
+"""A server that was down for longer does not run every missed sweep: one sweep forgets all that is due."""
 
 
 def definition(settings: Settings) -> Schedule:
-    """Give the schedule as the settings want it."""
+    """Return the schedule as the settings want it."""
     return Schedule(
         action=ScheduleActionStartWorkflow(
             "ForgetMemory",
@@ -33,7 +33,7 @@ def definition(settings: Settings) -> Schedule:
             id="forget-memory",
             task_queue=settings.task_queue,
             task_timeout=TASK_TIMEOUT,
-            static_summary="Let go what the rules no longer keep",
+            static_summary="Forget what the rules no longer keep",
         ),
         spec=ScheduleSpec(cron_expressions=[settings.forgetting_cron], jitter=timedelta(minutes=5)),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP, pause_on_failure=False),

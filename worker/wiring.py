@@ -1,6 +1,6 @@
-"""What is connected to what: from settings and addresses to the activities of a worker. Holds no logic."""
+"""Wiring: from settings and addresses to the services and activities of a process. Holds no logic."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +14,7 @@ import playbooks
 from activities.episodes import StepNotes
 from activities.forgetting import ForgettingActivities
 from activities.jobs import IngestActivities
-from activities.memory import RecallActivities
+from activities.memory import MemoryActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from perdure.agent.steps.runner import StepRunner
@@ -43,25 +43,23 @@ from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.temporal.names import RESERVED
 from perdure.tools import Toolbox
-from workflows.forget_memory import ForgetMemory
-from workflows.ingest_memory import IngestMemory
-from workflows.resumable_agent import ResumableAgent
-from workflows.undo_forgetting import UndoForgetting
-
-WORKFLOWS: Sequence[type] = (ResumableAgent, IngestMemory, ForgetMemory, UndoForgetting)
 
 WRITE_SECONDS = 3.0
 """The longest that one write of 50 objects to Weaviate may take (0.03 s measured); twice that must be left of the
 10 s that a lease lasts."""
+
+ANSWERS_KEPT = timedelta(minutes=5)
+"""How long an answer waits to be fetched by a caller without the tenant key, who does so at once."""
 
 _CACHED_VECTORS = 4_000
 """Vectors of one process: planning a batch and applying it embed each text once (6 MB at 384 numbers)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Services:
-    """Every service of one process, on real stores."""
+class Reading:
+    """The services of a process that reads memory and never writes it."""
 
     redis: Redis
     installation: Installation
@@ -70,24 +68,31 @@ class Services:
     longterm: LongTerm
     mirror: Mirror
     episodes: Episodes
-    notes: StepNotes
     recall: Recall
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services(Reading):
+    """Every service of a worker, on real stores."""
+
+    notes: StepNotes
     writer: Writer
     forgetter: Forgetter
     deletions: Deletions
     due: DueIndex
     claims: Claims
     outputs: Outputs
+    answers: Outputs
     toolbox: Toolbox
     skills: SkillLibrary
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenerator[Services]:
+async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey) -> AsyncGenerator[Reading]:
     """Connect to the stores, and close the connections in the end. Nothing is asked of a store yet.
 
     Raises:
-        InvalidInput: A setting names a tool module or an embedding model that is not there.
+        InvalidInput: A setting names an embedding model that is not there.
     """
     redis = connect(addresses.redis_url)
     api_key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
@@ -102,57 +107,75 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
         write_timeout=WRITE_SECONDS,
     )
     mirror, episodes = Mirror(settings.mirror_folder), Episodes(redis)
-    due, deletions, rules = DueIndex(redis), Deletions(redis), RetentionRules()
-    ttl = timedelta(days=settings.claim_ttl_days)
-    door = Door(longterm=longterm, leases=Leases(redis), due=due, rules=rules, client_timeout=WRITE_SECONDS)
-    services = Services(
-        redis=redis,
-        installation=Installation(redis),
-        tenant_key=TenantKey.load_or_create(settings.home / "tenant.key"),
-        embedder=embedder,
+    recall = Recall(
         longterm=longterm,
-        mirror=mirror,
         episodes=episodes,
-        notes=StepNotes(episodes, mirror),
-        recall=Recall(
-            longterm=longterm,
-            episodes=episodes,
-            mirror=mirror,
-            embedder=embedder,
-            limit_seconds=settings.recall_seconds,
-            telemetry=Telemetry(content=settings.trace_content),
-        ),
-        writer=Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy()),
-        forgetter=Forgetter(
-            longterm=longterm,
-            door=door,
-            deletions=deletions,
-            mirror=mirror,
-            rules=rules,
-            guard=Guard(fraction=settings.forgetting_guard),
-            grace=timedelta(days=settings.forgetting_grace_days),
-        ),
-        deletions=deletions,
-        due=due,
-        claims=Claims(redis, ttl),
-        outputs=Outputs(redis, ttl),
-        toolbox=Toolbox.load(settings.tools),
-        skills=SkillLibrary((*settings.skills, packaged_skills())),
+        mirror=mirror,
+        embedder=embedder,
+        limit_seconds=settings.recall_seconds,
+        telemetry=Telemetry(content=settings.trace_content),
     )
     try:
-        yield services
+        yield Reading(
+            redis=redis,
+            installation=Installation(redis),
+            tenant_key=key,
+            embedder=embedder,
+            longterm=longterm,
+            mirror=mirror,
+            episodes=episodes,
+            recall=recall,
+        )
     finally:
         await longterm.close()
         await redis.aclose()
 
 
+@asynccontextmanager
+async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenerator[Services]:
+    """Open all that a worker needs, as ``open_reading`` does; the tenant key is made where there is none yet.
+
+    Raises:
+        InvalidInput: A setting names a tool module or an embedding model that is not there.
+    """
+    key = TenantKey.load_or_create(settings.home / "tenant.key")
+    async with open_reading(settings, addresses, key) as reading:
+        redis, longterm, mirror = reading.redis, reading.longterm, reading.mirror
+        due, deletions, rules = DueIndex(redis), Deletions(redis), RetentionRules()
+        ttl = timedelta(days=settings.claim_ttl_days)
+        door = Door(longterm=longterm, leases=Leases(redis), due=due, rules=rules, client_timeout=WRITE_SECONDS)
+        yield Services(
+            **vars(reading),
+            notes=StepNotes(reading.episodes, mirror),
+            writer=Writer(
+                longterm=longterm, embedder=reading.embedder, door=door, deletions=deletions, policy=WritePolicy()
+            ),
+            forgetter=Forgetter(
+                longterm=longterm,
+                door=door,
+                deletions=deletions,
+                mirror=mirror,
+                rules=rules,
+                guard=Guard(fraction=settings.forgetting_guard),
+                grace=timedelta(days=settings.forgetting_grace_days),
+            ),
+            deletions=deletions,
+            due=due,
+            claims=Claims(redis, ttl),
+            outputs=Outputs(redis, ttl),
+            answers=Outputs(redis, ANSWERS_KEPT, kind="answer"),
+            toolbox=Toolbox.load(settings.tools, reserved=RESERVED),
+            skills=SkillLibrary((*settings.skills, packaged_skills())),
+        )
+
+
 def packaged_skills() -> Path:
-    """Give the folder of the skills that come with Perdure."""
+    """Return the folder of the skills that come with Perdure."""
     return Path(playbooks.__file__).parent / "skills"
 
 
 def activities(services: Services, client: Client, settings: Settings) -> list[Callable[..., Any]]:
-    """Give every activity of a worker."""
+    """Return every activity of a worker."""
     values = Values(services.outputs)
     runner = StepRunner(services.toolbox, services.claims, values)
     steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
@@ -164,7 +187,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         heartbeat=settings.heartbeat_timeout,
         continue_after=settings.continue_after,
     )
-    recall = RecallActivities(services.recall, services.tenant_key)
+    memory = MemoryActivities(services.recall, services.tenant_key, services.answers)
     evaluation = EvaluationActivities(runner)
     ingest = IngestActivities(
         client=client,
@@ -180,7 +203,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         tasks.prepare_task,
         *steps.activities(),
         RecallStepActivities(runner, services.recall).recall_step,
-        recall.recall_memory,
+        memory.recall_memory,
         evaluation.evaluate_task,
         ingest.remember,
         ingest.submit,

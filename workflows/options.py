@@ -59,6 +59,11 @@ def of_preparation() -> Options:
     return _options(30.0, UNPREPARED_HEARTBEAT, PATIENCE)
 
 
+def of_request() -> Options:
+    """Return the options of what a caller outside a task waits for."""
+    return _options(20.0, JOB_HEARTBEAT, timedelta(seconds=60))
+
+
 def of_ingest() -> Options:
     """Give the options of submitting a job and of waiting for one, which goes on for as long as the job does."""
     return _options(60.0, JOB_HEARTBEAT, None)

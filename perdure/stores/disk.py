@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def sync_folder(folder: Path) -> None:
-    """Put a folder's list of names on the disk, after one was added or changed."""
+    """Sync a folder's list of names to disk, after one was added or changed."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -4,7 +4,7 @@ import os
 import secrets
 from pathlib import Path
 
-from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMismatch
+from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMismatch, TenantKeyMissing
 from perdure.identity import digest, tenant_id
 from perdure.stores.disk import sync_folder
 
@@ -12,7 +12,7 @@ KEY_BYTES = 32
 
 
 class TenantKey:
-    """The key of one installation. Whoever loses it can no longer find anybody's memories.
+    """The key of one installation. Without it, nobody's memories can be found.
 
     Args:
         secret: Its 32 random bytes.
@@ -34,12 +34,12 @@ class TenantKey:
 
         Raises:
             InvalidInput: When what is there is not a key.
-            StoreUnavailable: When there is no such file, or it cannot be read.
+            TenantKeyMissing: There is no such file, or it cannot be read.
         """
         try:
             return cls(path.read_bytes())
         except OSError as error:
-            raise StoreUnavailable("tenant key", f"{path} cannot be read: {error.strerror}") from error
+            raise TenantKeyMissing(f"{path} cannot be read: {error.strerror}") from error
 
     @classmethod
     def load_or_create(cls, path: Path) -> "TenantKey":
@@ -61,7 +61,7 @@ class TenantKey:
         return digest("tenant-key/1", self._secret.hex())[:16]
 
     def tenant_of(self, user_id: str) -> str:
-        """Give the tenant of a user."""
+        """Return the tenant of a user."""
         return tenant_id(self._secret, user_id)
 
     def require(self, fingerprint: str) -> None:

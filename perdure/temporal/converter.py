@@ -1,48 +1,44 @@
 """The data converter: pydantic's, except that a malformed payload is refused instead of being retried for ever."""
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from temporalio.api.common.v1 import Payload
-from temporalio.contrib.pydantic import PydanticJSONPlainPayloadConverter, pydantic_data_converter
-from temporalio.converter import CompositePayloadConverter, DefaultPayloadConverter, JSONPlainPayloadConverter
+from temporalio.contrib.pydantic import PydanticJSONPlainPayloadConverter
+from temporalio.converter import (
+    CompositePayloadConverter,
+    DataConverter,
+    DefaultPayloadConverter,
+    JSONPlainPayloadConverter,
+    PayloadConverter,
+)
 from temporalio.exceptions import ApplicationError
 
 from perdure.documents import refused
 from perdure.errors import InvalidInput, InvalidTask
+from perdure.model import Model
 from perdure.tasks import AgentTask
 
 
-class _StrictJson(PydanticJSONPlainPayloadConverter):
-    """Says which field is wrong, in a failure that ends a workflow; any other exception ends its task only."""
+class _Json(PydanticJSONPlainPayloadConverter):
+    """Names the wrong field in a failure that ends the workflow; any other exception only ends the workflow task."""
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
         try:
             return super().from_payload(payload, type_hint)
         except ValidationError as problem:
-            model = _model_of(type_hint)
+            model = next(_models(type_hint), BaseModel)
             raise _failure(refused(problem, model, "", _error_of(model))) from None
 
 
-def _model_of(type_hint: object) -> type[BaseModel]:
-    """Give the model that was asked for, also where it is optional."""
-    candidates = [type_hint, *get_args(type_hint)]
-    return next((one for one in candidates if isinstance(one, type) and issubclass(one, BaseModel)), BaseModel)
+class PerdureConverter(CompositePayloadConverter):
+    """Reads and writes every value as JSON, by pydantic."""
 
-
-def _error_of(model: type[BaseModel]) -> type[InvalidInput]:
-    return InvalidTask if issubclass(model, AgentTask) else InvalidInput
-
-
-def _failure(error: InvalidInput) -> ApplicationError:
-    return ApplicationError(str(error), type=type(error).__name__, non_retryable=True)
-
-
-class _Converter(CompositePayloadConverter):
     def __init__(self) -> None:
-        json = _StrictJson()
+        json = _Json()
         super().__init__(
             *(
                 json if isinstance(one, JSONPlainPayloadConverter) else one
@@ -51,20 +47,72 @@ class _Converter(CompositePayloadConverter):
         )
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
-        """Decode values; whatever stands for a model of ours has to be JSON, and the UI offers more than that.
+        """Decode values. Parameters typed as our models must be ``json/plain``; the Temporal UI offers other encodings.
 
-        An encoding that nobody here knows is left to be tried again: a worker without its codec must not
-        end the tasks of those that have it.
+        An encoding that no converter here knows is left to be retried: a worker without its codec must not end the
+        tasks of workers that have it.
         """
         for payload, type_hint in zip(payloads, type_hints or (), strict=False):
-            model, encoding = _model_of(type_hint), payload.metadata.get("encoding", b"")
+            model, encoding = next(_models(type_hint), None), payload.metadata.get("encoding", b"")
             absent = encoding == b"binary/null" and type(None) in get_args(type_hint)
             known = not encoding or encoding in self.converters
-            if model is not BaseModel and known and encoding != b"json/plain" and not absent:
+            if model is not None and known and encoding != b"json/plain" and not absent:
                 problem = f"is encoded as {encoding.decode() or 'nothing'}"
                 raise _failure(_error_of(model)("input", problem, fix="send it as json/plain"))
         return super().from_payloads(payloads, type_hints)
 
 
-DATA_CONVERTER = dataclasses.replace(pydantic_data_converter, payload_converter_class=_Converter)
-"""What every client and worker of ours is given."""
+def composed(theirs: DataConverter | None) -> DataConverter:
+    """Return a data converter that reads and writes Perdure's values, and leaves all others to the given one.
+
+    Its codec, failure converter and external storage stay as they are.
+    """
+    theirs = theirs or DataConverter.default
+    mine = theirs.payload_converter_class
+    if issubclass(mine, PerdureConverter | _Composed):
+        return theirs
+    chosen = PerdureConverter if mine is DefaultPayloadConverter else _composed(mine)
+    return dataclasses.replace(theirs, payload_converter_class=chosen)
+
+
+class _Composed(PayloadConverter):
+    """Two converters: Perdure's for its own models, another one for the rest."""
+
+    other: type[PayloadConverter]
+
+    def __init__(self) -> None:
+        self._ours, self._theirs = PerdureConverter(), self.other()
+
+    def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
+        return [(self._ours if isinstance(value, Model) else self._theirs).to_payloads([value])[0] for value in values]
+
+    def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
+        hints: list[Any] = list(type_hints or ()) + [None] * (len(payloads) - len(type_hints or ()))
+        return [
+            (self._ours if any(issubclass(model, Model) for model in _models(hint)) else self._theirs).from_payloads(
+                [payload], [hint] if hint is not None else None
+            )[0]
+            for payload, hint in zip(payloads, hints, strict=True)
+        ]
+
+
+@functools.cache
+def _composed(theirs: type[PayloadConverter]) -> type[PayloadConverter]:
+    # Temporal makes a converter by its class alone.
+    return type("ComposedConverter", (_Composed,), {"other": theirs})
+
+
+def _models(type_hint: object) -> Iterator[type[BaseModel]]:
+    """Find the models that a type hint names, also where one is optional or in a container."""
+    if isinstance(type_hint, type) and issubclass(type_hint, BaseModel):
+        yield type_hint
+    for part in get_args(type_hint):
+        yield from _models(part)
+
+
+def _error_of(model: type[BaseModel]) -> type[InvalidInput]:
+    return InvalidTask if issubclass(model, AgentTask) else InvalidInput
+
+
+def _failure(error: InvalidInput) -> ApplicationError:
+    return ApplicationError(str(error), type=type(error).__name__, non_retryable=True)

@@ -1,8 +1,8 @@
 """How errors cross into Temporal: one table of what is retried, stable types, and no raw text of others.
 
-Our own errors carry their message, which names fields and servers and never content. Anything unexpected
-crosses as the name of its class alone; the worker's log has where it was raised, and its text, which may
-quote what it choked on, goes nowhere.
+Perdure's errors carry their message, which names fields and servers and never content. An unexpected error crosses
+as the name of its class alone. The worker's log has where it was raised; its text may quote the value that caused it,
+and is not kept.
 """
 
 import traceback
@@ -23,22 +23,22 @@ _LONGEST_PAUSE = 30.0
 
 
 def to_application_error(error: PerdureError) -> ApplicationError:
-    """Give the failure that a workflow sees: the class's name as its type, retried if the class says so."""
+    """Return the failure that a workflow sees: of the class's name as its type, and retried if the class says so."""
     return ApplicationError(
         str(error), type=type(error).__name__, non_retryable=not error.retryable, next_retry_delay=pause()
     )
 
 
 def pause() -> timedelta:
-    """Give how long to wait before an attempt that ended with an error is followed by the next.
+    """Return how long to wait after an attempt that ended with an error.
 
-    The retry policy's own pause is for attempts that ended with their worker: nothing speaks against the next.
+    The policy's shorter interval is for attempts whose worker died; those can be retried at once.
     """
     return timedelta(seconds=min(_LONGEST_PAUSE, 2.0 ** (min(activity.info().attempt, 10) - 1)))
 
 
 class FailureInterceptor(Interceptor):
-    """Puts the table in front of every activity."""
+    """Applies the table to every activity."""
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
         """Wrap an activity."""

@@ -1,4 +1,4 @@
-"""Signs of life of an attempt, sent while it works, so that a killed worker is noticed in seconds. Knows no step."""
+"""Heartbeats, sent while an attempt works, so that a killed worker is noticed within seconds."""
 
 import asyncio
 import functools

@@ -1,21 +1,82 @@
-"""What every workflow of ours is started with: the attributes it is found by, and its task time-out. Never content."""
+"""The names under which Temporal knows everything of Perdure's, in one place. Never content."""
 
 from datetime import timedelta
+from enum import StrEnum
 
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+
+
+class Workflow(StrEnum):
+    """Workflow types."""
+
+    RESUMABLE_AGENT = "ResumableAgent"
+    INGEST_MEMORY = "IngestMemory"
+    FORGET_MEMORY = "ForgetMemory"
+    UNDO_FORGETTING = "UndoForgetting"
+    RECALL_MEMORY = "RecallMemory"
+    REMEMBER_ITEMS = "RememberItems"
+
+
+class Activity(StrEnum):
+    """Activity types, without those of tools, which are the tools' own names."""
+
+    PREPARE_TASK = "prepare_task"
+    EVALUATE_TASK = "evaluate_task"
+    ANNOUNCE = "announce"
+    EXPAND = "expand"
+    RECALL_STEP = "recall_step"
+    REMEMBER_STEP = "remember_step"
+    RECALL_MEMORY = "recall_memory"
+    REMEMBER = "remember"
+    SUBMIT_INGEST = "submit_ingest"
+    WAIT_INGEST = "wait_ingest"
+    PLAN_INGEST = "plan_ingest"
+    APPLY_INGEST = "apply_ingest"
+    CONFIRM_INGEST = "confirm_ingest"
+    TENANT_OF = "tenant_of"
+    DUE_TENANTS = "due_tenants"
+    SELECT_FORGETTING = "select_forgetting"
+    TOMBSTONE = "tombstone"
+    PURGE = "purge"
+    FINISH_FORGETTING = "finish_forgetting"
+    FIND_UNDO = "find_undo"
+    RESTORE = "restore"
+
+
+RESERVED = frozenset({*(one.value for one in Activity), "recall"})
+"""What no tool may be called: our own activity types, and ``recall``, which names a kind of step."""
+
+ANSWER = "answer"
+"""The update that answers a question of a task."""
+
+PROGRESS = "progress"
+"""The query that returns where a task is."""
+
+QUESTIONS = "questions"
+"""The query that returns what a task waits for."""
+
+REPORT = "report"
+"""The query that returns what a sweep did so far."""
+
+STAGE = "stage"
+"""The query that returns where a job is."""
+
+SCHEDULE = "perdure-forgetting"
+"""The schedule of the forgetting sweep."""
 
 TENANT = SearchAttributeKey.for_keyword("PerdureTenant")
 AGENT = SearchAttributeKey.for_keyword("PerdureAgent")
 SKILL = SearchAttributeKey.for_keyword("PerdureSkill")
 PHASE = SearchAttributeKey.for_keyword("PerdurePhase")
 
-ALL = (TENANT, AGENT, SKILL, PHASE)
+ATTRIBUTES = (TENANT, AGENT, SKILL, PHASE)
+"""Every search attribute; a server has to have them registered."""
 
 TASK_TIMEOUT = timedelta(seconds=4)
-"""How long a worker may take to move a workflow on, which takes milliseconds. A worker that is killed while it does
-is noticed only after this, and Temporal's default is 10 s (measured: 10.0 s), more than a task may stand still."""
+"""How long a worker may take for one workflow task, which takes milliseconds. A worker that is killed in the middle of
+one is noticed only after this; with Temporal's default of 10 s (measured: 10.0 s) a task would stand still too long."""
 
 
 def tenant_attributes(tenant: str) -> TypedSearchAttributes:
-    """Give the attributes of a workflow that serves one tenant, so that erasure finds its history."""
+    """Return the attributes of a workflow that serves one tenant, so that erasure finds its history."""
     return TypedSearchAttributes([SearchAttributePair(TENANT, tenant)])

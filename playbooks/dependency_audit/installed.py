@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from perdure.model import Model
+from perdure import Model
 
 _SPOKEN = {
     "apache software license": "Apache-2.0",

@@ -9,8 +9,7 @@ from packaging.markers import InvalidMarker, Marker
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from perdure.errors import InvalidInput
-from perdure.model import Model
+from perdure import InvalidInput, Model
 
 
 class LockedPackage(Model):

@@ -8,9 +8,7 @@ from pathlib import Path
 
 from packaging.markers import default_environment
 
-from perdure import NotDone, ToolCall, tool
-from perdure.errors import InvalidInput
-from perdure.model import Model
+from perdure import InvalidInput, Model, NotDone, ToolCall, tool
 from playbooks.dependency_audit.installed import Inspection, inspect
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
 

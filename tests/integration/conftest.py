@@ -51,6 +51,7 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
         api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
     )
+    await longterm.prepare()
     mirror, due, deletions = Mirror(tmp_path / "mirror"), DueIndex(redis), Deletions(redis)
     leases, rules = Leases(redis), RetentionRules()
     door = Door(longterm=longterm, leases=leases, due=due, rules=rules, client_timeout=3)

@@ -14,10 +14,11 @@ from activities.jobs import ApplyRequest, IngestActivities
 from activities.tasks import TaskActivities
 from perdure.agent.steps.values import Values
 from perdure.settings import Addresses, Settings
-from perdure.temporal.converter import DATA_CONVERTER
 from perdure.temporal.heartbeats import kept_alive
 from perdure.temporal.names import TASK_TIMEOUT
+from perdure.temporal.plugin import Plugin
 from tests.replay import histories
+from worker.plugin import WorkerPlugin
 from worker.process import make_worker
 from worker.telemetry import Telemetry
 from worker.wiring import Services, activities, open_services
@@ -136,9 +137,9 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
         forgetting_cron="off",
     )
     telemetry, gate = Telemetry.start(settings), Gate()
-    client = await Client.connect(addresses.temporal, data_converter=DATA_CONVERTER, plugins=[telemetry.plugin])
+    client = await Client.connect(addresses.temporal, plugins=[Plugin(), telemetry.plugin])
     async with open_services(settings, addresses) as services:
-        await services.longterm.open()
+        await services.longterm.prepare()
         tasks = TaskActivities(
             services.skills,
             services.toolbox,
@@ -152,8 +153,8 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
         gated = [gate.before(ingest), *(one for one in ours if one != ingest.apply)]
         rolled = [tasks.prepare_task, *(one for one in ours if not isinstance(_owner(one), TaskActivities))]
         async with (
-            make_worker(client, services, settings, activities=gated, **worker),
-            make_worker(client, services, settings, task_queue=rolling(settings), activities=rolled, **worker),
+            make_worker(client, services, settings, WorkerPlugin(gated), **worker),
+            make_worker(client, services, settings, WorkerPlugin(rolled), task_queue=rolling(settings), **worker),
         ):
             with telemetry.root("record"):
                 yield Recorder(client, services, settings, gate, folder)

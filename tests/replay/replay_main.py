@@ -16,11 +16,11 @@ from temporalio.contrib.opentelemetry import OpenTelemetryPlugin, create_tracer_
 from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.worker import Replayer
 
-from perdure.temporal.converter import DATA_CONVERTER
+from perdure.temporal.plugin import Plugin
 from tests.replay import histories
 from tests.replay.changed import CHANGED
 from worker.exit import leave_after
-from worker.wiring import WORKFLOWS
+from worker.plugin import WORKFLOWS
 
 _QUIET = Runtime(telemetry=TelemetryConfig(logging=None))
 """The library would log failures to standard output, among our lines."""
@@ -28,9 +28,7 @@ _QUIET = Runtime(telemetry=TelemetryConfig(logging=None))
 
 async def replay(files: Sequence[Path], workflows: Sequence[type], *, control: bool) -> None:
     """Replay each file with these workflows."""
-    replayer = Replayer(
-        workflows=workflows, data_converter=DATA_CONVERTER, plugins=[OpenTelemetryPlugin()], runtime=_QUIET
-    )
+    replayer = Replayer(workflows=workflows, plugins=[Plugin(), OpenTelemetryPlugin()], runtime=_QUIET)
     for file in files:
         history = histories.read(file)
         replayed = await replayer.replay_workflow(history, raise_on_replay_failure=False)

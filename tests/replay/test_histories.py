@@ -13,7 +13,7 @@ import pytest_asyncio
 from perdure.model import Model
 from tests.replay import histories
 from tests.replay.changed import CHANGED
-from worker.wiring import WORKFLOWS
+from worker.plugin import WORKFLOWS
 
 SEEDS = (0, 1, 4242)
 

@@ -1,19 +1,24 @@
 """A worker is replaced by one of the next build while tasks run: each goes on, and no effect happens twice."""
 
 import asyncio
+import shutil
 import signal
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 
 from localservers.fleet import worker_environment
-from perdure import Answer
-from perdure.temporal.converter import DATA_CONVERTER
+from perdure import AgentTask, Answer, Receipt, TaskResult
+from perdure.entries import Memory, State
+from perdure.jobs import Fate
+from perdure.temporal.plugin import Plugin
 from tests.conftest import Servers, clean_settings, give_tenant_key
+from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench
 from tests.support.waiting import question_of, until_true
 
@@ -42,6 +47,23 @@ output: "${{steps.line.done}}"
 NUMBERS = [str(number) for number in range(80)]
 
 
+LEARNING = """
+steps:
+  - for_each: "${{['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12']}}"
+    as: line
+    steps:
+      - id: write
+        tool: append
+        args: {{ledger: "{ledger}", line: "${{line}}"}}
+        remember: [{{memory: "Room ${{line}} of {house} was painted.", type: fact}}]
+  - {{id: known, recall: {{text: "which room of {house} was painted?"}}}}
+  - {{id: last, remember: [{{memory: "{house} is done.", type: fact}}], critical: true}}
+output: "${{steps.line.done}}"
+"""
+
+HERE = Path.cwd()
+
+
 class Builds:
     """Starts the product's own worker process, each time as another build would be."""
 
@@ -50,8 +72,8 @@ class Builds:
         self._folder = folder
         self._started: list[asyncio.subprocess.Process] = []
 
-    async def start(self) -> asyncio.subprocess.Process:
-        """Start a worker, and wait until it polls."""
+    async def start(self, source: Path = HERE) -> asyncio.subprocess.Process:
+        """Start a worker of the build whose source is in a folder, and wait until it polls."""
         number = len(self._started)
         log = self._folder / f"worker-{number}.log"
         with log.open("wb") as output:
@@ -59,7 +81,8 @@ class Builds:
                 sys.executable,
                 "-m",
                 "worker.process",
-                env=self._environment | {"PYTHONHASHSEED": str(4242 * number)},
+                env=self._environment | {"PYTHONHASHSEED": str(4242 * number), "PYTHONPATH": f"{source}:{HERE}"},
+                cwd=source,
                 stderr=output,
             )
         self._started.append(process)
@@ -85,7 +108,7 @@ async def builds(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Builds,
         skills=(folder / "skills",),
         forgetting_cron="off",
     )
-    client = await Client.connect(servers.temporal, data_converter=DATA_CONVERTER)
+    client = await Client.connect(servers.temporal, plugins=[Plugin()])
     group = Builds(worker_environment(settings, servers), folder)
     try:
         yield group, Bench(client=client, queue=settings.task_queue, folder=folder)
@@ -118,3 +141,60 @@ async def test_tasks_go_on_in_the_next_build(servers: Servers, tmp_path: Path) -
         await bench.replay(working)
     assert lines(asked) == ["1", "2", "3", "4 this", "5 this", "6 this"]
     assert lines(worked) == NUMBERS
+
+
+async def test_two_builds_serve_the_same_tasks(servers: Servers, tmp_path: Path) -> None:
+    newer = newer_build(tmp_path / "newer")
+    async with builds(servers, tmp_path) as (workers, bench):
+        ledgers = [bench.ledger() for _ in range(4)]
+        running = [await workers.start(), await workers.start(newer)]
+        tasks = [
+            bench.task(bench.skill(LEARNING.format(ledger=ledger, house=f"House {number}")))
+            for number, ledger in enumerate(ledgers)
+        ]
+        handles = [await bench.start(task) for task in tasks]
+        # Each build in turn goes away in the middle, so that the other has to go on with what it began.
+        for place, source in ((0, newer), (1, HERE), (0, HERE)):
+            written = sum(len(lines(ledger)) for ledger in ledgers)
+            await until_true(lambda written=written: sum(len(lines(one)) for one in ledgers) >= min(written + 4, 48))
+            running[place].send_signal(signal.SIGTERM)
+            assert await running[place].wait() == 0
+            running[place] = await workers.start(source)
+        for handle, ledger in zip(handles, ledgers, strict=True):
+            result = await handle.result()
+            assert (result.output, result.refused) == (12, ())
+            assert lines(ledger) == [str(number) for number in range(1, 13)]
+            await bench.replay(handle)
+        async with deployment(servers, tmp_path, serving=False) as here:
+            found = [await _memories(here, task, handle) for task, handle in zip(tasks, handles, strict=True)]
+    assert [len(memories) for memories in found] == [13] * 4
+    kept = [memory for memories in found for memory in memories if str(memory.source) == "imported"]
+    assert kept, "the newer build wrote some"
+    assert all("from_a_newer_build" in (memory.model_extra or {}) for memory in kept)
+
+
+async def _memories(here: Deployment, task: AgentTask, handle: WorkflowHandle[Any, TaskResult]) -> list[Memory]:
+    result = await handle.result()
+    receipts = [await here.client.get_workflow_handle(job, result_type=Receipt).result() for job in result.jobs]
+    ids = sorted({item.id for receipt in receipts for item in receipt.items if item.fate is Fate.SEARCHABLE})
+    stored = await here.services.longterm.get(here.services.tenant_key.tenant_of(task.user_id), ids)
+    return [entry for entry in stored.values() if isinstance(entry, Memory) and entry.state is State.CURRENT]
+
+
+def newer_build(folder: Path) -> Path:
+    """Make a build that knows one field more in each value, and writes one choice more of an enumeration."""
+    for package in ("perdure", "activities", "workflows", "worker", "localservers", "playbooks"):
+        shutil.copytree(HERE / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    edits = (
+        ("perdure/model.py", '    model_config = ConfigDict(extra="allow")\n', "    from_a_newer_build: str = 'x'\n"),
+        ("perdure/entries.py", '    MERGED = "merged"\n', '    IMPORTED = "imported"\n'),
+    )
+    for name, line, more in edits:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert text.count(line) == 1
+        (folder / name).write_text(text.replace(line, line + more), encoding="utf-8")
+    items = folder / "perdure" / "agent" / "steps" / "items.py"
+    text = items.read_text(encoding="utf-8")
+    assert "Source.LEARNED" in text
+    items.write_text(text.replace("Source.LEARNED", "Source.IMPORTED"), encoding="utf-8")
+    return folder

@@ -13,7 +13,7 @@ from temporalio.worker import Replayer
 
 from perdure import AgentTask, TaskResult
 from perdure.settings import Addresses
-from perdure.temporal.converter import DATA_CONVERTER
+from perdure.temporal.plugin import Plugin
 from tests.deployment import deployment
 from workflows.resumable_agent import ResumableAgent
 
@@ -56,11 +56,11 @@ class Bench:
 
     async def replay(self, handle: WorkflowHandle[Any, Any]) -> None:
         """Replay a task's history from its beginning; raises where it would go another way."""
-        replayer = Replayer(workflows=[ResumableAgent], data_converter=DATA_CONVERTER)
+        replayer = Replayer(workflows=[ResumableAgent], plugins=[Plugin()])
         await replayer.replay_workflow(await handle.fetch_history())
 
     def ledger(self) -> Path:
-        """Give a fresh ledger file."""
+        """Return a fresh ledger file."""
         return self.folder / f"ledger-{uuid4().hex[:8]}"
 
 

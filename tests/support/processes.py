@@ -14,7 +14,7 @@ from temporalio.client import Client
 
 from perdure.crashpoints import VARIABLE
 from perdure.settings import Addresses
-from perdure.temporal.converter import DATA_CONVERTER
+from perdure.temporal.plugin import Plugin
 from tests.support.harness import Bench
 
 _ADDRESSES = ("temporal", "weaviate_url", "weaviate_grpc_port", "redis_url")
@@ -62,9 +62,9 @@ class Processes:
 async def processes(
     servers: Addresses, folder: Path, *, continue_after: int = 0
 ) -> AsyncGenerator[tuple[Processes, Bench]]:
-    """Give a queue without a worker, and the means to start some."""
+    """Return a queue without a worker, and the means to start some."""
     queue = f"q-{uuid4().hex[:12]}"
-    client = await Client.connect(servers.temporal, data_converter=DATA_CONVERTER)
+    client = await Client.connect(servers.temporal, plugins=[Plugin()])
     group = Processes(servers, folder, queue, continue_after)
     try:
         yield group, Bench(client=client, queue=queue, folder=folder)

@@ -59,7 +59,7 @@ def _append_and_die(ledger: str, line: str) -> dict[str, Any]:
 
 @tool(effect="read")
 async def echo(value: Any) -> Any:
-    """Give back what it is given."""
+    """Return back what it is given."""
     return value
 
 
@@ -71,7 +71,7 @@ async def look(name: str, known: bool = True) -> dict[str, Any]:
 
 @tool(effect="read")
 async def big(size: int) -> str:
-    """Give a text of this many characters."""
+    """Return a text of this many characters."""
     return "x" * size
 
 

@@ -1,4 +1,4 @@
-"""Waiting for what a test cannot be told about: asks until it holds, and gives up in the end."""
+"""Polling for what a test is not notified of: asks until it holds, or gives up."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

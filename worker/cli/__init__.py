@@ -1,1 +1,1 @@
-"""The command ``perdure``: it reads what a person typed, and shows what came out. Decides nothing else."""
+"""The command ``perdure``: it reads what a person typed and shows the result."""

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from perdure.settings import Settings
+from perdure.temporal.connection import connected
 from worker.cli.output import Exit, explained, out, show_json
 from worker.cli.reach import reachable
 from worker.cli.tasks import AsJson
-from worker.connection import connected
 from worker.doctor import Finding, examine, examine_quickly
 from worker.doctor.checks import Patient
 from worker.wiring import open_services
@@ -36,7 +36,7 @@ def doctor(
 
 async def _doctor(settings: Settings, *, quick: bool) -> list[Finding]:
     addresses = reachable(settings)
-    client = await connected(addresses, lazy=True)
+    client = await connected(addresses.temporal, lazy=True)
     async with open_services(settings, addresses) as services:
         patient = Patient(settings=settings, addresses=addresses, client=client, services=services)
         return await (examine_quickly(patient) if quick else examine(patient))

@@ -1,22 +1,22 @@
-"""Following a task live: a progress bar for people, and the questions it waits on."""
+"""A task followed live: a progress bar for people, and the questions that it waits on."""
 
 import asyncio
 import shlex
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
-from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.questions import Question
 from perdure.tasks import Progress, TaskResult
 from worker.cli.output import counted, err, out, program
+from worker.gateway import Gateway, TaskHandle
 
 _PERIOD = 0.25
 
 
-async def follow(handle: WorkflowHandle[object, TaskResult]) -> TaskResult:
+async def follow(installation: Gateway, handle: TaskHandle) -> TaskResult:
     """Show how a task goes until it ends; waits as long as it takes.
 
     Raises:
@@ -35,7 +35,7 @@ async def follow(handle: WorkflowHandle[object, TaskResult]) -> TaskResult:
     with Bar(*columns, console=err, disable=not err.is_terminal) as bar:
         line = bar.add_task("starting", total=None, step="")
         while not result.done():
-            progress = await progress_of(handle)
+            progress = await installation.progress(handle.id)
             if progress is not None:
                 bar.update(
                     line,
@@ -57,7 +57,7 @@ async def follow(handle: WorkflowHandle[object, TaskResult]) -> TaskResult:
 
 
 def result_in(error: WorkflowFailureError) -> TaskResult | None:
-    """Give the result that a failed task left, if it got far enough to leave one."""
+    """Return the result that a failed task left, if it got far enough to leave one."""
     cause = error.cause
     if isinstance(cause, ApplicationError) and cause.type == "TaskFailed" and cause.details:
         return TaskResult.model_validate(cause.details[0])
@@ -88,25 +88,3 @@ def show(progress: Progress) -> None:
     )
     if progress.problem:
         out.print(progress.problem, markup=False)
-
-
-async def progress_of(handle: WorkflowHandle[object, TaskResult], seconds: float = 2) -> Progress | None:
-    """Ask where the task is; None while no worker can say (it may just have been killed)."""
-    try:
-        # Not wait_for, which in Python 3.11 loses a Ctrl-C that comes together with the answer.
-        async with asyncio.timeout(seconds):
-            return await handle.query("progress", result_type=Progress)
-    except TimeoutError:
-        return None
-    except RPCError as error:
-        task = asyncio.current_task()
-        if task and task.cancelling():
-            # Whoever cancels us, Ctrl-C say, must not be taken for a worker that is away.
-            raise asyncio.CancelledError from error
-        if error.status in (
-            RPCStatusCode.DEADLINE_EXCEEDED,
-            RPCStatusCode.FAILED_PRECONDITION,
-            RPCStatusCode.CANCELLED,
-        ):
-            return None
-        raise

@@ -1,38 +1,29 @@
-"""Commands about memory: recall, remember, forget. All go through a worker, which alone has the tenant key."""
+"""Commands about memory: recall, remember, forget."""
 
 import asyncio
 import json
 import secrets
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, NoReturn
 
 import typer
 from pydantic import JsonValue, TypeAdapter, ValidationError
-from temporalio.client import Client
-from temporalio.common import RetryPolicy
 
-from activities.jobs import RememberRequest
-from activities.memory import RecallRequest
 from perdure.documents import validated
 from perdure.entries import Lane, MemoryType
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.jobs import Fate, Receipt
 from perdure.memory.recall.query import RecallResult
+from perdure.requests import ForgetRequest, RecallRequest, RememberRequest, UndoRequest
 from perdure.settings import Settings
-from perdure.temporal.names import TASK_TIMEOUT
 from worker.cli.output import Exit, counted, explained, out, say, show_json
-from worker.cli.reach import reachable, served
+from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.connection import connected
-from workflows.forget_memory import ForgetResult, ForgetRun
-from workflows.undo_forgetting import UndoResult, UndoRun
+from workflows.forget_memory import ForgetResult
 
 User = Annotated[str, typer.Option("--user", help="Whose memory.", show_default=False)]
 
-R = TypeVar("R")
-
-_ONE_ANSWER = timedelta(seconds=20)
 _items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])
 
 
@@ -72,8 +63,8 @@ def recall(
 
 
 async def _recall(settings: Settings, request: RecallRequest) -> RecallResult:
-    client = await connected(reachable(settings))
-    return await ask_worker(client, settings, "recall_memory", request, RecallResult)
+    async with gateway(settings) as installation:
+        return await installation.recall(request)
 
 
 def remember(
@@ -92,7 +83,9 @@ def remember(
     """Remember a statement, or a file of items, and wait until it is searchable."""
     with explained():
         if bool(content.strip()) == bool(file):
-            raise InvalidItem("content", "is missing" if not file else "is there beside --file", fix="give one of them")
+            raise InvalidItem(
+                "content", "is missing" if not file else "is given together with --file", fix="give one of them"
+            )
         _check_user(user)
         batch_key = key or f"cli-{secrets.token_hex(8)}"
         item: dict[str, JsonValue] = {
@@ -104,7 +97,8 @@ def remember(
         }
         items = _read_items(file) if file else [item]
         stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
-        request = validated(RememberRequest, {"user_id": user, "key": batch_key, "items": stamped}, "", InvalidItem)
+        asked = {"user_id": user, "key": batch_key, "items": stamped, "by": person()}
+        request = validated(RememberRequest, asked, "", InvalidItem)
         receipt = asyncio.run(_remember(Settings(), request))
         if as_json:
             show_json(receipt)
@@ -116,10 +110,10 @@ def remember(
 
 
 async def _remember(settings: Settings, request: RememberRequest) -> Receipt:
-    client = await connected(reachable(settings))
-    job = await ask_worker(client, settings, "remember", request, str)
+    installation = gateway(settings)
+    job = await installation.remember(request)
     say(f"submitted {job}")
-    return await client.get_workflow_handle(job, result_type=Receipt).result()
+    return await installation.receipt(job)
 
 
 def _read_items(file: Path) -> list[JsonValue]:
@@ -145,29 +139,29 @@ def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:
 def forget(
     *,
     user: Annotated[str, typer.Option("--user", help="Only this user's memories.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be let go.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring back what the latest run (or --run) forgot.")] = False,
-    run: Annotated[str, typer.Option("--run", help="With --undo: the run, as 'forget' printed it.")] = "",
-    approve: Annotated[bool, typer.Option("--approve", help="Go on where the guard holds a tenant.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be forgotten.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Restore what the latest run (or --run) forgot.")] = False,
+    run: Annotated[str, typer.Option("--run", help="With --undo: the run that 'forget' printed.")] = "",
+    approve: Annotated[bool, typer.Option("--approve", help="Forget also where the guard holds a tenant.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let go what the rules no longer keep, as the schedule does; or bring it back."""
+    """Forget what the rules no longer keep, as the schedule does, or restore it."""
     with explained():
         if undo and not (user or run):
-            raise InvalidInput("--undo", "needs to know what", fix="add --user, or --run with the id of a sweep")
+            raise InvalidInput("--undo", "needs a user or a run", fix="add --user, or --run with the id of a sweep")
         if undo and (dry_run or approve):
             raise InvalidInput("--undo", "is not for --dry-run or --approve", fix="leave them out")
         if run and not undo:
             raise InvalidInput("--run", "is only for --undo", fix="add --undo, or leave --run out")
         if undo:
-            undone = asyncio.run(_undo(Settings(), UndoRun(run=run, user_id=user)))
+            undone = asyncio.run(gateway(Settings()).undo(UndoRequest(run=run, user_id=user, by=person())))
             if as_json:
                 show_json(undone)
             else:
-                out.print(f"brought back {counted(undone.restored, 'entry', 'entries')} of the run {undone.run}")
+                out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the run {undone.run}")
             return
-        sweep = ForgetRun(dry_run=dry_run, user_id=user, approved=approve)
-        swept = asyncio.run(_forget(Settings(), sweep))
+        request = ForgetRequest(dry_run=dry_run, user_id=user, approved=approve, by=person())
+        swept = asyncio.run(gateway(Settings()).forget(request))
         if as_json:
             show_json(swept)
         else:
@@ -188,47 +182,6 @@ def show_sweep(swept: ForgetResult) -> None:
         out.print(f"  undo: perdure forget --undo --run {swept.run}")
 
 
-async def _forget(settings: Settings, sweep: ForgetRun) -> ForgetResult:
-    client = await connected(reachable(settings))
-    return await have_run(client, settings, "ForgetMemory", sweep, ForgetResult, name="forget-memory")
-
-
-async def _undo(settings: Settings, undo: UndoRun) -> UndoResult:
-    client = await connected(reachable(settings))
-    return await have_run(client, settings, "UndoForgetting", undo, UndoResult, name="undo-forgetting")
-
-
-async def have_run(
-    client: Client, settings: Settings, workflow: str, argument: Any, result_type: type[R], *, name: str
-) -> R:
-    """Have a worker run a workflow that a person asks for, under an id that begins with a name."""
-    await served(client, settings)
-    return await client.execute_workflow(
-        workflow,
-        argument,
-        id=f"{name}-{secrets.token_hex(6)}",
-        task_queue=settings.task_queue,
-        task_timeout=TASK_TIMEOUT,
-        result_type=result_type,
-        static_summary="Asked for by a person",
-    )
-
-
 def _check_user(user: str) -> None:
     if not user.strip():
         raise InvalidInput("--user", "is empty", fix="say whose memory")
-
-
-async def ask_worker(client: Client, settings: Settings, activity: str, request: Any, result_type: type[Any]) -> Any:
-    """Have a worker do one activity that belongs to no workflow."""
-    await served(client, settings)
-    return await client.execute_activity(
-        activity,
-        request,
-        id=f"{activity}-{secrets.token_hex(8)}",
-        task_queue=settings.task_queue,
-        result_type=result_type,
-        start_to_close_timeout=_ONE_ANSWER,
-        schedule_to_close_timeout=_ONE_ANSWER,
-        retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1)),
-    )

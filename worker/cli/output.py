@@ -1,4 +1,4 @@
-"""How the CLI speaks: results to stdout, everything else to stderr, and exit codes that mean something."""
+"""Output of the CLI: results on stdout, everything else on stderr, and exit codes that mean something."""
 
 import json
 import shutil
@@ -21,7 +21,8 @@ from temporalio.client import (
 from temporalio.exceptions import ApplicationError, CancelledError, FailureError, TimeoutError
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
+from perdure import errors
+from perdure.errors import InvalidInput, PerdureError, Unavailable
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -42,7 +43,7 @@ class Exit(IntEnum):
 
 
 def program() -> str:
-    """Give the name under which this command can be called again: its path where it is not on PATH."""
+    """Return the name under which this command can be called again: its path where it is not on PATH."""
     called = Path(sys.argv[0])
     if called.name != "perdure" or shutil.which("perdure"):
         return "perdure"
@@ -57,7 +58,7 @@ def show_json(value: BaseModel | dict[str, Any] | list[Any]) -> None:
 
 
 def say(text: str) -> None:
-    """Tell a person how things go, without disturbing what a script reads."""
+    """Print a line for a person on stderr, where it does not disturb what a script reads."""
     err.print(text, markup=False)
 
 
@@ -67,17 +68,17 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def fail(message: str, status: Exit) -> NoReturn:
-    """Say what is wrong, and stop."""
+    """Print an error, and exit."""
     err.print(f"error: {message}", style="red", markup=False)
     raise typer.Exit(status)
 
 
 @contextmanager
 def explained() -> Generator[None]:
-    """Turn every expected error into one line and an exit status; a traceback means a bug of ours."""
+    """Turn every expected error into one line and an exit status; a traceback means a bug in Perdure."""
     try:
         yield
-    except StoreUnavailable as error:
+    except Unavailable as error:
         fail(str(error), Exit.UNAVAILABLE)
     except InvalidInput as error:
         fail(str(error), Exit.REFUSED)
@@ -96,7 +97,7 @@ def explained() -> Generator[None]:
 
 
 def reason_of(error: BaseException) -> str:
-    """Give the innermost message of a failure: what really went wrong, not who passed it on."""
+    """Return the innermost message of a failure, which is the cause; the outer ones only pass it on."""
     inner = _innermost(error)
     if isinstance(inner, CancelledError):
         return "it was cancelled"
@@ -106,14 +107,14 @@ def reason_of(error: BaseException) -> str:
 
 
 def status_of(error: BaseException) -> Exit:
-    """Tell from a failure's type whether the input was wrong, a server did not answer, or it just failed."""
+    """Return the exit status for a failure's type: wrong input, a server that does not answer, or just a failure."""
     inner = _innermost(error)
     if isinstance(inner, TimeoutError):
         return Exit.UNAVAILABLE
-    kind = (inner.type or "") if isinstance(inner, ApplicationError) else ""
-    if kind.startswith("Invalid"):
+    kind = getattr(errors, inner.type or "", None) if isinstance(inner, ApplicationError) else None
+    if isinstance(kind, type) and issubclass(kind, InvalidInput):
         return Exit.REFUSED
-    return Exit.UNAVAILABLE if kind == StoreUnavailable.__name__ else Exit.FAILED
+    return Exit.UNAVAILABLE if isinstance(kind, type) and issubclass(kind, Unavailable) else Exit.FAILED
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -1,4 +1,4 @@
-"""Owns ``perdure up`` and ``perdure down``: starting the local servers and a worker, and stopping them."""
+"""The commands ``up`` and ``down``: start the local servers and a worker, and stop them."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ from worker.cli.output import explained, out, program, say, show_json
 
 def up(
     *,
-    worker: Annotated[bool, typer.Option(help="Start a worker beside the servers.")] = True,
+    worker: Annotated[bool, typer.Option(help="Start a worker next to the servers.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the addresses as JSON.")] = False,
 ) -> None:
     """Start the local servers and a worker, or attach to those that run."""
@@ -23,13 +23,15 @@ def up(
         addresses = ensure(settings, worker=worker, progress=say)
         if worker and state(settings):
             # Imported here: Temporal's client takes a second, which "down" need not wait for.
-            from worker.cli.reach import worker_serves  # noqa: PLC0415
+            from worker.cli.reach import gateway  # noqa: PLC0415
 
-            asyncio.run(worker_serves(settings))
+            say("waiting for the worker to serve")
+            if not asyncio.run(gateway(settings).local_worker_served()):
+                say(f"it does not serve yet; see {settings.home}/logs/worker.log")
         current = state(settings)
     if as_json:
-        told = {"redis_url": _without_password(addresses.redis_url)}
-        show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}) | told)
+        shown = {"redis_url": _without_password(addresses.redis_url)}
+        show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}) | shown)
         return
     out.print(f"up after {time.monotonic() - started:.1f} s; data in {settings.home}")
     if addresses.temporal_ui:

@@ -1,27 +1,21 @@
 """Commands about one task: run, status, answer, cancel."""
 
 import asyncio
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.client import WorkflowFailureError
 
 from perdure.documents import read_document, validated
-from perdure.errors import InvalidTask, StoreUnavailable
+from perdure.errors import InvalidTask, WorkerUnavailable
 from perdure.questions import Answer
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
-from perdure.temporal.names import TASK_TIMEOUT
 from worker.cli import following
 from worker.cli.output import Exit, counted, err, explained, fail, out, reason_of, say, show_json, status_of
-from worker.cli.reach import no_worker, reachable, served, started
-from worker.connection import connected, pollers
+from worker.cli.reach import gateway, person, started
+from worker.gateway import Gateway
 from worker.telemetry import Telemetry, render_tree, spans_of
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
@@ -44,31 +38,8 @@ def read_task(path: Path) -> AgentTask:
 
 
 def workflow_id_of(task: str) -> str:
-    """Give the workflow id that a person means: an id as it is, or that of the task in a YAML file."""
+    """Return the workflow id that a person names: an id as it is, or the id of the task in a YAML file."""
     return read_task(Path(task)).workflow_id if task.endswith((".yaml", ".yml")) else task
-
-
-async def start(client: Client, task: AgentTask, settings: Settings) -> tuple[WorkflowHandle[Any, TaskResult], bool]:
-    """Start a task, or attach to the run that there is, open or closed.
-
-    Returns:
-        The handle, and whether the task is new.
-    """
-    try:
-        handle: WorkflowHandle[Any, TaskResult] = await client.start_workflow(
-            "ResumableAgent",
-            task,
-            id=task.workflow_id,
-            task_queue=settings.task_queue,
-            task_timeout=TASK_TIMEOUT,
-            result_type=TaskResult,
-            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            static_summary=f"{task.skill} for {task.agent}",
-        )
-    except WorkflowAlreadyStartedError:
-        return client.get_workflow_handle(task.workflow_id, result_type=TaskResult), False
-    return handle, True
 
 
 def run(
@@ -90,17 +61,17 @@ async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: boo
     telemetry = Telemetry.start(settings, service="perdure-cli")
     problem, status = "", Exit.DONE
     try:
-        client = await connected(addresses, plugins=[telemetry.plugin])
+        installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
-            handle, new = await start(client, task, settings)
+            handle, new = await installation.start(task, by=person())
             say(f"{'started' if new else 'attached to'} {handle.id}")
             if detach:
                 if as_json:
                     show_json({"workflow_id": handle.id, "new": new})
                 return
             try:
-                await _say_if_unserved(client, settings)
-                result = await following.follow(handle)
+                await _say_if_unserved(installation)
+                result = await following.follow(installation, handle)
             except asyncio.CancelledError:
                 say(f"detached; the task goes on: perdure status {handle.id}")
                 raise
@@ -119,11 +90,11 @@ async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: boo
         fail(problem, status)
 
 
-async def _say_if_unserved(client: Client, settings: Settings) -> None:
-    """Tell whoever follows a task that nobody runs it; a worker that is just starting is given its moment."""
+async def _say_if_unserved(installation: Gateway) -> None:
+    """Report to a person who follows a task that nobody runs it; a worker that is just starting has a moment."""
     try:
-        await served(client, settings)
-    except StoreUnavailable as absent:
+        await installation.served()
+    except WorkerUnavailable as absent:
         say(f"the task waits for a worker: {absent}")
 
 
@@ -149,20 +120,17 @@ def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
 
 
 async def _status(settings: Settings, workflow_id: str, *, as_json: bool) -> None:
-    client = await connected(reachable(settings))
-    handle = client.get_workflow_handle(workflow_id, result_type=TaskResult)
-    with about(workflow_id):
-        closed = (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING
-        # Only a worker can tell, and one that took over from a killed one needs a moment.
-        served_now = await pollers(client, settings.task_queue) > 0
-        progress = await following.progress_of(handle, seconds=5) if served_now else None
+    installation = gateway(settings)
+    running = await installation.is_running(workflow_id)
+    # Only a worker can tell, and one that took over from a killed one needs a moment.
+    progress = await installation.progress(workflow_id, seconds=5) if await installation.workers() else None
     if progress is None:
-        raise StoreUnavailable("worker", no_worker(settings))
+        raise installation.unserved()
     if as_json:
         show_json(progress)
         return
     following.show(progress)
-    if not closed:
+    if running:
         for question in progress.questions:
             out.print(following.how_to_answer(workflow_id, question), markup=False)
 
@@ -177,54 +145,20 @@ def answer(
 ) -> None:
     """Answer a question that a task waits on."""
     with explained():
-        given = validated(Answer, {"question_id": question, "value": value, "by": by}, "")
-        asyncio.run(_answer(Settings(), workflow_id_of(task), given))
+        given = validated(Answer, {"question_id": question, "value": value}, "")
+        asyncio.run(gateway(Settings()).answer(workflow_id_of(task), given, by=person(by)))
         if as_json:
             show_json({"answered": question})
         else:
             say(f"answered {question}")
 
 
-async def _answer(settings: Settings, workflow_id: str, given: Answer) -> None:
-    client = await connected(reachable(settings))
-    with about(workflow_id):
-        handle = client.get_workflow_handle(workflow_id)
-        if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
-            raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing", fix="perdure status shows how")
-        await served(client, settings)
-        await handle.execute_update("answer", given)
-
-
 def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
     """Ask a task to stop; it finishes what it must not leave half done."""
     with explained():
         workflow_id = workflow_id_of(task)
-        asyncio.run(_cancel(Settings(), workflow_id))
+        asyncio.run(gateway(Settings()).cancel(workflow_id, by=person()))
         if as_json:
             show_json({"cancelled": workflow_id})
         else:
             say(f"asked {workflow_id} to stop: perdure status {workflow_id}")
-
-
-async def _cancel(settings: Settings, workflow_id: str) -> None:
-    client = await connected(reachable(settings))
-    handle = client.get_workflow_handle(workflow_id)
-    with about(workflow_id):
-        if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
-            raise InvalidTask("task", f"{workflow_id} has ended already", fix="perdure status shows how")
-        await handle.cancel()
-
-
-@contextmanager
-def about(workflow_id: str) -> Generator[None]:
-    """Turn what Temporal says of a workflow that is not there into what a person can do about it."""
-    try:
-        yield
-    except RPCError as error:
-        if error.status is not RPCStatusCode.NOT_FOUND or "workflow" not in error.message:
-            raise
-        if "completed" in error.message:
-            raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
-        raise InvalidTask(
-            "task", f"there is none with the id {workflow_id}", fix="give the id that 'run' printed, or its YAML file"
-        ) from error

@@ -23,8 +23,8 @@ from perdure.errors import (
 from perdure.model import Model
 from perdure.settings import Addresses, Settings
 from perdure.stores.redis.connection import ask
-from perdure.temporal.names import ALL
-from worker.connection import pollers
+from perdure.temporal.connection import pollers
+from perdure.temporal.names import ATTRIBUTES
 from worker.wiring import Services
 
 ENOUGH_DISK = 1_000_000_000
@@ -111,7 +111,7 @@ async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
     there = await patient.client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace=patient.client.namespace)
     )
-    missing = [key.name for key in ALL if key.name not in there.custom_attributes]
+    missing = [key.name for key in ATTRIBUTES if key.name not in there.custom_attributes]
     fix = "; ".join(f"temporal operator search-attribute create --name {name} --type Keyword" for name in missing)
     return not missing, f"missing: {', '.join(missing)}" if missing else "all registered", fix
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
+from perdure.documents import validated
 from perdure.entries import Lane, MemoryType
 from perdure.episodes import Episode
 from perdure.model import Instant, Model, OpenEnum, Passed, Unit
@@ -60,6 +61,21 @@ class Query(Model):
         if self.keys and self.lane is None:
             raise ValueError("keys need a lane: name the log that they are in")
         return self
+
+    @classmethod
+    def of(cls, asked: Model, where: str = "", **context: object) -> Self:
+        """Return the question that a request or a step asks, in its context.
+
+        Args:
+            asked: The request; fields that a question does not have are left out.
+            where: What it is, for the message of an error.
+            **context: The tenant, the moment and whatever the request does not say.
+
+        Raises:
+            InvalidInput: It is malformed; with the field.
+        """
+        known = {name: getattr(asked, name) for name in cls.model_fields if name in type(asked).model_fields}
+        return validated(cls, {**known, **context}, where)
 
 
 class RecalledItem(Passed):

@@ -22,4 +22,14 @@ class Installation:
             StoreUnavailable: Redis does not answer.
         """
         await ask(self._redis, "SET", _KEY, key.fingerprint, "NX")
-        key.require(await ask(self._redis, "GET", _KEY))
+        await self.require(key)
+
+    async def require(self, key: TenantKey) -> None:
+        """Check that the data here is this key's, or that there is none yet; claims nothing for the key.
+
+        Raises:
+            TenantKeyMismatch: The data was written under another key.
+            StoreUnavailable: Redis does not answer.
+        """
+        if found := await ask(self._redis, "GET", _KEY):
+            key.require(found)

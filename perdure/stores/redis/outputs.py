@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from perdure.errors import ResultTooLarge, StoreUnavailable
+from perdure.errors import ResultExpired, StoreUnavailable
 
 CACHE_BYTES = 32_000_000
 """What a process keeps of them in memory: sixteen of the largest."""
@@ -24,9 +24,10 @@ class Outputs:
         ttl: How long a value is kept after its last use. It must outlive the tasks that refer to it.
     """
 
-    def __init__(self, redis: Redis, ttl: datetime.timedelta) -> None:
+    def __init__(self, redis: Redis, ttl: datetime.timedelta, *, kind: str = "output") -> None:
         self._redis = redis
         self._ttl = ttl
+        self._kind = kind
         self._cache: OrderedDict[str, str] = OrderedDict()
         self._cached = 0
 
@@ -40,7 +41,7 @@ class Outputs:
             StoreUnavailable: When Redis does not answer.
         """
         reference = hashlib.sha256(encoded.encode()).hexdigest()
-        key = _key(tenant, reference)
+        key = f"perdure:{self._kind}:{{{tenant}}}:{reference}"
         try:
             await self._redis.set(key, encoded, px=self._ttl)
         except (RedisError, OSError) as problem:
@@ -53,9 +54,9 @@ class Outputs:
 
         Raises:
             StoreUnavailable: When Redis does not answer.
-            ResultTooLarge: When the value has outlived its time, so the step that made it has to run again.
+            ResultExpired: It is no longer kept, so the step that made it has to run again.
         """
-        key = _key(tenant, reference)
+        key = f"perdure:{self._kind}:{{{tenant}}}:{reference}"
         encoded = self._cache.get(key)
         if encoded is None:
             try:
@@ -63,7 +64,7 @@ class Outputs:
             except (RedisError, OSError) as problem:
                 raise StoreUnavailable("redis", type(problem).__name__) from problem
             if encoded is None:
-                raise ResultTooLarge(f"the value {reference[:12]} was too large for the history and is no longer kept")
+                raise ResultExpired(f"the value {reference[:12]} was too large for the history and is no longer kept")
             self._remember(key, encoded)
         else:
             self._cache.move_to_end(key)
@@ -75,7 +76,3 @@ class Outputs:
             self._cached += len(encoded)
         while self._cached > CACHE_BYTES:
             self._cached -= len(self._cache.popitem(last=False)[1])
-
-
-def _key(tenant: str, reference: str) -> str:
-    return f"perdure:output:{{{tenant}}}:{reference}"

@@ -46,11 +46,11 @@ def of_types(memory_types: Collection[MemoryType]) -> Condition:
 
 
 def overdue(before: datetime) -> Condition:
-    """To be forgotten by then."""
+    """Due to be forgotten before a moment."""
     condition = state_is(State.CURRENT, State.SUPERSEDED)
     return condition & Filter.by_property("forget_after").less_or_equal(micros(before))
 
 
 def past_purge(before: datetime) -> Condition:
-    """Forgotten, and no longer to be undone by then."""
+    """Forgotten, and no longer restorable after a moment."""
     return state_is(State.FORGOTTEN) & Filter.by_property("purge_after").less_or_equal(micros(before))

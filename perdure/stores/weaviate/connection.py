@@ -13,14 +13,15 @@ from weaviate.collections import CollectionAsync
 from weaviate.exceptions import UnexpectedStatusCodeError, WeaviateBaseError
 
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.stores.weaviate.schema import KINDS, Embedding, Kind, check, collection_name, create
+from perdure.stores.weaviate import schema
+from perdure.stores.weaviate.schema import KINDS, Embedding, Kind, collection_name
 
 STORE = "weaviate"
 _MISSING_TENANT = "tenant not found"
 
 
 class MissingTenant(Exception):
-    """A tenant that nothing was ever written for: what was asked for is not there."""
+    """Nothing was ever written for the tenant, so what was asked for does not exist."""
 
 
 class Connection:
@@ -47,7 +48,7 @@ class Connection:
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InvalidInput("weaviate url", f"{url} is no address", fix="write http://host:port")
+            raise InvalidInput("weaviate url", f"{url} is not an address", fix="write http://host:port")
         secure = parts.scheme == "https"
         self._client = weaviate.use_async_with_custom(
             http_host=parts.hostname,
@@ -68,49 +69,52 @@ class Connection:
         self._opening = asyncio.Lock()
         self._opened = False
 
-    async def open(self) -> None:
-        """Connect, and make the collections or check that they hold the right vectors.
+    async def open(self, *, prepare: bool = False) -> None:
+        """Connect, and check that the collections hold the right vectors.
+
+        Args:
+            prepare: Whether to create the collections, and to add the properties that they lack. Only a worker's start
+                does that: a write must never change the schema.
 
         Raises:
-            StoreUnavailable: When Weaviate does not answer; a later call tries again.
-            EmbeddingMismatch: When the collections were made with another model.
+            StoreUnavailable: Weaviate does not answer, or has no collections yet; a later call tries again.
+            EmbeddingMismatch: The collections were made with another model.
+            SchemaMismatch: A collection cannot be brought up to what this build needs.
         """
         async with self._opening:
-            if self._opened:
+            if self._opened and not prepare:
                 return
             async with asking(self._open_timeout):
                 await self._client.connect()
                 for kind in KINDS:
-                    await self._provide(kind)
+                    name = collection_name(self._prefix, kind)
+                    if prepare:
+                        await schema.prepare(self._client, name, kind, self._embedding)
+                    else:
+                        await self._check(name)
             self._opened = True
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._client.close()
         self._opened = False
 
     async def collection(self, kind: Kind) -> CollectionAsync[Any, Any]:
-        """Give the collection for a kind of entry."""
+        """Return the collection for a kind of entry."""
         if not self._opened:
             await self.open()
         return self._client.collections.use(collection_name(self._prefix, kind))
 
-    async def _provide(self, kind: Kind) -> None:
-        name = collection_name(self._prefix, kind)
+    async def _check(self, name: str) -> None:
         if not await self._client.collections.exists(name):
-            try:
-                await create(self._client, name, kind, self._embedding)
-            except WeaviateBaseError:
-                # Another process may have made it between the question and now.
-                if not await self._client.collections.exists(name):
-                    raise
+            raise StoreUnavailable(STORE, f"has no collection {name} yet; a worker creates it when it starts")
         config = await self._client.collections.use(name).config.get(simple=True)
-        check(name, config.description, self._embedding)
+        schema.check(name, config.description, self._embedding)
 
 
 @asynccontextmanager
 async def asking(seconds: float) -> AsyncGenerator[None]:
-    """Wait for Weaviate's answer, but not for ever: the client alone would retry for a minute.
+    """Bound the time that a call to Weaviate may take; its client alone would retry for a minute.
 
     Raises:
         MissingTenant: When the tenant has nothing at all.

@@ -25,7 +25,7 @@ _string: TypeAdapter[str] = TypeAdapter(str)
 
 
 def micros(moment: datetime | None) -> int:
-    """Give a moment as an integer that orders exactly as moments do, to the microsecond.
+    """Return a moment as an integer that orders exactly as moments do, to the microsecond.
 
     Beyond the year 2255 all moments are the same one, and the same as none.
     """
@@ -35,7 +35,7 @@ def micros(moment: datetime | None) -> int:
 
 
 def properties_of(entry: Record | Memory) -> dict[str, JsonValue]:
-    """Give all properties of an entry, present or not: a write leaves nothing of an older one.
+    """Return all properties of an entry, also those without a value, so that a write leaves nothing of an older one.
 
     Raises:
         InvalidInput: For a record whose text does not carry a payload: it could not be read back.

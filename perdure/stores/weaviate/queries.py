@@ -1,4 +1,4 @@
-"""One question to one collection: what every read is made of. Knows no use case."""
+"""The questions that a read asks of one collection."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ _SCORE = MetadataQuery(score=True)
 
 
 class Row(NamedTuple):
-    """What one search says of one object, not parsed yet: the other search may have found it too."""
+    """One object as one search returned it. It is parsed later, because the other search may have found it too."""
 
     uuid: UUID
     text: str
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 def merged(by_meaning: Iterable[Row], by_words: Iterable[Row]) -> list[Hit]:
-    """Make one hit of each object that either search found."""
+    """Return one hit for each object that either search found."""
     near, words = {row.uuid: row for row in by_meaning}, {row.uuid: row for row in by_words}
     hits: list[Hit] = []
     for uuid, row in {**words, **near}.items():
@@ -47,7 +47,7 @@ def merged(by_meaning: Iterable[Row], by_words: Iterable[Row]) -> list[Hit]:
 
 
 class Queries:
-    """Questions about one tenant's entries of one kind; nothing is found where there is no tenant.
+    """Questions about one tenant's entries of one kind. A tenant that does not exist has none.
 
     Args:
         connection: The connection to ask through.
@@ -61,7 +61,7 @@ class Queries:
     async def fetch(
         self, tenant: str, kind: Kind, condition: Condition, *, limit: int, sort: Any = None
     ) -> list[Entry]:
-        """Give the entries that meet a condition."""
+        """Return the entries that meet a condition."""
         collection = await self._of(tenant, kind)
         try:
             async with asking(self._timeout):
@@ -73,7 +73,7 @@ class Queries:
         return [entry_from(item.properties["text"], item.properties["document"]) for item in found.objects]
 
     async def versions(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
-        """Give the versions of these entries."""
+        """Return the versions of these entries."""
         collection = await self._of(tenant, kind)
         try:
             async with asking(self._timeout):
@@ -89,7 +89,7 @@ class Queries:
     async def near(
         self, tenant: str, kind: Kind, vector: Sequence[float], condition: Condition, *, limit: int
     ) -> list[Row]:
-        """Give the entries nearest to a vector, nearest first."""
+        """Return the entries nearest to a vector, nearest first."""
         collection = await self._of(tenant, kind)
         try:
             async with asking(self._timeout):
@@ -105,7 +105,7 @@ class Queries:
         return [_row(item, 1.0 - (item.metadata.distance or 0.0)) for item in found.objects]
 
     async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Row]:
-        """Give the entries that share the rarest words with a text, best first."""
+        """Return the entries that share the rarest words with a text, best first."""
         collection = await self._of(tenant, kind)
         try:
             async with asking(self._timeout):
@@ -122,7 +122,7 @@ class Queries:
         return [_row(item, item.metadata.score or 0.0) for item in found.objects]
 
     async def count(self, tenant: str, kind: Kind, condition: Condition) -> int:
-        """Give how many entries meet a condition."""
+        """Return how many entries meet a condition."""
         collection = await self._of(tenant, kind)
         try:
             async with asking(self._timeout):
@@ -132,7 +132,7 @@ class Queries:
         return answer.total_count or 0
 
     async def counts(self, tenant: str, kind: Kind, condition: Condition, *, by: str) -> Counter[str]:
-        """Give how many entries meet a condition, for each value of a property."""
+        """Return how many entries meet a condition, for each value of a property."""
         collection = await self._of(tenant, kind)
         try:
             async with asking(self._timeout):

@@ -1,12 +1,14 @@
-"""The two collections, and what is recorded with them. Never reads or writes an entry."""
+"""The two collections: their properties, what is recorded with them, and how they are brought up to date."""
 
 from typing import Literal
 
 import weaviate.classes.config as wvc
 from pydantic import ValidationError
 from weaviate import WeaviateAsyncClient
+from weaviate.collections.classes.config import PropertyConfig
+from weaviate.exceptions import WeaviateBaseError
 
-from perdure.errors import EmbeddingMismatch
+from perdure.errors import EmbeddingMismatch, SchemaMismatch
 from perdure.model import Stored
 
 Kind = Literal["record", "memory"]
@@ -21,33 +23,72 @@ class Embedding(Stored):
 
 
 def collection_name(prefix: str, kind: Kind) -> str:
-    """Give the name of the collection for a kind of entry."""
+    """Return the name of the collection for a kind of entry."""
     return f"{prefix}{kind.capitalize()}"
 
 
-def check(name: str, description: str | None, embedding: Embedding) -> None:
-    """Make sure that a collection holds this model's vectors.
+async def prepare(client: WeaviateAsyncClient, name: str, kind: Kind, embedding: Embedding) -> None:
+    """Create the collection for a kind of entry, or add the properties that it lacks.
 
     Raises:
-        EmbeddingMismatch: When it was made with another one, or not by us.
+        EmbeddingMismatch: It holds another model's vectors.
+        SchemaMismatch: It has a property in another form, which Weaviate cannot change.
+    """
+    if not await client.collections.exists(name):
+        try:
+            await _create(client, name, kind, embedding)
+        except WeaviateBaseError:
+            # Another process may have created it between the question and now.
+            if not await client.collections.exists(name):
+                raise
+    collection = client.collections.use(name)
+    config = await collection.config.get(simple=True)
+    check(name, config.description, embedding)
+    found = {one.name: one for one in config.properties}
+    wanted = [*COMMON, *_OF_KIND[kind]]
+    if differing := [one.name for one in wanted if one.name in found and not _alike(one, found[one.name])]:
+        raise SchemaMismatch(
+            f"the collection {name} has {', '.join(differing)} in a form that this build cannot use, and Weaviate "
+            "cannot change it: stop all workers, export what is remembered, delete the collection, and start a worker, "
+            "which creates it anew"
+        )
+    for one in wanted:
+        if one.name not in found:
+            await collection.config.add_property(one)
+
+
+def _alike(wanted: wvc.Property, found: PropertyConfig) -> bool:
+    """Return whether a property has the type and the indexes that queries need."""
+    return (
+        wanted.dataType == found.data_type
+        and bool(wanted.indexRangeFilters) == bool(found.index_range_filters)
+        and (wanted.indexFilterable is not False) == found.index_filterable
+        and (wanted.tokenization is None or wanted.tokenization == found.tokenization)
+    )
+
+
+def check(name: str, description: str | None, embedding: Embedding) -> None:
+    """Check that a collection holds this model's vectors.
+
+    Raises:
+        EmbeddingMismatch: It was made with another model, or not by Perdure.
     """
     try:
         recorded = Embedding.model_validate_json(description or "")
     except ValidationError as error:
         raise EmbeddingMismatch(f"the collection {name} does not say which model made its vectors") from error
-    if recorded != embedding:
+    if (recorded.name, recorded.dimension) != (embedding.name, embedding.dimension):
         raise EmbeddingMismatch(
             f"the collection {name} was made with {recorded.name} ({recorded.dimension} numbers), configured is "
             f"{embedding.name} ({embedding.dimension}): configure {recorded.name}, or migrate to a new collection"
         )
 
 
-async def create(client: WeaviateAsyncClient, name: str, kind: Kind, embedding: Embedding) -> None:
-    """Make the collection for a kind of entry."""
+async def _create(client: WeaviateAsyncClient, name: str, kind: Kind, embedding: Embedding) -> None:
     await client.collections.create(
         name,
         description=embedding.model_dump_json(),
-        properties=[*_COMMON, *_OF_KIND[kind]],
+        properties=[*COMMON, *_OF_KIND[kind]],
         vector_config=wvc.Configure.Vectors.self_provided(
             # Flat, because a tenant is one user. On 10,000 vectors RQ takes 3.7 ms, BQ 2.7 ms and none 12.7 ms; RQ
             # keeps more of each number for that millisecond.
@@ -81,7 +122,7 @@ def _ranged(name: str, data_type: wvc.DataType = wvc.DataType.INT) -> wvc.Proper
     )
 
 
-_COMMON = (
+COMMON = (
     _exact("identifier"),
     wvc.Property(
         name="headline",

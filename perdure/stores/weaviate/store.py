@@ -53,16 +53,27 @@ class LongTerm:
         self._timeout = query_timeout
         self.write_timeout = write_timeout
 
+    async def prepare(self) -> None:
+        """Bring the collections up to what this build needs: create them, or add the properties that they lack.
+
+        A worker calls this when it starts; no write does.
+
+        Raises:
+            EmbeddingMismatch: They were made with another model.
+            SchemaMismatch: What they have cannot be changed to what is needed; with what to do.
+        """
+        await self._connection.open(prepare=True)
+
     async def open(self) -> None:
         """Connect now, and check the collections.
 
         Raises:
-            EmbeddingMismatch: When they were made with another model.
+            EmbeddingMismatch: They were made with another model.
         """
         await self._connection.open()
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._connection.close()
 
     async def put(
@@ -91,7 +102,7 @@ class LongTerm:
         await self._writes.drop(tenant)
 
     async def get(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
-        """Give the entries that are there, whatever their state."""
+        """Return the entries that are there, whatever their state."""
         found = await together(
             *(
                 self._queries.fetch(tenant, kind, conditions.identified(of_kind), limit=len(of_kind))
@@ -101,7 +112,7 @@ class LongTerm:
         return {entry.id: entry for entries in found for entry in entries}
 
     async def visible(self, tenant: str, ids: Sequence[str]) -> dict[str, int]:
-        """Give the versions that a query now finds: what is here, recall can find."""
+        """Return the versions that a query finds now, which is what recall would find."""
         found = await together(
             *(self._queries.versions(tenant, kind, of_kind) for kind, of_kind in _by_kind(ids).items())
         )
@@ -110,7 +121,7 @@ class LongTerm:
     async def lookup(
         self, tenant: str, *, lane: Lane, keys: Sequence[str] = (), limit: int, now: datetime
     ) -> list[Record]:
-        """Give the current records of a lane, those seen last first.
+        """Return the current records of a lane, most recently seen first.
 
         Args:
             tenant: Whose.
@@ -167,30 +178,30 @@ class LongTerm:
         return merged(chain(*found[: len(near)]), chain(*found[len(near) :]))
 
     async def neighbours(self, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:
-        """Give the current memories nearest to a vector, nearest first."""
+        """Return the current memories nearest to a vector, nearest first."""
         current = conditions.state_is(State.CURRENT)
         return merged(await self._queries.near(tenant, "memory", vector, current, limit=limit), ())
 
     async def due(self, tenant: str, *, before: datetime, limit: int) -> list[Entry]:
-        """Give what is to be forgotten by then, most overdue first."""
+        """Return the entries due before a moment, most overdue first."""
         return await self._oldest(tenant, conditions.overdue(before), "forget_after", limit)
 
     async def purgeable(self, tenant: str, *, before: datetime, limit: int) -> list[Entry]:
-        """Give what was forgotten and can no longer be undone by then, most overdue first."""
+        """Return the forgotten entries whose time to be undone ends before a moment, most overdue first."""
         return await self._oldest(tenant, conditions.past_purge(before), "purge_after", limit)
 
     async def count_due(self, tenant: str, *, before: datetime) -> Counter[str]:
-        """Give how many entries are to be forgotten by then, for each reason."""
+        """Return how many entries are due before a moment, for each reason."""
         condition = conditions.overdue(before)
         found = await together(*(self._queries.counts(tenant, kind, condition, by="forget_reason") for kind in KINDS))
         return sum(found, Counter[str]())
 
     async def count_purgeable(self, tenant: str, *, before: datetime) -> int:
-        """Give how many forgotten entries can no longer be undone by then."""
+        """Return how many forgotten entries can no longer be restored after a moment."""
         return await self._count(tenant, conditions.past_purge(before))
 
     async def next_due(self, tenant: str) -> datetime | None:
-        """Give the next moment at which something is to be forgotten or purged."""
+        """Return the next moment at which an entry is due to be forgotten or purged."""
         due, purgeable = await together(
             self.due(tenant, before=_END, limit=1), self.purgeable(tenant, before=_END, limit=1)
         )
@@ -198,11 +209,11 @@ class LongTerm:
         return min((moment for moment in moments if moment), default=None)
 
     async def count(self, tenant: str) -> int:
-        """Give how many current records and memories there are."""
+        """Return how many current records and memories there are."""
         return await self._count(tenant, conditions.state_is(State.CURRENT))
 
     async def tenants(self) -> list[str]:
-        """Give every tenant that something was written for."""
+        """Return every tenant that something was written for."""
         names: set[str] = set()
         for kind in KINDS:
             collection = await self._connection.collection(kind)

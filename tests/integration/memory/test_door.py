@@ -68,6 +68,7 @@ async def write(servers: Servers, tenant: str, run: str, *, before_writing: thre
 
 async def read(servers: Servers, tenant: str) -> str:
     longterm = opened(servers)
+    await longterm.prepare()
     [stored] = (await longterm.get(tenant, ["exec_1"])).values()
     await longterm.close()
     assert isinstance(stored, Record)

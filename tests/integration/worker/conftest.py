@@ -10,7 +10,7 @@ from temporalio.api.workflowservice.v1 import ListSchedulesRequest, RegisterName
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from perdure.temporal.converter import DATA_CONVERTER
+from perdure.temporal.plugin import Plugin
 from tests.conftest import Servers
 
 
@@ -19,7 +19,7 @@ async def namespaced(servers: Servers) -> Client:
     name = f"schedules-{uuid4().hex[:8]}"
     retention = Duration()
     retention.FromTimedelta(timedelta(days=1))
-    client = await Client.connect(servers.temporal, namespace=name, data_converter=DATA_CONVERTER)
+    client = await Client.connect(servers.temporal, namespace=name, plugins=[Plugin()])
     await client.workflow_service.register_namespace(
         RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=retention)
     )

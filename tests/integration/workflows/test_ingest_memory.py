@@ -10,13 +10,15 @@ from pydantic import JsonValue, ValidationError
 from temporalio.client import ActivityFailureError, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from activities.jobs import RememberRequest, job_id
+from activities.jobs import job_id
 from localservers import Server
+from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidItem
 from perdure.jobs import Batch, Fate, Plan, Receipt
 from perdure.memory.forgetting import forgetter
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
+from perdure.requests import RememberRequest
 from perdure.temporal.names import TASK_TIMEOUT
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
@@ -237,4 +239,4 @@ async def test_undoing_what_never_was_is_refused(servers: Servers, tmp_path: Pat
 
 def test_nobody_remembers_for_nobody() -> None:
     with pytest.raises(ValidationError, match="user_id"):
-        RememberRequest(user_id="", key="k", items=(statement(1),))
+        RememberRequest(user_id="", key="k", items=(statement(1),), by=Actor(kind=ActorKind.PERSON))

@@ -16,22 +16,25 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
+from temporalio.testing import ActivityEnvironment
 
-from activities.memory import RecallActivities, RecallRequest
+from activities.memory import MemoryActivities
 from perdure.entries import Lane, Memory, MemoryItem, MemoryType, Record, RecordItem, item_id, record_text
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, ResultTooLarge, StoreUnavailable
 from perdure.jobs import Batch
-from perdure.memory.recall.query import Phase, Query, Trigger
+from perdure.memory.recall.query import Phase, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.models.embedding import Vector
 from perdure.models.embedding.hashing import HashingEmbedder
 from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.requests import RecallRequest
 from perdure.stores.journal.lines import BatchLine, EpisodeLine
 from perdure.stores.journal.log import Mirror
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
@@ -103,6 +106,7 @@ async def tiers(servers: Servers, tmp_path: Path) -> AsyncGenerator[Tiers]:
         mirror=Mirror(tmp_path / "mirror"),
         tenant=f"t_{uuid4().hex}",
     )
+    await tiers.longterm.prepare()
     yield tiers
     await tiers.longterm.drop_tenant(tiers.tenant)
     await tiers.longterm.close()
@@ -340,32 +344,38 @@ async def test_another_models_vectors_are_a_mistake_and_not_a_gap(servers: Serve
     await other.close()
 
 
-async def test_the_activity_answers_for_the_user_who_asks_alone(tiers: Tiers) -> None:
-    key = TenantKey(os.urandom(32))
+async def test_the_activity_answers_for_the_user_who_asks_alone(servers: Servers, tiers: Tiers) -> None:
+    key, redis = TenantKey(os.urandom(32)), connect(servers.redis_url)
+    answers = Outputs(redis, timedelta(minutes=5), kind="answer")
     theirs = dataclasses.replace(tiers, tenant=key.tenant_of("ada"))
+    ask = ActivityEnvironment().run
+    activities = MemoryActivities(tiers.recall(), key, answers)
     try:
         await theirs.know(*KNOWN)
-        activities = RecallActivities(tiers.recall(), key)
-        mine = await activities.recall_memory(RecallRequest(user_id="ada", text="what is the user allergic to?"))
-        other = await activities.recall_memory(RecallRequest(user_id="bob", text="what is the user allergic to?"))
-        assert mine.items[0].text == "The user is allergic to peanuts"
-        assert other.items == ()
+        mine = await ask(activities.recall_memory, RecallRequest(user_id="ada", text="what is the user allergic to?"))
+        other = await ask(activities.recall_memory, RecallRequest(user_id="bob", text="what is the user allergic to?"))
+        found = RecallResult.model_validate(await answers.get(mine.tenant, mine.id))
+        assert found.items[0].text == "The user is allergic to peanuts"
+        assert RecallResult.model_validate(await answers.get(other.tenant, other.id)).items == ()
     finally:
         await tiers.longterm.drop_tenant(theirs.tenant)
+        await redis.aclose()
 
 
-async def test_an_answer_that_temporal_cannot_carry_is_refused_with_what_to_do(tiers: Tiers) -> None:
-    key = TenantKey(os.urandom(32))
+async def test_an_answer_that_temporal_cannot_carry_is_refused_with_what_to_do(servers: Servers, tiers: Tiers) -> None:
+    key, redis = TenantKey(os.urandom(32)), connect(servers.redis_url)
     theirs = dataclasses.replace(tiers, tenant=key.tenant_of("ada"))
     try:
         for number in range(0, 140, 20):
             large = [logged("k", payload={"n": n, "text": "x" * 15_900}) for n in range(number, number + 20)]
             await theirs.know(*large, mirrored=False)
-        activities = RecallActivities(tiers.recall(), key)
+        activities = MemoryActivities(tiers.recall(), key, Outputs(redis, timedelta(minutes=5), kind="answer"))
+        request = RecallRequest(user_id="ada", lane=Lane.PATTERN, keys=("k",))
         with pytest.raises(ResultTooLarge, match="ask for fewer keys"):
-            await activities.recall_memory(RecallRequest(user_id="ada", lane=Lane.PATTERN, keys=("k",)))
+            await ActivityEnvironment().run(activities.recall_memory, request)
     finally:
         await tiers.longterm.drop_tenant(theirs.tenant)
+        await redis.aclose()
 
 
 @pytest.mark.parametrize("content", [False, True])

@@ -5,12 +5,14 @@ from uuid import uuid4
 
 import pytest
 import weaviate
+import weaviate.classes.config as wvc
 from weaviate.classes.init import Auth
 
 from perdure.entries import Lane, Memory, MemoryType, Record, RecordItem, Source, State, record_text
-from perdure.errors import EmbeddingMismatch, StoreUnavailable, VersionConflict
+from perdure.errors import EmbeddingMismatch, SchemaMismatch, StoreUnavailable, VersionConflict
 from perdure.identity import memory_id, record_id
 from perdure.models.embedding.hashing import HashingEmbedder
+from perdure.stores.weaviate import schema
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
@@ -38,6 +40,7 @@ def key_of(servers: Servers) -> str | None:
 @pytest.fixture(scope="module")
 async def longterm(servers: Servers) -> AsyncGenerator[LongTerm]:
     longterm = opened(servers)
+    await longterm.prepare()
     yield longterm
     await longterm.close()
 
@@ -276,7 +279,7 @@ async def test_processes_that_start_at_once_make_the_collections_once(servers: S
     prefix = f"PerdureStart{uuid4().hex[:8]}"
     several = [opened(servers, prefix=prefix) for _ in range(3)]
     try:
-        await asyncio.gather(*(one.open() for one in several))
+        await asyncio.gather(*(one.prepare() for one in several))
         assert await several[0].tenants() == []
     finally:
         for one in several:
@@ -284,16 +287,69 @@ async def test_processes_that_start_at_once_make_the_collections_once(servers: S
         await _remove(servers, prefix)
 
 
-async def _remove(servers: Servers, prefix: str) -> None:
+async def test_a_write_never_creates_or_changes_a_collection(servers: Servers, tenant: str) -> None:
+    prefix = f"PerdureStart{uuid4().hex[:8]}"
+    longterm = opened(servers, prefix=prefix)
+    try:
+        with pytest.raises(StoreUnavailable, match=r"no collection .*Record yet"):
+            await put(longterm, tenant, memory(tenant, "early"))
+        async with client_of(servers) as client:
+            assert not await client.collections.exists(f"{prefix}Record")
+        await longterm.prepare()
+        await put(longterm, tenant, memory(tenant, "early"))
+    finally:
+        await longterm.close()
+        await _remove(servers, prefix)
+
+
+async def test_properties_that_an_older_build_did_not_have_are_added_at_a_start(servers: Servers, tenant: str) -> None:
+    prefix = f"PerdureStart{uuid4().hex[:8]}"
+    older, entry = schema.COMMON, memory(tenant, "old")
+    longterm = opened(servers, prefix=prefix)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "COMMON", tuple(one for one in older if one.name != "forget_reason"))
+        await longterm.prepare()
+    try:
+        await longterm.close()
+        longterm = opened(servers, prefix=prefix)
+        await longterm.prepare()
+        await put(longterm, tenant, entry.changed(forget_reason="expired", forget_after=NOW))
+        assert await longterm.count_due(tenant, before=NOW) == {"expired": 1}
+    finally:
+        await longterm.close()
+        await _remove(servers, prefix)
+
+
+async def test_what_cannot_be_added_is_named_with_what_to_do(servers: Servers) -> None:
+    prefix = f"PerdureStart{uuid4().hex[:8]}"
+    longterm = opened(servers, prefix=prefix)
+    unranged = wvc.Property(name="forget_after", data_type=wvc.DataType.INT, index_filterable=True)
+    with pytest.MonkeyPatch.context() as patch:
+        others = tuple(one for one in schema.COMMON if one.name != "forget_after")
+        patch.setattr(schema, "COMMON", (*others, unranged))
+        await longterm.prepare()
+    try:
+        with pytest.raises(SchemaMismatch, match=r"forget_after .* delete the collection"):
+            await longterm.prepare()
+    finally:
+        await longterm.close()
+        await _remove(servers, prefix)
+
+
+def client_of(servers: Servers) -> weaviate.WeaviateAsyncClient:
     host, port = servers.weaviate_url.removeprefix("http://").split(":")
     key = key_of(servers)
-    async with weaviate.use_async_with_local(
+    return weaviate.use_async_with_local(
         host,
         int(port),
         servers.weaviate_grpc_port,
         skip_init_checks=True,
         auth_credentials=Auth.api_key(key) if key else None,
-    ) as client:
+    )
+
+
+async def _remove(servers: Servers, prefix: str) -> None:
+    async with client_of(servers) as client:
         await client.collections.delete([f"{prefix}Record", f"{prefix}Memory"])
 
 

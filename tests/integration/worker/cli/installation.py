@@ -132,13 +132,13 @@ class Installation:
         return self.write(f"{task_id}.yaml", text), task_id
 
     def report(self, task_id: str) -> Path:
-        """Give the path of an audit's report."""
+        """Return the path of an audit's report."""
         return self.folder / f"{task_id}.csv"
 
 
 @asynccontextmanager
 async def installation(servers: Servers, folder: Path, **settings: Any) -> AsyncGenerator[Installation]:
-    """Give an installation without a worker; in the end, all that it started is gone."""
+    """Return an installation without a worker; in the end, all that it started is gone."""
     home = folder / "home"
     values = {"task_queue": f"cli-{uuid4().hex[:10]}", "forgetting_cron": "off"} | settings
     # A database of our own, in which our key is the first to come, whatever a test does next.
@@ -161,10 +161,10 @@ async def installation(servers: Servers, folder: Path, **settings: Any) -> Async
 
 
 def unanswered(servers: Servers) -> dict[str, str]:
-    """Give the variables of an installation whose Temporal is not there."""
+    """Return the variables of an installation whose Temporal is not there."""
     return {"TEMPORAL_ADDRESS": f"{servers.temporal.partition(':')[0]}:9"}
 
 
 def nothing_configured() -> dict[str, str]:
-    """Give the variables that take every address away."""
+    """Return the variables that take every address away."""
     return {"TEMPORAL_ADDRESS": "", "PERDURE_WEAVIATE_URL": "", "PERDURE_REDIS_URL": "", "PATH": os.environ["PATH"]}

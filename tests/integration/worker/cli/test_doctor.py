@@ -8,7 +8,7 @@ from tests.integration.worker.cli.installation import Installation, nothing_conf
 
 
 async def bad(installed: Installation, **environment: str) -> dict[str, str]:
-    """Give the name of each finding that is bad, with what is said of it and the fix."""
+    """Return the name of each finding that is bad, with what is said of it and the fix."""
     ran = await installed.perdure("doctor", "--json", **({"PERDURE_SKILLS": ""} | environment))
     assert ran.status == 1, ran.err
     return {one["check"]: f"{one['detail']} → {one['fix']}" for one in json.loads(ran.out) if not one["ok"]}

@@ -57,9 +57,9 @@ async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installat
     assert told.status == 1
     fates = [line.split()[0] for line in told.out.splitlines()]
     assert fates == [Fate.SEARCHABLE, Fate.REJECTED, Fate.SEARCHABLE]
-    assert "items[1].lane: input should be 'recommendation', 'feedback' or 'pattern'" in told.out
+    assert "is no choice (did you mean 'feedback'?)" in told.out
 
-    # And what is there can be let go, and be brought back.
+    # What is there can be forgotten and restored.
     dry = await installed.perdure("forget", "--user", user, "--dry-run", "--json")
     planned = ForgetResult.model_validate_json(dry.out)
     assert (planned.dry_run, planned.report.forgotten, planned.report.reasons) == (True, 1, {"expired": 1})
@@ -73,4 +73,4 @@ async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installat
     undo = forgot.out.splitlines()[-1].partition("undo: ")[2]
     undone = await installed.typed(undo)
     assert undone.status == 0
-    assert undone.out.startswith("brought back 1 entry of the run ")
+    assert undone.out.startswith("restored 1 entry of the run ")

@@ -82,7 +82,7 @@ async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installe
     assert (followed.status, followed.complaint) == (1, "error: it was cancelled")
     again = await installed.perdure("cancel", workflow_id, "--json")
     assert again.status == 2
-    assert f"{workflow_id} has ended already" in again.complaint
+    assert f"{workflow_id} has ended: there is nothing to cancel" in again.complaint
     assert again.out == ""
 
 

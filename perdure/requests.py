@@ -1,0 +1,65 @@
+"""What can be asked of memory from outside a task, by somebody who knows the user and not the tenant."""
+
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+
+from perdure.changes import Actor
+from perdure.entries import Lane
+from perdure.model import Instant, Name, Passed
+
+UserId = Annotated[str, Field(min_length=1, max_length=500)]
+"""The id by which the caller knows a user; it is kept out of ids, keys and labels."""
+
+
+class RecallRequest(Passed):
+    """A question to memory."""
+
+    user_id: UserId
+    text: str = ""
+    lane: Lane | None = None
+    keys: tuple[str, ...] = ()
+    limit: int = 10
+    session: str = ""
+    """The session whose episodes count; empty: none."""
+
+
+class RememberRequest(Passed):
+    """Items to remember; the same key with the same items is the same job again."""
+
+    user_id: UserId
+    key: Annotated[str, Field(min_length=1, max_length=300)]
+    items: tuple[JsonValue, ...]
+    agent: Name | None = None
+    by: Actor
+
+
+class ForgetRequest(Passed):
+    """A sweep."""
+
+    dry_run: bool = False
+    """Only report what would be forgotten."""
+    user_id: str = ""
+    """Sweep this user only, whether or not something is due; empty: everybody who has something due."""
+    approved: bool = False
+    """A person has looked: the guard does not hold anything."""
+    at: Instant | None = None
+    """The moment of the sweep; None: when it runs."""
+    by: Actor
+
+
+class UndoRequest(Passed):
+    """The undoing of a sweep."""
+
+    run: str = ""
+    """The sweep's id; empty: the user's latest."""
+    user_id: str = ""
+    """Undo it for this user only."""
+    by: Actor
+
+
+class Reference(Passed):
+    """Where an answer is kept for a few minutes, so that no history holds it."""
+
+    tenant: str
+    id: str

@@ -1,0 +1,60 @@
+"""Perdure's plugin for anybody's Temporal client and worker. It registers nothing there.
+
+client = await Client.connect("localhost:7233", plugins=[Plugin()])
+result = await client.execute_workflow("ResumableAgent", task, id=task.workflow_id, task_queue="perdure")
+"""
+
+import dataclasses
+from typing import Any
+
+from temporalio.client import Interceptor, OutboundInterceptor, StartWorkflowInput, WorkflowHandle
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.plugin import SimplePlugin
+from temporalio.worker import WorkflowRunner
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
+
+from perdure.temporal.converter import composed
+from perdure.temporal.names import TASK_TIMEOUT, Workflow
+
+
+class Plugin(SimplePlugin):
+    """What a client or worker needs to work with Perdure's tasks: give it to ``Client.connect(plugins=[Plugin()])``.
+
+    - The data converter reads and writes Perdure's values; the client's own converter keeps all others, and its codec.
+    - A task that the client starts is noticed within seconds where its worker dies, and is not run a second time.
+    - Workflows of the client's workers may import ``perdure`` inside Temporal's sandbox.
+
+    Workers made from the client inherit all of this; no workflow and no activity is registered with them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "perdure.Plugin",
+            data_converter=composed,
+            interceptors=[_Starting()],
+            workflow_runner=_passing_perdure_through,
+        )
+
+
+class _Starting(Interceptor):
+    """Starts tasks as they are meant to be started."""
+
+    def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
+        return _Outbound(next)
+
+
+class _Outbound(OutboundInterceptor):
+    async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
+        if input.workflow == Workflow.RESUMABLE_AGENT:
+            input.task_timeout = input.task_timeout or TASK_TIMEOUT
+            # Temporal's default would run a task once more after it has ended.
+            if input.id_reuse_policy is WorkflowIDReusePolicy.ALLOW_DUPLICATE:
+                input.id_reuse_policy = WorkflowIDReusePolicy.REJECT_DUPLICATE
+        return await self.next.start_workflow(input)
+
+
+def _passing_perdure_through(runner: WorkflowRunner | None) -> WorkflowRunner:
+    runner = runner or SandboxedWorkflowRunner()
+    if not isinstance(runner, SandboxedWorkflowRunner):
+        return runner
+    return dataclasses.replace(runner, restrictions=runner.restrictions.with_passthrough_modules("perdure"))

@@ -1,0 +1,105 @@
+"""The gateway: memory read in this process where the key is at hand, by reference where it is not."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.errors import EmbeddingMismatch, TenantKeyMismatch, WorkerUnavailable
+from perdure.stores.redis.connection import ask
+from perdure.stores.tenant_key import KEY_BYTES
+from tests.conftest import Servers, clean_settings
+from tests.deployment import Deployment, deployment
+from tests.support.waiting import until
+from worker.gateway import Gateway
+
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+SECRET = "Marzipan contains almonds."
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    async with deployment(servers, tmp_path / "worker") as here:
+        await here.services.installation.check(here.services.tenant_key)
+        yield here
+
+
+@pytest.fixture
+async def user(here: Deployment, servers: Servers) -> str:
+    user = f"user {uuid4().hex}"
+    async with Gateway(here.settings, servers) as gateway:
+        item: JsonValue = {
+            "kind": "memory",
+            "content": SECRET,
+            "occurrence": "o",
+            "occurred_at": "2026-05-01T12:00:00Z",
+        }
+        request = RememberRequest(user_id=user, key="k", items=(item,), by=TESTER)
+        await gateway.receipt(await gateway.remember(request))
+    return user
+
+
+async def test_with_the_key_at_hand_memory_is_read_without_temporal(
+    here: Deployment, servers: Servers, user: str
+) -> None:
+    without_temporal = servers.changed(temporal="127.0.0.1:9")
+    async with Gateway(here.settings, without_temporal) as gateway:
+        for _ in range(2):
+            found = await gateway.recall(RecallRequest(user_id=user, text="almonds"))
+            assert [item.text for item in found.items] == [SECRET]
+        other = await gateway.recall(RecallRequest(user_id="somebody else", text="almonds"))
+        assert other.items == ()
+
+
+async def test_without_the_key_the_answer_comes_by_a_reference_that_expires(
+    here: Deployment, servers: Servers, user: str, tmp_path: Path
+) -> None:
+    elsewhere = clean_settings(tmp_path / "elsewhere", task_queue=here.queue)
+    async with Gateway(elsewhere, servers) as gateway:
+        found = await gateway.recall(RecallRequest(user_id=user, text="which nuts are in it?"))
+    assert [item.text for item in found.items] == [SECRET]
+    assert not (tmp_path / "elsewhere" / "tenant.key").exists()
+
+    tenant = here.services.tenant_key.tenant_of(user)
+    asked = f"WorkflowType = 'RecallMemory' AND TaskQueue = '{here.queue}'"
+
+    async def listed() -> list[str]:
+        return [one.id async for one in here.client.list_workflows(asked)]
+
+    [workflow] = await until(listed, bool)
+    history = (await here.client.get_workflow_handle(workflow).fetch_history()).to_json()
+    assert tenant in str(await here.client.get_workflow_handle(workflow).result())
+    assert "Marzipan" not in history
+    found_keys: list[str] = await ask(here.services.redis, "KEYS", f"*{tenant}*")
+    answers = [key for key in found_keys if "answer" in key]
+    assert answers
+    for key in answers:
+        assert 0 < await ask(here.services.redis, "TTL", key) <= 300
+
+
+async def test_another_installations_key_is_refused_and_another_model_too(
+    here: Deployment, servers: Servers, tmp_path: Path
+) -> None:
+    foreign = clean_settings(tmp_path / "foreign")
+    foreign.home.mkdir()
+    (foreign.home / "tenant.key").write_bytes(bytes(KEY_BYTES))
+    async with Gateway(foreign, servers) as gateway:
+        with pytest.raises(TenantKeyMismatch):
+            await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
+    async with Gateway(here.settings.changed(embedding="hashing"), servers) as gateway:
+        with pytest.raises(EmbeddingMismatch):
+            await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
+
+
+async def test_what_needs_a_worker_says_that_there_is_none(servers: Servers, tmp_path: Path) -> None:
+    said: list[str] = []
+    nobody = clean_settings(tmp_path, task_queue=f"nobody-{uuid4().hex[:8]}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("worker.gateway._WORKER_WITHIN", 0.5)
+        async with Gateway(nobody, servers, notify=said.append) as gateway:
+            with pytest.raises(WorkerUnavailable, match="start one with 'perdure worker'"):
+                await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
+    assert "waiting" in said[0]

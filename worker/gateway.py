@@ -1,0 +1,280 @@
+"""The gateway: everything that an installation can be asked, for every face alike. Each change names its actor."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from temporalio.client import Client, Plugin, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+import localservers
+from perdure.changes import Actor
+from perdure.errors import InvalidTask, WorkerUnavailable
+from perdure.jobs import Receipt
+from perdure.memory.recall.query import RecallResult
+from perdure.questions import Answer
+from perdure.requests import ForgetRequest, RecallRequest, Reference, RememberRequest, UndoRequest
+from perdure.settings import Addresses, Settings
+from perdure.tasks import AgentTask, Progress, TaskResult
+from perdure.temporal.connection import connected, pollers
+from perdure.temporal.names import ANSWER, PROGRESS, TASK_TIMEOUT, Workflow
+from workflows.forget_memory import ForgetResult, ForgetRun
+from workflows.undo_forgetting import UndoResult, UndoRun
+
+if TYPE_CHECKING:
+    from worker.wiring import Reading
+
+TaskHandle = WorkflowHandle[Any, TaskResult]
+
+R = TypeVar("R")
+
+_WORKER_WITHIN = 10.0
+"""Seconds that a worker which was just started may take until it serves; loading its model takes longest."""
+
+_LOOK_AGAIN = 0.25
+
+
+class Gateway:
+    """One installation, as its callers see it.
+
+    Args:
+        settings: The task queue, and where the tenant key is.
+        addresses: Where the servers are.
+        notify: Called with a sentence for a person when something takes a moment.
+        plugins: More plugins for Temporal's client.
+
+    Every method raises StoreUnavailable where a server that it needs does not answer, and InvalidInput for what it
+    refuses, with the field and the fix.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        addresses: Addresses,
+        *,
+        notify: Callable[[str], None] = lambda _: None,
+        plugins: Sequence[Plugin] = (),
+    ) -> None:
+        self._settings = settings
+        self._addresses = addresses
+        self._notify = notify
+        self._plugins = plugins
+        self._connected: Client | None = None
+        self._stack = AsyncExitStack()
+        self._opening = asyncio.Lock()
+        self._asked = False
+        self._reading: Reading | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        """Close what reading memory opened."""
+        await self._stack.aclose()
+
+    async def client(self) -> Client:
+        """Return Temporal's client, connecting when it is first needed: reading memory may not need it at all."""
+        if self._connected is None:
+            self._connected = await connected(self._addresses.temporal, plugins=self._plugins)
+        return self._connected
+
+    # Tasks
+
+    async def start(self, task: AgentTask, *, by: Actor) -> tuple[TaskHandle, bool]:
+        """Start a task, or attach to the run that there is, open or closed.
+
+        Returns:
+            The handle, and whether the task is new.
+        """
+        client = await self.client()
+        try:
+            handle: TaskHandle = await client.start_workflow(
+                Workflow.RESUMABLE_AGENT,
+                task,
+                id=task.workflow_id,
+                task_queue=self._settings.task_queue,
+                result_type=TaskResult,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                static_summary=f"{task.skill} for {task.agent}",
+                memo={"startedBy": by.model_dump(mode="json")},
+            )
+        except WorkflowAlreadyStartedError:
+            return await self.task(task.workflow_id), False
+        return handle, True
+
+    async def task(self, workflow_id: str) -> TaskHandle:
+        """Return the handle of a task, whether or not there is one."""
+        return (await self.client()).get_workflow_handle(workflow_id, result_type=TaskResult)
+
+    async def is_running(self, workflow_id: str) -> bool:
+        """Return whether a task is still open.
+
+        Raises:
+            InvalidTask: There is none with this id.
+        """
+        try:
+            found = await (await self.task(workflow_id)).describe()
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND or "workflow" not in error.message:
+                raise
+            fix = "give the id that 'run' printed, or its YAML file"
+            raise InvalidTask("task", f"there is none with the id {workflow_id}", fix=fix) from error
+        return found.status is WorkflowExecutionStatus.RUNNING
+
+    async def progress(self, workflow_id: str, *, seconds: float = 2) -> Progress | None:
+        """Return where a task is; None while no worker can say (it may just have been killed)."""
+        handle = await self.task(workflow_id)
+        try:
+            # Not wait_for, which in Python 3.11 loses a Ctrl-C that comes together with the answer.
+            async with asyncio.timeout(seconds):
+                return await handle.query(PROGRESS, result_type=Progress)
+        except TimeoutError:
+            return None
+        except RPCError as error:
+            current = asyncio.current_task()
+            if current and current.cancelling():
+                # A cancellation from outside, Ctrl-C say, must not be taken for a worker that is away.
+                raise asyncio.CancelledError from error
+            if error.status in (
+                RPCStatusCode.DEADLINE_EXCEEDED,
+                RPCStatusCode.FAILED_PRECONDITION,
+                RPCStatusCode.CANCELLED,
+            ):
+                return None
+            raise
+
+    async def answer(self, workflow_id: str, answer: Answer, *, by: Actor) -> None:
+        """Answer a question that a task waits on.
+
+        Raises:
+            InvalidTask: There is no such task, or it has ended.
+        """
+        await self._require_open(workflow_id, "it asks nothing")
+        await self.served()
+        handle = await self.task(workflow_id)
+        try:
+            await handle.execute_update(ANSWER, answer.changed(by=answer.by or by.id))
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND and "completed" in error.message:
+                raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
+            raise
+
+    async def cancel(self, workflow_id: str, *, by: Actor) -> None:
+        """Ask a task to stop; it finishes what it must not leave half done.
+
+        Raises:
+            InvalidTask: There is no such task, or it has ended.
+        """
+        await self._require_open(workflow_id, "there is nothing to cancel")
+        await (await self.task(workflow_id)).cancel(reason=f"asked by {by.kind} {by.id}".strip())
+
+    async def _require_open(self, workflow_id: str, otherwise: str) -> None:
+        if not await self.is_running(workflow_id):
+            raise InvalidTask("task", f"{workflow_id} has ended: {otherwise}", fix="perdure status shows how")
+
+    # Memory
+
+    async def recall(self, request: RecallRequest) -> RecallResult:
+        """Answer a question from every tier of memory.
+
+        Where this process has the tenant key, it asks the stores itself and leaves nothing in a history. Otherwise a
+        worker answers, and the answer is fetched by a reference that expires within minutes.
+        """
+        # The stores' clients take a second to import, which the other calls need not wait for.
+        from worker import reader  # noqa: PLC0415
+
+        async with self._opening:
+            if not self._asked:
+                self._reading = await self._stack.enter_async_context(
+                    reader.open_reader(self._settings, self._addresses)
+                )
+                self._asked = True
+        if self._reading is not None:
+            return await reader.recall(self._reading, request)
+        reference = await self._execute(Workflow.RECALL_MEMORY, request, Reference, name="recall")
+        return await reader.fetch(self._addresses, reference)
+
+    async def remember(self, request: RememberRequest) -> str:
+        """Submit items to be remembered; returns the id of their job."""
+        return await self._execute(Workflow.REMEMBER_ITEMS, request, str, name="remember")
+
+    async def receipt(self, job: str) -> Receipt:
+        """Wait for a job's receipt: what became of each item."""
+        return await (await self.client()).get_workflow_handle(job, result_type=Receipt).result()
+
+    async def forget(self, request: ForgetRequest) -> ForgetResult:
+        """Run a sweep: forget what the rules no longer keep."""
+        sweep = ForgetRun(**request.model_dump(exclude={"by", "at"}), now=request.at)
+        return await self._execute(Workflow.FORGET_MEMORY, sweep, ForgetResult, name="forget-memory")
+
+    async def undo(self, request: UndoRequest) -> UndoResult:
+        """Bring back what a sweep forgot."""
+        undo = UndoRun(**request.model_dump(exclude={"by"}))
+        return await self._execute(Workflow.UNDO_FORGETTING, undo, UndoResult, name="undo-forgetting")
+
+    # Status
+
+    async def workers(self) -> int:
+        """Return how many workers serve the task queue; one that was killed still counts for up to five minutes."""
+        return await pollers(await self.client(), self._settings.task_queue)
+
+    async def served(self) -> None:
+        """Check that a worker serves the task queue, and wait a moment for one that is just starting.
+
+        Raises:
+            StoreUnavailable: No worker serves the task queue.
+        """
+        queue = self._settings.task_queue
+        if await self.workers():
+            return
+        self._notify(f"no worker serves the task queue {queue!r} yet: waiting {_WORKER_WITHIN:.0f} s for one")
+        for _ in range(int(_WORKER_WITHIN / _LOOK_AGAIN)):
+            await asyncio.sleep(_LOOK_AGAIN)
+            if await self.workers():
+                return
+        raise self.unserved()
+
+    def unserved(self) -> WorkerUnavailable:
+        """Return the error that no worker serves the task queue, with the reason where it is known."""
+        home, current = self._settings.home, localservers.state(self._settings)
+        if current and current.worker and current.worker.problem:
+            return WorkerUnavailable(
+                f"the local worker fails again and again, see {home}/logs/worker.log: {current.worker.problem}\n"
+                "To give it other settings: perdure down, then perdure up with them"
+            )
+        return WorkerUnavailable(
+            f"none serves the task queue {self._settings.task_queue!r}: start one with 'perdure worker'"
+        )
+
+    async def local_worker_served(self) -> bool:
+        """Wait until the worker next to the local servers serves; False if it does not within a few seconds.
+
+        Raises:
+            WorkerUnavailable: It fails again and again; with what it says.
+        """
+        for _ in range(int(_WORKER_WITHIN / _LOOK_AGAIN)):
+            current = localservers.state(self._settings)
+            if current is None or current.worker is None:
+                return True
+            if await pollers(await self.client(), self._settings.task_queue, pid=current.worker.pid):
+                return True
+            if current.worker.problem:
+                raise self.unserved()
+            await asyncio.sleep(_LOOK_AGAIN)
+        return False
+
+    async def _execute(self, workflow: str, argument: Any, result_type: type[R], *, name: str) -> R:
+        await self.served()
+        return await (await self.client()).execute_workflow(
+            workflow,
+            argument,
+            id=f"{name}-{secrets.token_hex(6)}",
+            task_queue=self._settings.task_queue,
+            task_timeout=TASK_TIMEOUT,
+            result_type=result_type,
+            static_summary="Asked for from outside a task",
+        )

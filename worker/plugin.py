@@ -1,0 +1,36 @@
+"""The worker's own plugin: everything that Perdure's workers register, on top of ``perdure.temporal.Plugin``."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from temporalio.plugin import SimplePlugin
+
+from perdure.temporal.failures import FailureInterceptor
+from workflows.forget_memory import ForgetMemory
+from workflows.ingest_memory import IngestMemory
+from workflows.requests import RecallMemory, RememberItems
+from workflows.resumable_agent import ResumableAgent
+from workflows.undo_forgetting import UndoForgetting
+
+WORKFLOWS: Sequence[type] = (
+    ResumableAgent,
+    IngestMemory,
+    ForgetMemory,
+    UndoForgetting,
+    RecallMemory,
+    RememberItems,
+)
+
+
+class WorkerPlugin(SimplePlugin):
+    """Registers workflows and activities, and turns their errors into failures.
+
+    Args:
+        activities: What the worker's services offer.
+        workflows: Perdure's own; a test may add some.
+    """
+
+    def __init__(self, activities: Sequence[Callable[..., Any]], workflows: Sequence[type] = WORKFLOWS) -> None:
+        super().__init__(
+            "perdure.WorkerPlugin", activities=activities, workflows=workflows, interceptors=[FailureInterceptor()]
+        )

@@ -1,0 +1,38 @@
+"""Small workflows for callers without the tenant key: a question to memory, and items to remember."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from perdure.errors import InvalidInput
+    from perdure.requests import RecallRequest, Reference, RememberRequest
+    from perdure.temporal.names import TENANT, Activity, Workflow
+    from workflows import options
+    from workflows.failures import required
+
+
+@workflow.defn(name=Workflow.RECALL_MEMORY)
+class RecallMemory:
+    """Answers a question to memory. Its result is where the answer is kept for a few minutes: no history has it."""
+
+    @workflow.run
+    async def run(self, request: RecallRequest | None = None) -> Reference:
+        """Have a worker answer."""
+        request = required(request, InvalidInput("input", "is missing", fix="give a RecallRequest"))
+        reference = await workflow.execute_activity(
+            Activity.RECALL_MEMORY, request, result_type=Reference, summary="recall", **options.of_request()
+        )
+        workflow.upsert_search_attributes([TENANT.value_set(reference.tenant)])
+        return reference
+
+
+@workflow.defn(name=Workflow.REMEMBER_ITEMS)
+class RememberItems:
+    """Submits items as a job of their user's tenant."""
+
+    @workflow.run
+    async def run(self, request: RememberRequest | None = None) -> str:
+        """Return the job's id; the job is a workflow of its own."""
+        request = required(request, InvalidInput("input", "is missing", fix="give a RememberRequest"))
+        return await workflow.execute_activity(
+            Activity.REMEMBER, request, result_type=str, summary="submit", **options.of_request()
+        )
