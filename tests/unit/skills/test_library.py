@@ -64,7 +64,7 @@ def test_the_version_is_the_content() -> None:
         ("a: [", "PRD102 skill: is not YAML.*line 1"),
         ("- a", "skill: is a list"),
         ("", "skill: is empty"),
-        ("name: x\nname: y\nsteps: []", "'name' is there twice"),
+        ("name: x\nname: y\nsteps: []", "'name' is duplicated"),
         ("name: x", "PRD102 steps: is missing"),
         ("name: x\nsteps: []", "steps"),
         ("name: x\nstepz: []\nsteps: [{id: a, tool: t}]", r"stepz: is not a field here \(did you mean 'steps'\?\)"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMismatch
+from perdure.errors import InvalidInput, TenantKeyMissing, TenantKeyMismatch
 from perdure.stores.tenant_key import TenantKey
 
 
@@ -36,7 +36,7 @@ def test_what_is_not_a_key_is_refused_and_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_missing_key_is_said_to_be_missing(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="cannot be read"):
+    with pytest.raises(TenantKeyMissing, match="cannot be read"):
         TenantKey.load(tmp_path / "none")
 
 
