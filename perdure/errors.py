@@ -18,6 +18,7 @@ PerdureError
 │   ├── ServerNotFound      PRD211  with each route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213
+├── ModelRefused            PRD220  a model's provider refuses the key or the request; not tried again
 ├── VersionConflict         PRD300  somebody else changed the memory; planned again
 ├── LeaseLost               PRD301  the tenant's lease is no longer ours; tried again
 ├── ClaimLost               PRD302  another attempt owns this effect now; tried again
@@ -147,6 +148,20 @@ class TenantKeyMismatch(PerdureError):
     """The tenant key is not the one that the stored data was written under."""
 
     code = "PRD202"
+
+
+class ModelRefused(PerdureError):
+    """A model's provider refused a call for good: the same call would be refused again.
+
+    Args:
+        provider: Which one, as in the setting: ``openai``.
+        problem: The kind of error that its client reported, without any content.
+    """
+
+    code = "PRD220"
+
+    def __init__(self, provider: str, problem: str) -> None:
+        super().__init__(f"{provider} refuses: {problem}; check the key, the model's name and the account's rights")
 
 
 class VersionConflict(PerdureError):

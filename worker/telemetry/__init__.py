@@ -6,7 +6,6 @@ Spans go to a local file, so that a trace can be looked at with no collector, an
 
 from worker.telemetry.logs import configure_logging
 from worker.telemetry.setup import Telemetry
-from worker.telemetry.spanfile import SpanLine, spans_of
-from worker.telemetry.tree import render_tree
+from worker.telemetry.spans import SpanLine, render_tree, spans_of
 
 __all__ = ["SpanLine", "Telemetry", "configure_logging", "render_tree", "spans_of"]

@@ -1,7 +1,7 @@
 """Owns the tracer and meter providers of this process, and where their data goes."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from opentelemetry import metrics, trace
@@ -10,9 +10,10 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanProcessor
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter
-from opentelemetry.trace import format_trace_id
+from opentelemetry.sdk.trace import Event, ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.trace import Status, format_trace_id
+from opentelemetry.util.types import AttributeValue
 from temporalio.contrib.opentelemetry import (
     OpenTelemetryPlugin,
     ReplaySafeMeterProvider,
@@ -21,8 +22,23 @@ from temporalio.contrib.opentelemetry import (
 )
 
 from perdure.settings import Settings
-from worker.telemetry.filtering import ContentFilter
-from worker.telemetry.spanfile import SpanFile
+from worker.telemetry.spans import SpanFile
+
+CONTENT = frozenset(
+    {
+        "gen_ai.memory.query.text",
+        "gen_ai.memory.records",
+        "gen_ai.input.messages",
+        "gen_ai.output.messages",
+        "gen_ai.system_instructions",
+        "gen_ai.tool.call.arguments",
+        "gen_ai.tool.call.result",
+        # What an exception says often quotes what it choked on.
+        "exception.message",
+        "exception.stacktrace",
+    }
+)
+"""Attributes of spans and their events that hold what people or tools said."""
 
 
 class Telemetry:
@@ -94,3 +110,49 @@ def _start_meters(resource: Resource) -> MeterProvider:
     meters = MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())], resource, shutdown_on_exit=False)
     metrics.set_meter_provider(ReplaySafeMeterProvider(meters))
     return meters
+
+
+def without_content(attributes: Mapping[str, AttributeValue] | None) -> dict[str, AttributeValue]:
+    """Give the attributes that hold no content."""
+    return {name: value for name, value in (attributes or {}).items() if name not in CONTENT}
+
+
+class ContentFilter(SpanExporter):
+    """Hands spans on without their content.
+
+    Args:
+        inner: The exporter that gets what is left.
+    """
+
+    def __init__(self, inner: SpanExporter) -> None:
+        self._inner = inner
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export spans without their content."""
+        return self._inner.export([_filtered(span) for span in spans])
+
+    def shutdown(self) -> None:
+        """Shut the inner exporter down."""
+        self._inner.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Flush the inner exporter."""
+        return self._inner.force_flush(timeout_millis)
+
+
+def _filtered(span: ReadableSpan) -> ReadableSpan:
+    return ReadableSpan(
+        name=span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=without_content(span.attributes),
+        events=[Event(event.name, without_content(event.attributes), event.timestamp) for event in span.events],
+        links=span.links,
+        kind=span.kind,
+        # Its description repeats the exception's message.
+        status=Status(span.status.status_code),
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )

@@ -26,7 +26,6 @@ from perdure.memory.recall.query import Phase, Query, Trigger
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.models.embedding import Vector
-from perdure.models.embedding.hashing import HashingEmbedder
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.stores.journal.lines import BatchLine, EpisodeLine
 from perdure.stores.journal.log import Mirror
@@ -36,6 +35,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
+from tests.support.hashing import HashingEmbedder
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 EMBEDDER = MiniLMEmbedder()

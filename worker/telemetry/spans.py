@@ -14,11 +14,19 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
 from pydantic import JsonValue, ValidationError
+from rich.text import Text
+from rich.tree import Tree
 
 from perdure.model import Model
 
 ROTATE_AT = 4_000_000
 """Bytes after which the file becomes ``spans.jsonl.1``: about 8,000 spans each, two files kept."""
+
+
+_SHOWN = 6
+"""Attributes that the tree shows of a span."""
+
+_LONGEST = 60
 
 
 class SpanLine(Model):
@@ -138,3 +146,38 @@ def _lines(folder: Path) -> Iterator[str]:
     for name in ("spans.jsonl.1", "spans.jsonl"):
         with contextlib.suppress(FileNotFoundError), (folder / name).open(encoding="utf-8", errors="replace") as file:
             yield from file
+
+
+def render_tree(spans: Sequence[SpanLine]) -> Tree:
+    """Draw the spans of one trace, children under parents, by their start.
+
+    A span whose parent is not among them stands at the top: its parent may not have ended yet.
+    """
+    title = f"trace {spans[0].trace}" if spans else "no spans"
+    tree = Tree(Text(title, style="dim"))
+    nodes: dict[str, Tree] = {}
+    pending = sorted(spans, key=lambda span: span.start)
+    known = {span.span for span in spans}
+    while pending:
+        # Clocks of two processes may differ, so that a child can seem to start before its parent.
+        ready = [span for span in pending if span.parent in nodes or span.parent not in known]
+        for span in ready:
+            nodes[span.span] = nodes.get(span.parent, tree).add(_label(span))
+        if not ready:
+            break
+        pending = [span for span in pending if span.span not in nodes]
+    return tree
+
+
+def _label(span: SpanLine) -> Text:
+    label = Text(span.name, style="bold red" if span.failed else "bold")
+    label.append(f"  {span.milliseconds:,.1f} ms", style="cyan")
+    shown = [f"{name}={_short(value)}" for name, value in list(span.attributes.items())[:_SHOWN]]
+    if shown:
+        label.append("  " + " ".join(shown), style="dim")
+    return label
+
+
+def _short(value: JsonValue) -> str:
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
