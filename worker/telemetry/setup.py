@@ -1,4 +1,4 @@
-"""Owns the tracer and meter providers of this process, and where their data goes."""
+"""The tracer and meter providers of this process: where their data goes, and what is removed from it first."""
 
 import os
 from collections.abc import Generator, Mapping, Sequence
@@ -33,12 +33,12 @@ CONTENT = frozenset(
         "gen_ai.system_instructions",
         "gen_ai.tool.call.arguments",
         "gen_ai.tool.call.result",
-        # What an exception says often quotes what it choked on.
+        # The message of an exception often quotes the value that caused it.
         "exception.message",
         "exception.stacktrace",
     }
 )
-"""Attributes of spans and their events that hold what people or tools said."""
+"""Attributes of spans and their events that hold content of people or tools."""
 
 
 class Telemetry:
@@ -54,18 +54,18 @@ class Telemetry:
 
     @classmethod
     def start(cls, settings: Settings, *, service: str = "perdure-worker") -> "Telemetry":
-        """Start telling: spans to the local file and, where configured, spans and metrics by OTLP.
+        """Start writing spans to the local file and, if configured, sending spans and metrics by OTLP.
 
         Args:
-            settings: Where the file is, and whether content may appear.
-            service: The process' name, unless ``OTEL_SERVICE_NAME`` gives one.
+            settings: Names the data folder, and whether content may appear.
+            service: The service name, unless ``OTEL_SERVICE_NAME`` is set.
         """
         resource = Resource.create({} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": service})
 
         def filtered(exporter: SpanExporter) -> SpanExporter:
             return exporter if settings.trace_content else ContentFilter(exporter)
 
-        # Not batched: a killed process leaves what it did until then, which is when one wants to know.
+        # Not batched, so that a killed process leaves the spans of everything it did until then.
         processors: list[SpanProcessor] = [SimpleSpanProcessor(filtered(SpanFile(settings.home / "traces")))]
         if _configured("TRACES"):
             processors.append(BatchSpanProcessor(filtered(OTLPSpanExporter())))
@@ -75,7 +75,7 @@ class Telemetry:
         return cls(processors, _start_meters(resource) if _configured("METRICS") else None)
 
     def stop(self) -> None:
-        """Send what is held back, and stop telling."""
+        """Send what is buffered, and stop."""
         for processor in self._processors:
             processor.shutdown()
         if self._meters:
@@ -83,11 +83,7 @@ class Telemetry:
 
     @contextmanager
     def root(self, name: str) -> Generator[str]:
-        """Open the span under which everything started here is found.
-
-        Returns:
-            The trace's id, for ``spans_of``.
-        """
+        """Open the root span of everything that is started in this context, and yield its trace id for ``spans_of``."""
         with trace.get_tracer("perdure").start_as_current_span(name) as span:
             yield format_trace_id(span.get_span_context().trace_id)
 
@@ -97,7 +93,7 @@ def _configured(signal: str) -> bool:
 
 
 def _tracer_provider(resource: Resource) -> ReplaySafeTracerProvider:
-    """Give the process' provider, which can be set once only; Temporal's, which does not tell twice on replay."""
+    """Return the provider of this process, which can be set only once. It is Temporal's, so replays add no spans."""
     current = trace.get_tracer_provider()
     if isinstance(current, ReplaySafeTracerProvider):
         return current
@@ -113,15 +109,15 @@ def _start_meters(resource: Resource) -> MeterProvider:
 
 
 def without_content(attributes: Mapping[str, AttributeValue] | None) -> dict[str, AttributeValue]:
-    """Give the attributes that hold no content."""
+    """Return the attributes that hold no content."""
     return {name: value for name, value in (attributes or {}).items() if name not in CONTENT}
 
 
 class ContentFilter(SpanExporter):
-    """Hands spans on without their content.
+    """Removes the content of spans before it passes them on.
 
     Args:
-        inner: The exporter that gets what is left.
+        inner: The exporter that receives the result.
     """
 
     def __init__(self, inner: SpanExporter) -> None:
@@ -150,7 +146,7 @@ def _filtered(span: ReadableSpan) -> ReadableSpan:
         events=[Event(event.name, without_content(event.attributes), event.timestamp) for event in span.events],
         links=span.links,
         kind=span.kind,
-        # Its description repeats the exception's message.
+        # Without its description, which repeats the message of the exception.
         status=Status(span.status.status_code),
         start_time=span.start_time,
         end_time=span.end_time,
