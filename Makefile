@@ -10,10 +10,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.perdure-setup
 SECTION ?=
 
-.PHONY: help setup demo test check bench histories clean
+.PHONY: help setup demo test test-all check bench histories clean
 
 help: ## Show this help
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## Make the virtual environment with the locked dependencies
 	@:
@@ -38,10 +38,14 @@ $(STAMP): requirements.lock pyproject.toml
 demo: setup ## Run the main job: crash, resume, remember, recall, forget
 	@$(BIN)/perdure demo
 
-test: setup ## Find or build the servers, check the code, run all tests
+test: setup ## Find or build the servers, check the code, run the tests: those that measure time one by one
 	@$(BIN)/python -m localservers
 	@$(MAKE) check
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -m "not timed and not slow" --numprocesses 2 --dist loadfile
+	@$(BIN)/python -m pytest -m "timed and not slow"
+
+test-all: test ## Run the slow tests too: within an hour
+	@$(BIN)/python -m pytest -m slow
 
 check: setup ## Lint, formatting, types, import layers
 	@$(BIN)/ruff check .

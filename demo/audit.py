@@ -1,18 +1,16 @@
-"""Running one audit task while its workers die, and answering what it asks."""
+"""Follows an audit task while its workers are killed, and answers its questions."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from perdure.changes import Actor, ActorKind
 from perdure.questions import Answer, Question
 from perdure.tasks import Progress, TaskResult
-from worker.cli.following import how_to_answer
-from worker.cli.output import err
+from worker.cli.following import how_to_answer, progress_bar
 from worker.gateway import Gateway, TaskHandle
 
 SHOWN_BY = Actor(kind=ActorKind.PERSON, id="perdure demo")
@@ -20,21 +18,21 @@ SHOWN_BY = Actor(kind=ActorKind.PERSON, id="perdure demo")
 _PERIOD = 0.1
 
 ANSWERS = {"nodeenv": "BSD-3-Clause", "prompt-toolkit": "BSD-3-Clause"}
-"""What a person finds in the licence files of two packages that call their licence just "BSD"."""
+"""What a person finds in the licence files of two packages whose metadata says only "BSD"."""
 
 
 @dataclass
 class Watched:
-    """What was seen of a task while it ran."""
+    """What was observed while a task ran."""
 
     result: TaskResult | None = None
     questions: list[Question] = field(default_factory=list[Question])
     resumed_after: list[float] = field(default_factory=list[float])
-    """Seconds from each kill to the next step that was done."""
+    """Seconds from each kill to the next completed step."""
 
 
 class Watcher:
-    """Follows a task; says when it got somewhere, also across the deaths of its workers."""
+    """Follows a task across the deaths of its workers."""
 
     def __init__(self, gateway: Gateway, handle: TaskHandle, label: str) -> None:
         self._gateway = gateway
@@ -45,24 +43,17 @@ class Watcher:
         self.done = 0
 
     def killed(self) -> None:
-        """Note that the worker has just died."""
+        """Record that the worker has just died."""
         self._killed = (time.monotonic(), self.done)
 
     async def follow(self, on_progress: Callable[[Progress], Awaitable[None]]) -> TaskResult:
         """Follow the task to its end, answering its questions.
 
         Args:
-            on_progress: Called with each new state; it may kill a worker.
+            on_progress: Called with each state of the task; it may kill a worker.
         """
         result = asyncio.create_task(self._handle.result())
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[step]}"),
-            TimeElapsedColumn(),
-        )
-        with Bar(*columns, console=err, transient=True) as bar:
+        with progress_bar(transient=True) as bar:
             line = bar.add_task(self._label, total=None, step="")
             while not result.done():
                 progress = await self._gateway.progress(self._handle.id)

@@ -26,15 +26,15 @@ from worker.gateway import Gateway
 from workflows.forget_memory import ForgetResult
 
 _DAY = datetime(2026, 5, 4, tzinfo=UTC)
-"""The day that the first audit is about: an input of the task, so that the second can be about the next."""
+"""The date of the first audit. It is an input of the task, so that the second audit can be dated the next day."""
 
 
 def demo(
     *,
-    lock: Annotated[
-        Path, typer.Option(help="The lock file to audit: requirements.lock, uv.lock or pylock.toml.")
-    ] = Path("requirements.lock"),
-    keep: Annotated[bool, typer.Option(help="Leave the servers running, to look around in the UI.")] = True,
+    lock: Annotated[Path, typer.Option(help="Lock file to audit: requirements.lock, uv.lock or pylock.toml.")] = Path(
+        "requirements.lock"
+    ),
+    keep: Annotated[bool, typer.Option(help="Leave the servers running, to explore the UI.")] = True,
 ) -> None:
     """Audit a lock file, be killed twice, remember, recall the next day, forget and undo."""
     with explained():
@@ -47,7 +47,7 @@ def demo(
         out.print(f"\n[bold]5. Look around[/]: {ui}/namespaces/default/workflows" if ui else "")
         if keep or were_running:
             out.print(f"   Ask what it remembers: {program()} up && {program()} recall {shown.question}", markup=False)
-            out.print(f"   The servers go on; stop them with: {program()} down")
+            out.print(f"   The servers keep running; stop them with: {program()} down")
         else:
             stop(settings, say)
         if not held:
@@ -71,16 +71,16 @@ class Demo:
             self._packages = _read(lock)
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput(
-                "--lock", f"{lock} cannot be read: {error}", fix="give the path of a lock file"
+                "--lock", f"{lock} cannot be read: {error}", fix="pass the path of a lock file"
             ) from error
 
     @property
     def question(self) -> str:
-        """The arguments of a recall that the demonstration leaves an answer for."""
+        """The arguments of a recall that finds something the demonstration remembered."""
         return f"'Which licence does {self._packages[-1].name} have?' --user {self._user}"
 
     async def run(self) -> bool:
-        """Show everything; gives whether every figure is what it has to be."""
+        """Run every part; return whether all figures are as promised."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._log.parent.mkdir(parents=True, exist_ok=True)
         gateway = Gateway(self._settings, self._addresses, notify=say)
@@ -113,13 +113,13 @@ class Demo:
             await worker.died()
             watcher.killed()
             killed.append(how)
-            out.print(f"   SIGKILL {worker.pid}, {killed[-1]}, after step {watcher.done}", markup=False)
+            out.print(f"   SIGKILL {worker.pid}, {how}, after step {watcher.done}", markup=False)
             worker = await self._new_worker()
 
         async def harm(progress: Progress) -> None:
             if len(killed) == 1 and progress.done > 2 * progress.total / 3:
                 worker.kill()
-                await replace("at some moment, from outside")
+                await replace("at a random moment, from outside")
 
         first = asyncio.create_task(replace("between a row and its report to Temporal"))
         try:
@@ -135,13 +135,13 @@ class Demo:
         )
         self._hold("the audit completed", result.status == "completed")
         self._hold("two workers were killed and resumed", len(watcher.seen.resumed_after) == 2)
-        self._hold("rows = packages, none twice", ledger.rows == total and not ledger.duplicates and not ledger.missing)
+        self._hold("one row for each package", ledger.rows == total and not ledger.duplicates and not ledger.missing)
         self._hold("each resumed within 6 s", all(seconds < 6 for seconds in watcher.seen.resumed_after))
         await self._questions(gateway, watcher, result)
 
     async def _questions(self, gateway: Gateway, watcher: Watcher, result: TaskResult) -> None:
         out.print(
-            f"\n[bold]2. Asked and remembered[/]: {len(watcher.seen.questions)} licences that only a person could tell"
+            f"\n[bold]2. Asked and remembered[/]: {len(watcher.seen.questions)} licences that only a person knows"
         )
         for question in watcher.seen.questions:
             out.print(f"   {question.text}", markup=False)
@@ -150,11 +150,11 @@ class Demo:
         out.print(f"   {searchable} findings and answers are searchable, in {len(receipts)} ingest jobs")
         expected = sum(package.name in ANSWERS for package in self._packages)
         self._hold("each unreadable licence was asked", len(watcher.seen.questions) >= expected)
-        self._hold("all was remembered", searchable >= len(self._packages))
+        self._hold("everything was remembered", searchable >= len(self._packages))
 
     async def _audit_of_the_next_day(self, gateway: Gateway) -> None:
         changed = next(package for package in self._packages if package.name not in ANSWERS)
-        out.print(f"\n[bold]3. The next day[/]: {changed.name} has a new version, everything else is as it was")
+        out.print(f"\n[bold]3. The next day[/]: {changed.name} has a new version, nothing else has changed")
         lock, report = self._folder / "day-2.lock", self._folder / "day-2.csv"
         lock.write_text(with_one_version_changed(self._packages, changed), encoding="utf-8")
         handle, _ = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
@@ -175,23 +175,23 @@ class Demo:
             )
         times = sorted(recall.milliseconds for recall in result.recalls)
         out.print(
-            f"   {len(times)} recalls shown by the result: p50 {statistics.median(times):.1f} ms, "
+            f"   {len(times)} recalls listed in the result: p50 {statistics.median(times):.1f} ms, "
             f"slowest {times[-1]:.1f} ms; inspected again: {ledger.inspected} of {ledger.rows}; "
             f"questions: {len(watcher.seen.questions)}"
         )
         self._hold("only the changed package was inspected", ledger.inspected == 1)
         self._hold("nothing was asked twice", not watcher.seen.questions)
-        self._hold("the second report is whole", not ledger.duplicates and not ledger.missing)
+        self._hold("the second report is complete", not ledger.duplicates and not ledger.missing)
 
     async def _forgetting(self, gateway: Gateway) -> None:
-        out.print("\n[bold]4. Forgetting[/]: two notes that expired, one that nobody believes, one that stays")
+        out.print("\n[bold]4. Forgetting[/]: two notes have expired, one has too little confidence, one stays")
         await gateway.receipt(await gateway.remember(self._notes()))
         dry = await self._sweep(gateway, dry_run=True)
         swept = await self._sweep(gateway, dry_run=False)
         undone = await gateway.undo(UndoRequest(run=swept.run, by=SHOWN_BY))
         reasons = ", ".join(f"{number} × {reason}" for reason, number in swept.report.reasons.items())
         out.print(f"   dry run: would forget {dry.report.forgotten}; then forgot {swept.report.forgotten} ({reasons})")
-        out.print(f"   undo: {undone.restored} are back")
+        out.print(f"   undo: {undone.restored} restored")
         self._hold("three were forgotten", (dry.report.forgotten, swept.report.forgotten) == (3, 3))
         self._hold("three came back", undone.restored == 3)
 

@@ -1,4 +1,4 @@
-"""What really happened, read from the effect's own ledger and from Temporal's history. Pure but for the file."""
+"""What really happened, according to the report itself and to Temporal's history."""
 
 import csv
 from collections import Counter
@@ -13,18 +13,18 @@ from playbooks.dependency_audit.lockfiles import LockedPackage
 
 
 class Ledger(Model):
-    """The report's rows against the lock file's packages."""
+    """The rows of a report compared with the packages of the lock file."""
 
     rows: int
     packages: int
     duplicates: int
     missing: int
     inspected: int
-    """Rows whose package was really looked at; the others come from memory."""
+    """Rows whose package was inspected; the others come from memory."""
 
 
 def read_ledger(report: Path, packages: Collection[LockedPackage]) -> Ledger:
-    """Count the rows of a report."""
+    """Compare a report with the packages it should list."""
     with report.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     written = Counter((row["package"], row["locked"]) for row in rows)
@@ -39,7 +39,7 @@ def read_ledger(report: Path, packages: Collection[LockedPackage]) -> Ledger:
 
 
 async def attempts_again(handle: WorkflowHandle[object, object]) -> int:
-    """Count the steps of a task that took more than one attempt."""
+    """Return how many activities of a task were started again."""
     again = 0
     async for event in handle.fetch_history_events():
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
@@ -48,6 +48,6 @@ async def attempts_again(handle: WorkflowHandle[object, object]) -> int:
 
 
 def with_one_version_changed(packages: Collection[LockedPackage], changed: LockedPackage) -> str:
-    """Give a lock file as it would be after one package was updated."""
+    """Return the lock file after an update of one package."""
     pins = ((one.name, f"{one.version}.post1" if one == changed else one.version) for one in packages)
     return "".join(f"{name}=={version}\n" for name, version in pins)

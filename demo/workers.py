@@ -13,7 +13,7 @@ _STOPS_WITHIN = 15.0
 
 
 class DemoWorker:
-    """One worker process on the demonstration's own task queue; it does not outlive the demonstration."""
+    """A worker process on the demonstration's own task queue; it dies with the demonstration."""
 
     def __init__(self, child: Child) -> None:
         self._child = child
@@ -22,16 +22,16 @@ class DemoWorker:
     async def start(
         cls, settings: Settings, addresses: Addresses, *, queue: str, log: Path, crash_at: str = ""
     ) -> "DemoWorker":
-        """Start one.
+        """Start a worker.
 
         Args:
-            settings: As everywhere.
+            settings: The settings that it inherits.
             addresses: The servers to use.
             queue: The task queue to serve.
-            log: Where its output goes.
-            crash_at: The commit point at which it kills itself; empty: none.
+            log: The file that its output goes to.
+            crash_at: The commit point at which it kills itself, if any.
         """
-        # A sweep schedule on a queue that is gone tomorrow would be a trap.
+        # No forgetting schedule: it would outlive the queue, and nobody would serve it.
         environment = worker_environment(settings, addresses) | {
             "PERDURE_TASK_QUEUE": queue,
             "PERDURE_FORGETTING_CRON": "off",
@@ -47,17 +47,17 @@ class DemoWorker:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether it is running."""
         return not self._child.ended
 
     async def died(self) -> int:
-        """Wait for its end; gives the signal that ended it, or 0."""
+        """Wait until it ends, and return the signal that ended it, or 0."""
         return max(0, -await self._child.wait())
 
     def kill(self) -> None:
-        """Kill it as a power cut would: no clean-up, no goodbye."""
+        """Kill it as a power cut would, without any clean-up."""
         self._child.signal(signal.SIGKILL)
 
     async def stop(self) -> None:
-        """Let it finish what it holds, and end."""
+        """Let it finish its activities, and wait until it has ended."""
         await self._child.stop(_STOPS_WITHIN)

@@ -1,7 +1,7 @@
-"""Owns the local servers: real ones, found or got, started detached with their data in one folder, and stopped.
+"""Real servers on this machine: found or installed, started detached with their data in one folder, and stopped.
 
-Everything here may be called from any process of the same user; a lock in the folder decides who starts them.
-A server whose address the settings name is never started.
+Any process of the same user may call these functions; a lock in the folder decides which one starts the servers.
+A server that the settings have an address for is never started.
 """
 
 import contextlib
@@ -13,13 +13,12 @@ import sys
 import time
 from collections.abc import Callable
 
-from localservers.cache import locked, writable
+from localservers.files import locked, writable
 from localservers.find import Found, find
-from localservers.fleet import Fleet
-from localservers.launch import Launch, Report
+from localservers.fleet import Fleet, named_addresses
 from localservers.problems import HomeUnusable, LocalServersError, ServerNotFound, ServerNotStarted
 from localservers.recipes import Server
-from localservers.state import HomeLock, State, WorkerOrder, ordered, read_state
+from localservers.state import HomeLock, Launch, Report, State, WorkerOrder, ordered, read_state
 from perdure.settings import Addresses, Settings
 
 __all__ = [
@@ -39,29 +38,26 @@ __all__ = [
 ]
 
 ROOM_NEEDED = 200_000_000
-"""Bytes that must be free in the data folder: enough for the empty stores and their logs."""
+"""Free bytes that the data folder needs: enough for empty stores and their logs."""
 
 _STOPPED_WITHIN = 90.0
 _WORKER_WITHIN = 10.0
 
 
 def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] = lambda _: None) -> Addresses:
-    """Give the addresses of the servers, starting those that are not configured and do not run yet.
+    """Return the addresses of the servers, starting those that are neither configured nor running.
 
     Args:
-        settings: The data folder, and the addresses that replace local servers.
-        worker: Whether a worker is to run beside them.
-        progress: Told what happens, line by line.
-
-    Returns:
-        Where the servers are; all of them were ready a moment ago.
+        settings: Names the data folder, and the addresses of servers that are not started here.
+        worker: Whether to run a worker too.
+        progress: Receives lines of progress.
 
     Raises:
         LocalServersError: With what was tried and what to do.
     """
     configured = settings.configured_addresses()
     if configured:
-        progress("all servers are configured; none is started here")
+        progress("the settings have an address for every server; none is started here")
         return configured
     home = settings.home
     attached = _attach(settings, worker=worker, progress=progress)
@@ -74,13 +70,13 @@ def ensure(settings: Settings, *, worker: bool, progress: Callable[[str], None] 
             return attached
         free = shutil.disk_usage(home).free
         if free < ROOM_NEEDED:
-            raise HomeUnusable(f"{home} has {free / 1e6:.0f} MB free; {ROOM_NEEDED / 1e6:.0f} MB are needed at least")
+            raise HomeUnusable(f"{home} has {free / 1e6:.0f} MB free; at least {ROOM_NEEDED / 1e6:.0f} MB are needed")
         launch = Launch(found=find_all(settings, progress), worker=worker)
         return _launch(settings, launch, progress)
 
 
 def running(settings: Settings) -> Addresses | None:
-    """Give the addresses of the servers if they are configured or run already."""
+    """Return the addresses of the servers if they are configured or running, otherwise None."""
     configured = settings.configured_addresses()
     if configured:
         return configured
@@ -89,20 +85,20 @@ def running(settings: Settings) -> Addresses | None:
 
 
 def state(settings: Settings) -> State | None:
-    """Give what runs in the data folder; None where no supervisor lives, or it is not ready yet."""
+    """Return what runs in the data folder; None if there is no supervisor, or it is not ready yet."""
     holder = HomeLock(settings.home).holder()
     current = read_state(settings.home) if holder else None
     return current if current and current.pid == holder else None
 
 
 def stop(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> bool:
-    """Stop the servers and the worker, and wait until they are gone.
+    """Stop the servers and the worker, and wait until they have ended.
 
     Returns:
-        Whether anything ran.
+        Whether anything was running.
     """
     lock = HomeLock(settings.home)
-    # A holder that has just come has not noted its id yet, and 0 would mean our own process group.
+    # A new holder has not written its id yet, and signalling 0 would reach our own process group.
     while (holder := lock.holder()) == 0:
         time.sleep(0.01)
     if holder is None:
@@ -116,7 +112,7 @@ def stop(settings: Settings, progress: Callable[[str], None] = lambda _: None) -
 
 
 def find_all(settings: Settings, progress: Callable[[str], None]) -> dict[Server, Found]:
-    """Find, or get, every server that the settings give no address for; say which one was taken."""
+    """Find or install every server that the settings have no address for, and report which binary is used."""
     configured = {
         Server.TEMPORAL: settings.temporal_address,
         Server.WEAVIATE: settings.weaviate_url,
@@ -126,7 +122,7 @@ def find_all(settings: Settings, progress: Callable[[str], None]) -> dict[Server
     for server in Server:
         address = configured[server]
         if address:
-            progress(f"{server}: configured, not started here")
+            progress(f"{server}: its address is configured; not started here")
             continue
         found[server] = find(server, settings, progress)
         progress(f"{server}: {found[server].path} ({found[server].how})")
@@ -138,15 +134,15 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
     if current is None:
         return None
     addresses = _preferred(settings, current.addresses)
-    # The key of somebody else's Weaviate is not kept in the data folder.
+    # The key of a configured Weaviate is not kept in the data folder, so it does not count as a difference.
     if addresses.changed(weaviate_api_key=current.addresses.weaviate_api_key) != current.addresses:
         raise HomeUnusable(
-            f"the servers of {settings.home} were started without an address that the settings name now; "
-            "stop them first with 'perdure down', or leave it out"
+            f"the servers of {settings.home} were started before the settings named another address; "
+            "stop them with 'perdure down', or remove the address from the settings"
         )
-    progress(f"attached to the servers that run in {settings.home}")
+    progress(f"using the servers that are running in {settings.home}")
     if worker and current.worker is None:
-        progress("starting a worker beside them")
+        progress("starting a worker for them")
         order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
         with ordered(settings.home, order):
             os.kill(current.pid, signal.SIGUSR1)
@@ -156,46 +152,40 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
                     raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
                 time.sleep(0.02)
     elif worker and current.worker and current.worker.settings != settings.fingerprint:
-        progress("the worker that runs has other settings: 'perdure down' and 'perdure up' give it those of now")
+        progress("the running worker has other settings; to apply these, run 'perdure down' and 'perdure up'")
     return addresses
 
 
 def _preferred(settings: Settings, addresses: Addresses) -> Addresses:
-    """Let the addresses that the settings name win over those of servers that run."""
-    named: dict[str, object] = {}
-    if settings.temporal_address and settings.temporal_address != addresses.temporal:
-        named |= {"temporal": settings.temporal_address, "temporal_ui": ""}
-    if settings.weaviate_url:
-        named |= {
-            "weaviate_url": settings.weaviate_url,
-            "weaviate_grpc_port": settings.weaviate_grpc_port,
-            "weaviate_api_key": settings.weaviate_api_key,
-        }
-    if settings.redis_url:
-        named["redis_url"] = settings.redis_url
+    """Replace the addresses of running servers with those that the settings name."""
+    named = named_addresses(settings)
+    if named.get("temporal", addresses.temporal) != addresses.temporal:
+        named["temporal_ui"] = ""
     return addresses.changed(**named)
 
 
 def _await_other(settings: Settings, progress: Callable[[str], None]) -> None:
-    """Wait for a supervisor that is still starting, or already stopping, to have done so."""
+    """Wait while another supervisor is still starting or already stopping."""
     lock = HomeLock(settings.home)
     until = time.monotonic() + _STOPPED_WITHIN
-    said = False
+    reported = False
     while (holder := lock.holder()) is not None and state(settings) is None:
-        if not said:
-            progress(f"process {holder} is starting or stopping the servers of {settings.home}; waiting for it")
-            said = True
+        if not reported:
+            progress(f"waiting for process {holder}, which is starting or stopping the servers of {settings.home}")
+            reported = True
         if time.monotonic() > until:
-            raise ServerNotStarted(f"process {holder} holds {settings.home} and is not ready; see {settings.home}/logs")
+            raise ServerNotStarted(
+                f"process {holder} has locked {settings.home} but is not ready; see {settings.home}/logs"
+            )
         time.sleep(0.05)
 
 
 def _launch(settings: Settings, launch: Launch, progress: Callable[[str], None]) -> Addresses:
-    """Start a detached supervisor and listen until it is ready."""
+    """Start a detached supervisor and wait until it reports that it is ready."""
     logs = settings.home / "logs"
     with writable(logs):
         log = (logs / "supervisor.log").open("ab")
-    # A session of its own: neither Ctrl-C nor a closed terminal reaches it. -P: it imports nothing from its folder.
+    # In its own session neither Ctrl-C nor a closed terminal reaches it; with -P it imports nothing from its folder.
     with (
         log,
         subprocess.Popen(
@@ -213,14 +203,14 @@ def _launch(settings: Settings, launch: Launch, progress: Callable[[str], None])
         assert process.stdout
         process.stdin.write(launch.model_dump_json())
         process.stdin.close()
-        last = Report(kind="failed", text=f"it was stopped before everything was ready; see {logs}/supervisor.log")
+        last = Report(kind="failed", text=f"stopped before all servers were ready; see {logs}/supervisor.log")
         for line in process.stdout:
             report = Report.model_validate_json(line)
-            if report.kind == "say":
+            if report.kind == "progress":
                 progress(report.text)
             else:
                 last = report
     ready = state(settings) if last.kind == "ready" else None
     if ready is None:
-        raise ServerNotStarted(last.text or f"another process holds {settings.home}")
+        raise ServerNotStarted(last.text or f"another process has locked {settings.home}")
     return _preferred(settings, ready.addresses)

@@ -1,4 +1,4 @@
-"""Gets the binaries of the local servers, so that what needs them later does not wait: ``python -m localservers``."""
+"""Installs the binaries of the local servers in advance: ``python -m localservers``."""
 
 import sys
 
@@ -8,7 +8,7 @@ from perdure.settings import Settings
 
 
 def main() -> int:
-    """Find or get every server and say which one was taken."""
+    """Find or install every server, and print which binary is used."""
     try:
         find_all(Settings(), lambda text: print(f"servers: {text}", file=sys.stderr, flush=True))
     except PerdureError as error:

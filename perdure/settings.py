@@ -82,7 +82,7 @@ class Settings(BaseSettings):
     """Folders with skills in YAML; those that come packaged are always there."""
 
     embedding: str = "auto"
-    """The embedding model: ``auto``, ``all-MiniLM-L6-v2``, ``openai:<model>`` or ``hashing``."""
+    """The embedding model: ``auto``, ``all-MiniLM-L6-v2`` or ``openai:<model>``."""
     openai_api_key: SecretStr | None = None
     """Without one, the library's own ``OPENAI_API_KEY`` is used."""
     openai_base_url: str | None = None

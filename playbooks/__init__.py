@@ -1,1 +1,1 @@
-"""Skills in YAML and their tools, shipped as examples that really run."""
+"""Skills in YAML and their tools: examples that run as they are."""

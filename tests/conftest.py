@@ -1,10 +1,10 @@
 """Fixtures that every kind of test shares: the real servers."""
 
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
@@ -19,6 +19,44 @@ from perdure.settings import Addresses, Settings
 # A property is about what comes out; how long one example takes says how busy the machine is.
 hypothesis.settings.register_profile("perdure", deadline=None)
 hypothesis.settings.load_profile("perdure")
+
+
+HOME_VARIABLE = "PERDURE_TEST_HOME"
+"""The folder of a run's servers. The first process makes it; those that run tests side by side inherit it."""
+
+ALONE = (
+    "crash/",
+    "replay/test_upgrade.py",
+    # Sweeps all tenants that are due, other tests' among them.
+    "replay/test_without_cache.py",
+    "integration/worker/test_schedules.py",
+    "integration/localservers/",
+    "integration/demo/",
+    "integration/workflows/resumable_agent/test_without_redis.py",
+    "integration/workflows/resumable_agent/test_without_weaviate.py",
+)
+"""Where tests measure time, kill or stop processes, or change what others use: each test there is ``timed``."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder of the servers; not pytest's own temporary folder, which is kept after the run."""
+    if not hasattr(config, "workerinput"):
+        os.environ[HOME_VARIABLE] = tempfile.mkdtemp(prefix="perdure-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the servers, whichever process started them, also after Ctrl-C."""
+    if not hasattr(config, "workerinput"):
+        home = Path(os.environ.pop(HOME_VARIABLE))
+        stop(clean_settings(home))
+        shutil.rmtree(home)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need the machine for themselves."""
+    for item in items:
+        if item.nodeid.removeprefix("tests/").startswith(ALONE):
+            item.add_marker(pytest.mark.timed)
 
 
 class Servers(Addresses):
@@ -65,23 +103,11 @@ def _interruptible() -> Generator[None]:  # pyright: ignore[reportUnusedFunction
 
 
 @pytest.fixture(scope="session")
-def servers() -> Generator[Servers]:
+def servers() -> Servers:
     """The real servers of this test run, shared by all tests: unique tenants and keys keep those apart."""
-    if os.environ.get("PERDURE_TEST_SERVERS") == "dev":
-        yield Servers(
-            temporal="127.0.0.1:17233",
-            weaviate_url="http://127.0.0.1:18080",
-            weaviate_grpc_port=18081,
-            redis_url="redis://127.0.0.1:16379",
-        )
-        return
-    with ExitStack() as stack:
-        # Not pytest's own temporary folder: that is kept after the run, and stores are large.
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="perdure-tests-")))
-        settings = clean_settings(home)
-        stack.callback(stop, settings)
-        addresses = ensure(settings, worker=False, progress=print)
-        yield Servers.model_validate(addresses.model_dump())
+    # The first process that asks starts them, the others attach.
+    addresses = ensure(clean_settings(Path(os.environ[HOME_VARIABLE])), worker=False, progress=print)
+    return Servers.model_validate(addresses.model_dump())
 
 
 class OwnServers(Protocol):

@@ -1,8 +1,8 @@
-"""How a process that has used Temporal's client ends: with its status, and without tidying up the interpreter.
+"""How a process that has used Temporal's client exits: with its status, but without finalising the interpreter.
 
-The client runs threads of its own, which nothing can stop. One that lets go of a Python object while the interpreter
-is being torn down kills the process after all was done: 6 of 60 runs of a small client and worker ended with
-SIGABRT, one with SIGSEGV (measured; temporalio/sdk-python issue 300).
+The client has threads that cannot be stopped. If one of them releases a Python object during finalisation, the process
+crashes after its work is done: 6 of 60 runs of a small client and worker ended with SIGABRT and one with SIGSEGV
+(measured; temporalio/sdk-python issue 300).
 """
 
 import os
@@ -12,15 +12,15 @@ from typing import NoReturn
 
 
 def leave(status: int) -> NoReturn:
-    """End the process now, with what it has written."""
-    # A stream that was closed before we came (``>&-``) is None.
+    """Flush what was written, and exit at once."""
+    # A stream that was already closed (``>&-``) is None.
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()
     os._exit(status)
 
 
 def leave_after(main: Callable[[], int | None]) -> NoReturn:
-    """Run a program, and end the process with the status that it returns or exits with."""
+    """Run a program, and exit with the status that it returns or raises."""
     try:
         status = main()
     except SystemExit as left:

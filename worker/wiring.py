@@ -27,8 +27,7 @@ from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
-from perdure.models.embedding import CachedEmbedder, Embedder
-from perdure.models.embedding.opening import open_embedder
+from perdure.models.embedding import CachedEmbedder, Embedder, open_embedder
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Mirror

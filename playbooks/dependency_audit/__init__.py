@@ -1,1 +1,1 @@
-"""A dependency audit of a real lock file: what is locked, what is really installed, and one report row for each."""
+"""Audits a lock file: compares each package with what is installed, and reports one row for each."""

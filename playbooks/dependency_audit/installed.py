@@ -1,4 +1,4 @@
-"""Looking at what is really installed: version, licence, size, and every file against its RECORD. Changes nothing."""
+"""Inspects an installed package: version, licence, size, and each file against its RECORD."""
 
 import base64
 import hashlib
@@ -24,7 +24,7 @@ _SPOKEN = {
     "bsd 3-clause": "BSD-3-Clause",
     "3-clause bsd license": "BSD-3-Clause",
 }
-"""What packages call a licence that has exactly one SPDX name. "BSD" is not here: there are several."""
+"""Names that packages use for licences, where they mean exactly one SPDX identifier. "BSD" alone could be several."""
 
 
 class Inspection(Model):
@@ -32,19 +32,19 @@ class Inspection(Model):
 
     name: str
     installed: str
-    """The installed version; empty when there is none."""
+    """The installed version; empty if it is not installed."""
     licence: str
-    """As an SPDX expression; empty when the package does not say it without doubt."""
+    """An SPDX expression; empty if the metadata is ambiguous."""
     stated: str
-    """What the package does say, shortened."""
+    """What the metadata says, shortened."""
     bytes: int
     files: int
     altered: tuple[str, ...]
-    """Files that differ from RECORD or are missing, at most 10."""
+    """Files that are missing or differ from RECORD, at most 10."""
 
 
 def inspect(name: str) -> Inspection:
-    """Inspect an installed package; reads every file that it has."""
+    """Inspect an installed package, reading all of its files."""
     try:
         found = distribution(name)
     except PackageNotFoundError:
@@ -63,7 +63,7 @@ def inspect(name: str) -> Inspection:
 
 
 def read_licence(found: Distribution) -> tuple[str, str]:
-    """Give a package's licence as SPDX, and what it said; the licence is empty in doubt."""
+    """Return the licence as an SPDX expression, empty if ambiguous, and what the metadata says."""
     metadata = found.metadata
     said = [*(metadata.get_all("License-Expression") or []), *(metadata.get_all("License") or [])]
     said += [
@@ -88,7 +88,7 @@ def _verify(found: Distribution) -> tuple[int, int, list[str]]:
     altered: list[str] = []
     for entry in found.files or []:
         if entry.hash is None:
-            # RECORD itself, and bytecode that was compiled after installing, carry no hash.
+            # RECORD itself, and bytecode compiled after the installation, have no hash.
             continue
         path = Path(str(found.locate_file(entry)))
         try:

@@ -1,4 +1,4 @@
-"""Reading lock files: requirements.lock (pip), uv.lock and pylock.toml. Pure: text in, packages out."""
+"""Reads lock files: requirements.lock (pip), uv.lock and pylock.toml."""
 
 import re
 import tomllib
@@ -16,17 +16,17 @@ class LockedPackage(Model):
     """One package that a lock file pins."""
 
     name: str
-    """In the normal form of PyPA's name normalisation."""
+    """Normalised as PyPI does."""
     version: str
 
 
 def read_packages(file_name: str, text: str, environment: Mapping[str, str]) -> list[LockedPackage]:
-    """Read the packages that a lock file pins for an environment.
+    """Return the packages that a lock file pins for an environment.
 
     Args:
-        file_name: Decides the format: ``….toml`` is PEP 751, ``uv.lock`` is uv's, anything else pip's.
-        text: The file's content.
-        environment: The values of PEP 508 markers, as ``packaging.markers.default_environment`` gives them.
+        file_name: Determines the format: ``….toml`` is PEP 751, ``uv.lock`` is uv's, and any other is pip's.
+        text: The content of the file.
+        environment: The values of PEP 508 markers, as ``packaging.markers.default_environment`` returns them.
 
     Raises:
         InvalidInput: The file is not a lock file, or pins nothing for this environment.
@@ -36,7 +36,7 @@ def read_packages(file_name: str, text: str, environment: Mapping[str, str]) -> 
     else:
         packages = _from_requirements(file_name, text, environment)
     if not packages:
-        raise InvalidInput(file_name, "is not a lock file: it pins no package", fix="give a file with name==version")
+        raise InvalidInput(file_name, "is not a lock file: it pins no package", fix="use a file with name==version")
     return sorted(set(packages), key=lambda package: (package.name, package.version))
 
 
@@ -88,6 +88,6 @@ def _applies(file_name: str, marker: object, environment: Mapping[str, str]) -> 
 
 
 def _is_local(entry: Mapping[str, Any]) -> bool:
-    """Tell the project itself, which uv.lock lists among its packages, from what it depends on."""
+    """Return whether this is a project of the workspace, which uv.lock lists among the packages."""
     source = entry.get("source")
     return isinstance(source, dict) and bool({"editable", "virtual", "directory"} & source.keys())

@@ -16,13 +16,13 @@ COLUMNS = ("key", "date", "package", "locked", "installed", "licence", "bytes", 
 
 
 class LockFile(Model):
-    """What a lock file pins."""
+    """The packages of a lock file."""
 
     packages: list[LockedPackage]
 
 
 class Row(Model):
-    """A row that is in the report."""
+    """A row of the report."""
 
     key: str
     verdict: str
@@ -41,12 +41,12 @@ async def read_lock(path: str) -> LockFile:
 
 @tool(effect="read", timeout=60)
 async def inspect_package(name: str) -> Inspection:
-    """Find out what is installed under a name, and whether its files are the ones that were published."""
+    """Inspect an installed package, and check its files against those that were published."""
     return await asyncio.to_thread(inspect, name)
 
 
 async def _row_in_report(call: ToolCall, report: str, **row: object) -> Row | None:
-    """Find out whether an earlier attempt at this step appended its row."""
+    """Return the row that an earlier attempt at this step appended, if there is one."""
     return await asyncio.to_thread(_find, Path(report), call.idempotency_key)
 
 
@@ -73,7 +73,7 @@ async def append_row(
     altered: int,
     basis: str,
 ) -> Row:
-    """Append one row to the report. Calling it twice gives two rows: that is what ``once`` is for."""
+    """Append one row to the report. Two calls would append two rows, hence ``once``."""
     verdict = _verdict(locked=locked, installed=installed, licence=licence, altered=altered)
     buffer = io.StringIO()
     fields = (call.idempotency_key, date, package, locked, installed, licence, bytes, altered, verdict, basis)
@@ -81,7 +81,7 @@ async def append_row(
     try:
         _append(Path(report), buffer.getvalue().encode())
     except FileNotFoundError as error:
-        raise NotDone(f"the folder of {report} is not there") from error
+        raise NotDone(f"the folder of {report} does not exist") from error
     return Row(key=call.idempotency_key, verdict=verdict)
 
 

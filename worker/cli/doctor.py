@@ -10,8 +10,7 @@ from perdure.temporal.connection import connected
 from worker.cli.output import Exit, explained, out, show_json
 from worker.cli.reach import reachable
 from worker.cli.tasks import AsJson
-from worker.doctor import Finding, examine, examine_quickly
-from worker.doctor.checks import Patient
+from worker.doctor import Finding, Patient, examine, examine_quickly
 from worker.wiring import open_services
 
 

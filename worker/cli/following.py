@@ -24,15 +24,8 @@ async def follow(installation: Gateway, handle: TaskHandle) -> TaskResult:
     """
     result = asyncio.create_task(handle.result())
     asked: set[str] = set()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[step]}"),
-        TimeElapsedColumn(),
-    )
-    # Where nobody watches, a bar is noise; the questions are not.
-    with Bar(*columns, console=err, disable=not err.is_terminal) as bar:
+    # In a log a bar is noise; the questions are not.
+    with progress_bar(disable=not err.is_terminal) as bar:
         line = bar.add_task("starting", total=None, step="")
         while not result.done():
             progress = await installation.progress(handle.id)
@@ -54,6 +47,18 @@ async def follow(installation: Gateway, handle: TaskHandle) -> TaskResult:
             done = ended.done + ended.skipped + ended.failed
             bar.update(line, description=ended.status, completed=done, step="")
     return result.result()
+
+
+def progress_bar(*, transient: bool = False, disable: bool = False) -> Bar:
+    """Return a bar for the steps of a task; its rows need the field ``step``."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[step]}"),
+        TimeElapsedColumn(),
+    )
+    return Bar(*columns, console=err, transient=transient, disable=disable)
 
 
 def result_in(error: WorkflowFailureError) -> TaskResult | None:

@@ -1,12 +1,11 @@
-"""Owns what this process tells about itself: spans, metrics, logs. Never content, unless the settings say so.
+"""Spans, metrics and logs of this process; without content unless the settings allow it.
 
-Spans go to a local file, so that a trace can be looked at with no collector, and by OTLP where the standard
-``OTEL_EXPORTER_OTLP_ENDPOINT`` (or its ``_TRACES_`` and ``_METRICS_`` forms) names one.
+Spans are written to a local file, so that a trace can be read without a collector. If the standard variable
+``OTEL_EXPORTER_OTLP_ENDPOINT`` (or its ``_TRACES_`` or ``_METRICS_`` form) is set, they are also sent by OTLP.
 """
 
 from worker.telemetry.logs import configure_logging
 from worker.telemetry.setup import Telemetry
-from worker.telemetry.spanfile import SpanLine, spans_of
-from worker.telemetry.tree import render_tree
+from worker.telemetry.spans import SpanLine, render_tree, spans_of
 
 __all__ = ["SpanLine", "Telemetry", "configure_logging", "render_tree", "spans_of"]

@@ -1,4 +1,4 @@
-"""Owns how log lines look: for people on a terminal, JSON everywhere else. Decides nothing about what is logged."""
+"""The format of log lines: readable on a terminal, JSON everywhere else."""
 
 import logging
 import sys
@@ -10,11 +10,11 @@ from structlog.typing import EventDict, WrappedLogger
 
 
 def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None) -> None:
-    """Set up structlog, and send what libraries log through it.
+    """Set up structlog, for the logs of libraries too.
 
     Args:
         level: The lowest level that is written.
-        as_json: Whether lines are JSON; without it, they are unless standard error is a terminal.
+        as_json: Whether to write JSON; by default, unless standard error is a terminal.
     """
     json_lines = not sys.stderr.isatty() if as_json is None else as_json
     shared: list[structlog.typing.Processor] = [
@@ -33,7 +33,7 @@ def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None)
     renderer: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if json_lines
-        # Its own choice prints the local variables of every frame, and those hold content.
+        # The default formatter prints the local variables of every frame, which hold content.
         else [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
     )
     handler = logging.StreamHandler(sys.stderr)

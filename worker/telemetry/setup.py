@@ -1,7 +1,7 @@
-"""Owns the tracer and meter providers of this process, and where their data goes."""
+"""The tracer and meter providers of this process: where their data goes, and what is removed from it first."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from opentelemetry import metrics, trace
@@ -10,9 +10,10 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import SpanProcessor
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter
-from opentelemetry.trace import format_trace_id
+from opentelemetry.sdk.trace import Event, ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.trace import Status, format_trace_id
+from opentelemetry.util.types import AttributeValue
 from temporalio.contrib.opentelemetry import (
     OpenTelemetryPlugin,
     ReplaySafeMeterProvider,
@@ -21,8 +22,23 @@ from temporalio.contrib.opentelemetry import (
 )
 
 from perdure.settings import Settings
-from worker.telemetry.filtering import ContentFilter
-from worker.telemetry.spanfile import SpanFile
+from worker.telemetry.spans import SpanFile
+
+CONTENT = frozenset(
+    {
+        "gen_ai.memory.query.text",
+        "gen_ai.memory.records",
+        "gen_ai.input.messages",
+        "gen_ai.output.messages",
+        "gen_ai.system_instructions",
+        "gen_ai.tool.call.arguments",
+        "gen_ai.tool.call.result",
+        # The message of an exception often quotes the value that caused it.
+        "exception.message",
+        "exception.stacktrace",
+    }
+)
+"""Attributes of spans and their events that hold content of people or tools."""
 
 
 class Telemetry:
@@ -38,18 +54,18 @@ class Telemetry:
 
     @classmethod
     def start(cls, settings: Settings, *, service: str = "perdure-worker") -> "Telemetry":
-        """Start telling: spans to the local file and, where configured, spans and metrics by OTLP.
+        """Start writing spans to the local file and, if configured, sending spans and metrics by OTLP.
 
         Args:
-            settings: Where the file is, and whether content may appear.
-            service: The process' name, unless ``OTEL_SERVICE_NAME`` gives one.
+            settings: Names the data folder, and whether content may appear.
+            service: The service name, unless ``OTEL_SERVICE_NAME`` is set.
         """
         resource = Resource.create({} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": service})
 
         def filtered(exporter: SpanExporter) -> SpanExporter:
             return exporter if settings.trace_content else ContentFilter(exporter)
 
-        # Not batched: a killed process leaves what it did until then, which is when one wants to know.
+        # Not batched, so that a killed process leaves the spans of everything it did until then.
         processors: list[SpanProcessor] = [SimpleSpanProcessor(filtered(SpanFile(settings.home / "traces")))]
         if _configured("TRACES"):
             processors.append(BatchSpanProcessor(filtered(OTLPSpanExporter())))
@@ -59,7 +75,7 @@ class Telemetry:
         return cls(processors, _start_meters(resource) if _configured("METRICS") else None)
 
     def stop(self) -> None:
-        """Send what is held back, and stop telling."""
+        """Send what is buffered, and stop."""
         for processor in self._processors:
             processor.shutdown()
         if self._meters:
@@ -67,11 +83,7 @@ class Telemetry:
 
     @contextmanager
     def root(self, name: str) -> Generator[str]:
-        """Open the span under which everything started here is found.
-
-        Returns:
-            The trace's id, for ``spans_of``.
-        """
+        """Open the root span of everything that is started in this context, and yield its trace id for ``spans_of``."""
         with trace.get_tracer("perdure").start_as_current_span(name) as span:
             yield format_trace_id(span.get_span_context().trace_id)
 
@@ -81,7 +93,7 @@ def _configured(signal: str) -> bool:
 
 
 def _tracer_provider(resource: Resource) -> ReplaySafeTracerProvider:
-    """Give the process' provider, which can be set once only; Temporal's, which does not tell twice on replay."""
+    """Return the provider of this process, which can be set only once. It is Temporal's, so replays add no spans."""
     current = trace.get_tracer_provider()
     if isinstance(current, ReplaySafeTracerProvider):
         return current
@@ -94,3 +106,49 @@ def _start_meters(resource: Resource) -> MeterProvider:
     meters = MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())], resource, shutdown_on_exit=False)
     metrics.set_meter_provider(ReplaySafeMeterProvider(meters))
     return meters
+
+
+def without_content(attributes: Mapping[str, AttributeValue] | None) -> dict[str, AttributeValue]:
+    """Return the attributes that hold no content."""
+    return {name: value for name, value in (attributes or {}).items() if name not in CONTENT}
+
+
+class ContentFilter(SpanExporter):
+    """Removes the content of spans before it passes them on.
+
+    Args:
+        inner: The exporter that receives the result.
+    """
+
+    def __init__(self, inner: SpanExporter) -> None:
+        self._inner = inner
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export spans without their content."""
+        return self._inner.export([_filtered(span) for span in spans])
+
+    def shutdown(self) -> None:
+        """Shut the inner exporter down."""
+        self._inner.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Flush the inner exporter."""
+        return self._inner.force_flush(timeout_millis)
+
+
+def _filtered(span: ReadableSpan) -> ReadableSpan:
+    return ReadableSpan(
+        name=span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=without_content(span.attributes),
+        events=[Event(event.name, without_content(event.attributes), event.timestamp) for event in span.events],
+        links=span.links,
+        kind=span.kind,
+        # Without its description, which repeats the message of the exception.
+        status=Status(span.status.status_code),
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )

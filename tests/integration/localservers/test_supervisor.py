@@ -19,8 +19,8 @@ import pytest
 from redis.asyncio import Redis
 
 from localservers import HomeUnusable, Server, ServerNotStarted, ensure, running, state, stop
+from localservers.commands import is_free
 from localservers.fleet import weaviate_key
-from localservers.ports import is_free
 from localservers.state import HomeLock
 from perdure.settings import Addresses, Settings
 from tests.conftest import Servers, clean_settings
@@ -104,7 +104,7 @@ def test_a_second_one_attaches_at_once_and_says_so(settings: Settings) -> None:
 
     assert time.monotonic() - started < 1
     assert second == first == running(settings)
-    assert said == [f"attached to the servers that run in {settings.home}"]
+    assert said == [f"using the servers that are running in {settings.home}"]
 
 
 def test_two_at_once_start_one(settings: Settings) -> None:
@@ -203,7 +203,7 @@ def test_a_worker_is_added_to_servers_that_run(settings: Settings) -> None:
 
     ensure(settings, worker=True, progress=said.append)
 
-    assert "starting a worker beside them" in said
+    assert "starting a worker for them" in said
     now = state(settings)
     assert now
     assert now.worker
@@ -218,7 +218,7 @@ def test_nothing_is_started_where_everything_is_configured(tmp_path: Path) -> No
         addresses = ensure(settings, worker=True, progress=said.append)
 
     assert addresses.temporal == "t.example:7233"
-    assert said == ["all servers are configured; none is started here"]
+    assert said == ["the settings have an address for every server; none is started here"]
     assert not (tmp_path / "home").exists()
 
 
@@ -368,7 +368,7 @@ async def test_being_stopped_while_starting_is_called_so(settings: Settings, tmp
         starting = asyncio.create_task(asyncio.to_thread(ensure, settings, worker=False))
         await eventually((settings.home / "logs" / "redis.log").exists)
         assert stop(settings)
-        with pytest.raises(ServerNotStarted, match="stopped before everything was ready"):
+        with pytest.raises(ServerNotStarted, match="stopped before all servers were ready"):
             await starting
 
 

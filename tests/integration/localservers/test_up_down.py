@@ -53,7 +53,7 @@ def test_up_and_down_say_what_they_do(settings: Settings) -> None:
         assert "stop them with: perdure down" in first.stdout
 
         second = perdure(settings, "up", "--no-worker", "--json")
-        assert "attached to the servers" in second.stderr
+        assert "using the servers" in second.stderr
         assert json.loads(second.stdout)["redis_url"].startswith("redis://127.0.0.1:")
     finally:
         stopped = perdure(settings, "down")
@@ -109,7 +109,7 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         assert not list(beside.home.glob("*order*"))
 
         other = perdure(beside, "up", temporal=servers.temporal)
-        assert "the worker that runs has other settings" in other.stderr
+        assert "the running worker has other settings" in other.stderr
     finally:
         perdure(beside, "down", temporal=servers.temporal)
 

@@ -11,13 +11,13 @@ from perdure.entries import MARKER, Lane, Memory, Record
 from perdure.errors import LeaseLost
 from perdure.memory.door import Door
 from perdure.memory.retention import RetentionRules
-from perdure.models.embedding.hashing import HashingEmbedder
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
+from tests.support.hashing import HashingEmbedder
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 EMBEDDER = HashingEmbedder()

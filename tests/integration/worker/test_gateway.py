@@ -13,6 +13,7 @@ from perdure.stores.redis.connection import ask
 from perdure.stores.tenant_key import KEY_BYTES
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment, deployment
+from tests.support.hashing import HashingEmbedder
 from tests.support.waiting import until
 from worker.gateway import Gateway
 
@@ -89,9 +90,11 @@ async def test_another_installations_key_is_refused_and_another_model_too(
     async with Gateway(foreign, servers) as gateway:
         with pytest.raises(TenantKeyMismatch):
             await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
-    async with Gateway(here.settings.changed(embedding="hashing"), servers) as gateway:
-        with pytest.raises(EmbeddingMismatch):
-            await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("worker.wiring.open_embedder", _other_model)
+        async with Gateway(here.settings, servers) as gateway:
+            with pytest.raises(EmbeddingMismatch):
+                await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
 
 
 async def test_what_needs_a_worker_says_that_there_is_none(servers: Servers, tmp_path: Path) -> None:
@@ -103,3 +106,7 @@ async def test_what_needs_a_worker_says_that_there_is_none(servers: Servers, tmp
             with pytest.raises(WorkerUnavailable, match="start one with 'perdure worker'"):
                 await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
     assert "waiting" in said[0]
+
+
+def _other_model(_: str, *, api_key: str | None, base_url: str | None) -> HashingEmbedder:
+    return HashingEmbedder(32)

@@ -22,7 +22,9 @@ from perdure.requests import RememberRequest
 from perdure.temporal.names import TASK_TIMEOUT
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
+from tests.support.hashing import HashingEmbedder
 from tests.support.waiting import until
+from worker import wiring
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC).isoformat()
 
@@ -102,10 +104,18 @@ async def test_a_job_waits_for_weaviate_and_then_ends_well(
         assert (await handle.result()).count(Fate.SEARCHABLE) == 1
 
 
-async def test_a_job_waits_for_a_worker_with_the_right_model(servers: Servers, tmp_path: Path, tenant: str) -> None:
+def another_model(*_: object, **_given: object) -> HashingEmbedder:
+    return HashingEmbedder()
+
+
+async def test_a_job_waits_for_a_worker_with_the_right_model(
+    servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with deployment(servers, tmp_path, serving=False) as right:
         await right.services.longterm.open()
-        async with deployment(servers, tmp_path, settings={"embedding": "hashing"}) as wrong:
+        monkeypatch.setattr(wiring, "open_embedder", another_model)
+        async with deployment(servers, tmp_path) as wrong:
+            monkeypatch.undo()
             job = await submitted(wrong, batch_of(tenant, statement(1)))
             handle = wrong.client.get_workflow_handle(job, result_type=Receipt)
 

@@ -1,11 +1,14 @@
-"""What a platform engineer would look for in deploy/, read by a parser: no container engine is needed."""
+"""What a platform engineer would look for in deploy/, checked by a parser: no container engine is needed."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import yaml
+
+from perdure.temporal.names import ATTRIBUTES
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 COMPOSE = cast("dict[str, Any]", yaml.safe_load((DEPLOY / "compose.yaml").read_text()))
@@ -110,6 +113,22 @@ def test_the_example_names_every_variable_and_gives_no_value() -> None:
 
     assert {line.rstrip("=") for line in lines} == used
     assert all(line.endswith("=") for line in lines)
+
+
+def test_the_image_has_every_package_of_the_wheel() -> None:
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    copied = re.findall(r"^COPY (\w+) \1$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    allowed = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+
+    assert sorted(copied) == sorted(packages)
+    assert {f"!{package}" for package in packages} <= set(allowed)
+
+
+def test_temporal_gets_every_search_attribute() -> None:
+    script = SERVICES["temporal-namespace"]["command"][0]
+
+    assert re.findall(r"for name in (.*); do", script) == [" ".join(key.name for key in ATTRIBUTES)]
 
 
 def test_the_image_is_pinned_hashed_and_not_root() -> None:

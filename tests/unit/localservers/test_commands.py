@@ -1,14 +1,15 @@
-import errno
 import itertools
+import socket
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from localservers.cache import unusable
-from localservers.commands import PORTS, SEARCH_ATTRIBUTES, Command, command
-from localservers.ports import choose
-from localservers.processes import trim
+from localservers.commands import HIGHEST, LOWEST, PORTS, Command, choose, command, is_free
 from localservers.recipes import Server, recipe
+from perdure.temporal.names import ATTRIBUTES
+
+ANY = (("a",), ("b",), ("c", "d"))
 
 
 def made(server: Server) -> Command:
@@ -37,7 +38,7 @@ def test_temporal_is_fast_and_knows_the_search_attributes() -> None:
         ("--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000"),
         ("--dynamic-config-value", 'history.timerProcessorMaxTimeShift="100ms"'),
         ("--ip", "127.0.0.1"),
-        *(("--search-attribute", f"{name}=Keyword") for name in SEARCH_ATTRIBUTES),
+        *(("--search-attribute", f"{key.name}=Keyword") for key in ATTRIBUTES),
     }
 
 
@@ -56,21 +57,45 @@ def test_every_server_has_a_way_and_an_advice(server: Server) -> None:
 
     assert known.programs
     assert known.install
+    if known.go and known.go.module:
+        module = resources.files("localservers") / "modules" / known.go.module
+        assert "module " in (module / "go.mod").read_text()
+        assert (module / "go.sum").is_file()
 
 
-def test_a_full_disk_is_told_from_a_forbidden_one() -> None:
-    folder = Path("/somewhere")
+def test_each_name_gets_a_port_of_its_own_and_groups_follow_each_other() -> None:
+    ports = choose(ANY, {}, free=lambda _: True)
 
-    assert "free some space" in str(unusable(folder, OSError(errno.ENOSPC, "No space left on device")))
-    assert "make it writable" in str(unusable(folder, PermissionError(errno.EACCES, "Permission denied")))
+    assert len(set(ports.values())) == 4
+    assert ports["d"] == ports["c"] + 1
+    assert all(LOWEST <= port <= HIGHEST for port in ports.values())
 
 
-def test_a_log_is_trimmed_under_its_writer(tmp_path: Path) -> None:
-    log = tmp_path / "a.log"
-    with log.open("ab", buffering=0) as writer:
-        writer.write(b"x" * 100)
-        trim(log, limit=50)
-        writer.write(b"after")
+def test_remembered_ports_are_taken_again() -> None:
+    remembered = {"a": 20_001, "b": 20_002, "c": 20_003, "d": 20_004}
 
-    assert log.read_bytes() == b"after"
-    assert (tmp_path / "a.log.1").read_bytes() == b"x" * 100
+    assert choose(ANY, remembered, free=lambda _: True) == remembered
+
+
+def test_a_taken_port_is_replaced_and_said() -> None:
+    remembered = {"a": 20_001, "b": 20_002, "c": 20_003, "d": 20_004}
+    said: list[str] = []
+
+    ports = choose(ANY, remembered, free=lambda port: port != 20_004, say=said.append)
+
+    assert (ports["a"], ports["b"]) == (20_001, 20_002)
+    assert ports["c"] != 20_003
+    assert ports["d"] == ports["c"] + 1
+    assert said == [f"port 20003 of c is taken; using {ports['c']} instead"]
+
+
+def test_no_free_port_is_an_error() -> None:
+    with pytest.raises(OSError, match="is free"):
+        choose(ANY, {}, free=lambda _: False)
+
+
+def test_a_port_with_a_listener_is_not_free() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert not is_free(port)
+    assert is_free(port)

@@ -64,7 +64,7 @@ def test_the_binary_comes_out(httpserver: HTTPServer, tmp_path: Path) -> None:
 def test_a_wrong_checksum_is_refused(httpserver: HTTPServer, tmp_path: Path) -> None:
     base = publish(httpserver, archive(), hashlib.sha256(b"something else").hexdigest())
 
-    with pytest.raises(NotDownloaded, match="thrown away"):
+    with pytest.raises(NotDownloaded, match="was discarded"):
         download(RELEASE, base, tmp_path, print)
     assert not (tmp_path / "binary").exists()
 
@@ -73,7 +73,7 @@ def test_a_truncated_archive_is_refused(httpserver: HTTPServer, tmp_path: Path) 
     served = archive()
     base = publish(httpserver, served[:-20], hashlib.sha256(served).hexdigest())
 
-    with pytest.raises(NotDownloaded, match="thrown away"):
+    with pytest.raises(NotDownloaded, match="was discarded"):
         download(RELEASE, base, tmp_path, print)
 
 
@@ -81,7 +81,7 @@ def test_an_archive_without_the_binary_is_refused(httpserver: HTTPServer, tmp_pa
     served = archive("other")
     base = publish(httpserver, served, hashlib.sha256(served).hexdigest())
 
-    with pytest.raises(NotDownloaded, match="holds none of"):
+    with pytest.raises(NotDownloaded, match="contains none of"):
         download(RELEASE, base, tmp_path, print)
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from localservers import ServerNotFound
-from localservers.cache import install
-from localservers.find import find
+from localservers.find import find, install
 from localservers.recipes import Server, recipe
 from perdure.settings import Settings
 
@@ -91,5 +90,5 @@ def test_two_installers_make_it_once(tmp_path: Path) -> None:
     first.join(10)
 
     assert made == [1]
-    assert said == ["another process is getting tool; waiting for it"]
+    assert said == ["waiting for another process that is installing tool"]
     assert (tmp_path / "tool").read_text() == "whole"

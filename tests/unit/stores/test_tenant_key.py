@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.errors import InvalidInput, TenantKeyMissing, TenantKeyMismatch
+from perdure.errors import InvalidInput, TenantKeyMismatch, TenantKeyMissing
 from perdure.stores.tenant_key import TenantKey
 
 

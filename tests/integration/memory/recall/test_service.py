@@ -27,7 +27,6 @@ from perdure.memory.recall.query import Phase, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.models.embedding import Vector
-from perdure.models.embedding.hashing import HashingEmbedder
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.requests import RecallRequest
 from perdure.stores.journal.lines import BatchLine, EpisodeLine
@@ -39,6 +38,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
+from tests.support.hashing import HashingEmbedder
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 EMBEDDER = MiniLMEmbedder()

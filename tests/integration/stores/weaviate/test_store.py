@@ -11,11 +11,11 @@ from weaviate.classes.init import Auth
 from perdure.entries import Lane, Memory, MemoryType, Record, RecordItem, Source, State, record_text
 from perdure.errors import EmbeddingMismatch, SchemaMismatch, StoreUnavailable, VersionConflict
 from perdure.identity import memory_id, record_id
-from perdure.models.embedding.hashing import HashingEmbedder
 from perdure.stores.weaviate import schema
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
+from tests.support.hashing import HashingEmbedder
 
 NOW = datetime(2026, 6, 1, 12, 0, 0, 123457, tzinfo=UTC)
 EMBEDDER = HashingEmbedder(32)

@@ -37,7 +37,11 @@ async def test_another_tenant_key_does_not_open_the_data(installed: Installation
 
 async def test_what_does_not_fit_is_named_with_its_fix(installed: Installation) -> None:
     found = await bad(
-        installed, PERDURE_EMBEDDING="hashing", PERDURE_CLAIM_TTL_DAYS="1", PERDURE_TASK_QUEUE="nobody-here"
+        installed,
+        PERDURE_EMBEDDING="openai",
+        PERDURE_OPENAI_API_KEY="none",
+        PERDURE_CLAIM_TTL_DAYS="1",
+        PERDURE_TASK_QUEUE="nobody-here",
     )
 
     assert found.keys() == {"worker", "retention", "weaviate"}

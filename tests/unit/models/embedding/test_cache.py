@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.models.embedding import CachedEmbedder, Vector
-from perdure.models.embedding.hashing import HashingEmbedder
+from tests.support.hashing import HashingEmbedder
 
 
 class Counting(HashingEmbedder):

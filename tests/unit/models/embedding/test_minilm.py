@@ -6,8 +6,7 @@ import pytest
 
 from perdure.errors import EmbeddingMismatch
 from perdure.models.embedding import Vector
-from perdure.models.embedding.files import find_minilm, verify_minilm
-from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.models.embedding.minilm import MiniLMEmbedder, find_minilm, verify_minilm
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from perdure.errors import StoreUnavailable
+from perdure.errors import EmbeddingMismatch, InvalidInput, ModelRefused, StoreUnavailable
 from perdure.models.embedding.openai import OpenAIEmbedder
 
 
@@ -52,12 +52,31 @@ async def test_an_error_is_raised_at_once_and_not_tried_again(httpserver: HTTPSe
     assert len(httpserver.log) == 1
 
 
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+async def test_what_would_be_refused_again_is_not_retried(
+    httpserver: HTTPServer, embedder: OpenAIEmbedder, status: int
+) -> None:
+    httpserver.expect_request("/v1/embeddings").respond_with_json({"error": {"message": "secret words"}}, status=status)
+    with pytest.raises(ModelRefused, match=f"HTTP {status}; check the key") as caught:
+        await embedder.embed(["a"])
+    assert not caught.value.retryable
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 503])
+async def test_what_can_pass_is_retried(httpserver: HTTPServer, embedder: OpenAIEmbedder, status: int) -> None:
+    httpserver.expect_request("/v1/embeddings").respond_with_json({"error": {}}, status=status)
+    with pytest.raises(StoreUnavailable) as caught:
+        await embedder.embed(["a"])
+    assert caught.value.retryable
+
+
 async def test_a_vector_of_another_size_is_an_error(httpserver: HTTPServer, embedder: OpenAIEmbedder) -> None:
     httpserver.expect_request("/v1/embeddings").respond_with_json(_answer([_embedding(0, [1.0])]))
-    with pytest.raises(StoreUnavailable, match="did not give"):
+    with pytest.raises(EmbeddingMismatch, match="a vector of 1 numbers, not 2"):
         await embedder.embed(["a"])
 
 
 def test_an_unknown_models_dimension_must_be_given() -> None:
-    with pytest.raises(ValueError, match="dimension"):
+    with pytest.raises(InvalidInput, match="dimension"):
         OpenAIEmbedder("of-our-own", api_key="none")

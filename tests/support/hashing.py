@@ -1,4 +1,4 @@
-"""A model-free embedder for pure unit tests: words hashed into buckets. Knows nothing of meaning."""
+"""An embedder without a model: it hashes words into buckets, so that texts that share words are near each other."""
 
 import hashlib
 import math
@@ -11,10 +11,10 @@ _WORD = re.compile(r"\w+")
 
 
 class HashingEmbedder:
-    """Texts that share words are near each other, and that is all.
+    """Deterministic, fast, and blind to meaning.
 
     Args:
-        dimension: How many buckets there are.
+        dimension: The number of buckets.
     """
 
     relevance_floor = 0.0
@@ -24,12 +24,12 @@ class HashingEmbedder:
         self.dimension = dimension
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Give the vectors of these texts, in their order."""
+        """Return one vector for each text, in the same order."""
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> Vector:
         buckets = [0.0] * self.dimension
-        # Without words, the whole text counts as one, so that no vector is ever zero.
+        # A text without words counts as one word, so that no vector is zero.
         for word in _WORD.findall(text.lower()) or [text]:
             number = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
             buckets[number % self.dimension] += 1.0

@@ -8,8 +8,8 @@ from opentelemetry.trace import Tracer, format_trace_id
 from rich.console import Console
 
 from worker.telemetry import SpanLine, render_tree, spans_of
-from worker.telemetry.filtering import ContentFilter
-from worker.telemetry.spanfile import SpanFile
+from worker.telemetry.setup import ContentFilter
+from worker.telemetry.spans import SpanFile
 
 
 def tracer(folder: Path, *, content: bool = False, rotate_at: int = 4_000_000) -> Tracer:

@@ -1,4 +1,7 @@
-"""The checks, each one question to a real server or file, with what to do where the answer is no."""
+"""Checks whether an installation keeps its promises. Each check asks a real server or file, and says what to do.
+
+Covers servers, durability settings, keys, models and skills, and changes none of them.
+"""
 
 import os
 import shutil
@@ -28,11 +31,11 @@ from perdure.temporal.names import ATTRIBUTES
 from worker.wiring import Services
 
 ENOUGH_DISK = 1_000_000_000
-"""Bytes below which the mirror and the local servers may soon refuse to write."""
+"""Free bytes below which the mirror and the local servers may soon be unable to write."""
 
 
 class Finding(Model):
-    """What one check found."""
+    """The result of one check."""
 
     check: str
     ok: bool
@@ -42,7 +45,7 @@ class Finding(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Patient:
-    """What is examined."""
+    """The installation that is examined."""
 
     settings: Settings
     addresses: Addresses
@@ -51,7 +54,7 @@ class Patient:
 
 
 async def examine(patient: Patient) -> list[Finding]:
-    """Run every check; one that cannot be answered is a finding like any other."""
+    """Run every check. A check that fails with an error is a finding like any other."""
     return [await _asked(name, check, patient) for name, check in _CHECKS.items()]
 
 
@@ -68,7 +71,7 @@ async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str
     except RPCError as error:
         return Finding(check=name, ok=False, detail=f"Temporal: {error.message}", fix="perdure up")
     except RuntimeError:
-        # What its client raises where there is nobody at the address.
+        # Temporal's client raises it if nothing listens at the address.
         detail = f"Temporal: {patient.addresses.temporal} does not answer"
         return Finding(check=name, ok=False, detail=detail, fix="start it, or correct its address in the settings")
     return Finding(check=name, ok=ok, detail=detail, fix="" if ok else fix)
@@ -77,11 +80,11 @@ async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str
 def _fix(error: PerdureError) -> str:
     match error:
         case InvalidInput():
-            return ""  # it is in the message
+            return ""  # The message contains it.
         case TenantKeyMismatch():
-            return "put the backup of tenant.key into the data folder, or use the stores that belong to this key"
+            return "restore the backup of tenant.key, or use the stores that belong to this key"
         case EmbeddingMismatch():
-            return "set PERDURE_EMBEDDING to the model that the data was made with"
+            return "set PERDURE_EMBEDDING to the model that the stored data was embedded with"
         case _:
             return "start it, or correct its address in the settings"
 
@@ -94,7 +97,7 @@ async def _temporal(patient: Patient) -> tuple[bool, str, str]:
 async def _worker(patient: Patient) -> tuple[bool, str, str]:
     queue = patient.settings.task_queue
     number = await pollers(patient.client, queue)
-    return number > 0, f"on the task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
+    return number > 0, f"on task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
 
 
 async def _retention(patient: Patient) -> tuple[bool, str, str]:
@@ -103,7 +106,7 @@ async def _retention(patient: Patient) -> tuple[bool, str, str]:
     )
     kept = namespace.config.workflow_execution_retention_ttl.ToTimedelta()
     claims = timedelta(days=patient.settings.claim_ttl_days)
-    detail = f"claims are kept {claims.days} days, histories of closed workflows {kept.total_seconds() / 86400:g}"
+    detail = f"claims are kept for {claims.days} days, closed workflows for {kept.total_seconds() / 86400:g}"
     return claims > kept, detail, "set PERDURE_CLAIM_TTL_DAYS above the namespace's retention"
 
 
@@ -113,7 +116,7 @@ async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
     )
     missing = [key.name for key in ATTRIBUTES if key.name not in there.custom_attributes]
     fix = "; ".join(f"temporal operator search-attribute create --name {name} --type Keyword" for name in missing)
-    return not missing, f"missing: {', '.join(missing)}" if missing else "all registered", fix
+    return not missing, f"missing: {', '.join(missing)}" if missing else "all are registered", fix
 
 
 async def _redis(patient: Patient) -> tuple[bool, str, str]:
@@ -137,14 +140,14 @@ async def _weaviate(patient: Patient) -> tuple[bool, str, str]:
 async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
     key = patient.services.tenant_key
     await patient.services.installation.check(key)
-    return True, f"{key.fingerprint} opens the data that is there; back up {patient.settings.home}/tenant.key", ""
+    return True, f"{key.fingerprint} matches the stored data; back up {patient.settings.home}/tenant.key", ""
 
 
 async def _disk(patient: Patient) -> tuple[bool, str, str]:
     folder = patient.settings.mirror_folder
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(existing, os.W_OK):
-        raise StoreUnavailable("mirror", f"{existing} cannot be written")
+        raise StoreUnavailable("mirror", f"{existing} is not writable")
     free = shutil.disk_usage(existing).free
     return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
 
@@ -156,7 +159,7 @@ async def _skills(patient: Patient) -> tuple[bool, str, str]:
             check_skill(patient.services.skills.get(name), patient.services.toolbox)
         except InvalidInput as error:
             raise InvalidSkill(f"{name}: {error.field}", error.problem, fix=error.fix) from error
-    return True, f"{', '.join(names)} with {len(patient.services.toolbox)} tools in all", ""
+    return True, f"{', '.join(names)}; {len(patient.services.toolbox)} tools", ""
 
 
 _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {

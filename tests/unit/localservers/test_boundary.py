@@ -1,0 +1,36 @@
+"""Only the local servers and the demonstration start processes."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+STARTS = {
+    *("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell", "Popen"),
+    *("fork", "forkpty", "posix_spawn", "posix_spawnp", "system", "popen", "subprocess", "multiprocessing", "pty"),
+}
+
+
+def names_in(source: str) -> set[str]:
+    """Every name and attribute that a module uses, and every module that it imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.alias(name=name):
+                found.add(name)
+            case ast.ImportFrom(module=str(name)):
+                found.add(name)
+            case _:
+                pass
+    return found
+
+
+@pytest.mark.parametrize("package", ["perdure", "activities", "workflows", "worker", "playbooks"])
+def test_nothing_else_starts_a_process(package: str) -> None:
+    for file in (ROOT / package).rglob("*.py"):
+        assert not names_in(file.read_text()) & STARTS, file
+
+
+def test_control_the_local_servers_do() -> None:
+    assert "create_subprocess_exec" in names_in((ROOT / "localservers" / "processes.py").read_text())
