@@ -13,7 +13,12 @@ UserId = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class RecallRequest(Passed):
-    """A question to memory."""
+    """A question to memory.
+
+    >>> request = RecallRequest(user_id="ada", text="which licence does nodeenv have?")
+    >>> request.limit
+    10
+    """
 
     user_id: UserId
     text: str = ""

@@ -11,7 +11,7 @@ from typer.main import get_command
 from perdure.documents import nearest
 from worker.exit import leave_after
 
-_COMMANDS = {
+COMMANDS = {
     "up": "worker.cli.servers:up",
     "down": "worker.cli.servers:down",
     "worker": "worker.cli.worker:worker",
@@ -31,12 +31,12 @@ class _Table(TyperGroup):
     """All clients together take 2.9 s to import (measured), and asking for a status needs a third of them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in _COMMANDS:
-            ctx.fail(f"there is no command {cmd_name!r} ({nearest(cmd_name, _COMMANDS)})")
-        module, _, name = _COMMANDS[cmd_name].partition(":")
+        if cmd_name not in COMMANDS:
+            ctx.fail(f"there is no command {cmd_name!r} ({nearest(cmd_name, COMMANDS)})")
+        module, _, name = COMMANDS[cmd_name].partition(":")
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         app.command(name=cmd_name)(function)
