@@ -2,7 +2,7 @@
 
 from temporalio import activity
 
-from perdure.agent.steps.calls import EvaluateCall, Evaluated, PreparedTask, PrepareTask, ToolShape
+from perdure.agent.steps.calls import EvaluateCall, Evaluated, PrepareCall, PreparedTask, ToolShape
 from perdure.agent.steps.checking import check_skill, checked_inputs
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
@@ -44,7 +44,7 @@ class TaskActivities:
 
     @activity.defn
     @kept_alive
-    async def prepare_task(self, request: PrepareTask) -> PreparedTask:
+    async def prepare_task(self, request: PrepareCall) -> PreparedTask:
         """Check a task and pin it to its skill as it is now.
 
         Raises:

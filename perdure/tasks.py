@@ -12,13 +12,23 @@ from perdure.questions import Question
 
 
 class MemoryMode(OpenEnum):
-    """What a task may do with memory."""
+    """What a task may do with memory. An unknown mode counts as ``off``."""
 
     ON = "on"
     READ = "read"
     """It recalls, and remembers nothing."""
     OFF = "off"
     """Neither: for anonymous, stateless, regulated or must-be-deterministic use."""
+
+    @property
+    def recalls(self) -> bool:
+        """Whether a task in this mode reads memory."""
+        return self in (MemoryMode.ON, MemoryMode.READ)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a task in this mode writes memory."""
+        return self is MemoryMode.ON
 
 
 class Limits(Passed):
@@ -74,7 +84,7 @@ class Phase(OpenEnum):
 
 
 class StepStatus(OpenEnum):
-    """How a step ended."""
+    """How a step ended. One with an unknown status has ended too."""
 
     DONE = "done"
     SKIPPED = "skipped"

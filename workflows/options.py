@@ -8,7 +8,6 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 from perdure.agent.steps.calls import ToolShape
-from perdure.tools import Effect
 
 RETRY = RetryPolicy(
     initial_interval=timedelta(seconds=0.2), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
@@ -45,7 +44,7 @@ def of_tool(shape: ToolShape, heartbeat: float) -> Options:
     An attempt at a once tool may have to wait until the claim of a dead one has run out, then ask the
     tool's check, and then act: three times what the tool itself may take.
     """
-    times = 3 if shape.effect is Effect.ONCE else 1
+    times = 3 if shape.effect.is_once else 1
     return _options(times * shape.timeout + MARGIN, timedelta(seconds=heartbeat), PATIENCE)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import timedelta
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeUpdate
@@ -15,20 +15,23 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import ANSWERED_KEPT, RECALLS_KEPT, Learned, TaskRun, TaskState, progress_of, result_of
     from perdure.agent.steps.calls import (
         AnnounceCall,
+        Asks,
+        Ended,
         EvaluateCall,
         Evaluated,
         ExpandCall,
         Expanded,
-        Given,
+        PrepareCall,
         PreparedTask,
-        PrepareTask,
         Result,
+        Resumed,
         StepOutcome,
         Value,
+        idempotency_key,
     )
     from perdure.errors import InvalidTask
     from perdure.model import Model
-    from perdure.questions import Answer, Question, QuestionKind
+    from perdure.questions import AfterFailure, Answer, Question, QuestionKind, Subject, TakenAnswer, choice_of
     from perdure.skills.shape import ForEach, OnFailure, RememberStep, ToolStep
     from perdure.tasks import Phase, Progress, StepStatus, TaskResult
     from perdure.temporal.names import AGENT, PHASE, SKILL, TENANT
@@ -105,7 +108,7 @@ class ResumableAgent:
     @workflow.update
     async def answer(self, answer: Answer) -> Progress:
         """Answer a question; recorded at once, so that nothing can come between."""
-        self._questions.answer(answer)
+        self._questions.answer(answer, workflow.now())
         return self.progress()
 
     @answer.validator
@@ -154,7 +157,7 @@ class ResumableAgent:
 
     async def _prepare(self) -> None:
         _label([AGENT.value_set(self._task.agent), SKILL.value_set(self._task.skill), PHASE.value_set(self._phase)])
-        request = PrepareTask(task=self._task, started_at=workflow.now())
+        request = PrepareCall(task=self._task, started_at=workflow.now())
         summary = f"skill {self._task.skill}"
         prepared = await _done("prepare_task", request, PreparedTask, summary, options.of_preparation())
         self._state = TaskState(prepared=prepared, started_at=workflow.now(), total=leaves(prepared.skill.steps))
@@ -177,15 +180,15 @@ class ResumableAgent:
         """Run a step to its end, through every question and failure."""
         if self._known.done >= self._task.limits.steps:
             raise TaskFailed(f"step {at.path}: the task may run {self._task.limits.steps} steps (limits.steps)")
-        given, result = Given(), None
+        resumed, result = None, None
         while result is None:
             try:
-                outcome = await self._execute(at, given)
-                if outcome.question is None:
+                outcome = await self._execute(at, resumed)
+                if isinstance(outcome, Asks):
+                    resumed = Resumed(resume=outcome.resume, answer=await self._ask(outcome.question))
+                else:
                     await self._remember(at, outcome)
                     result = outcome.result
-                else:
-                    given, result = await self._asked(outcome, outcome.question, given)
             except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
@@ -196,50 +199,44 @@ class ResumableAgent:
             ended={**ended_before, result.status: ended_before.get(result.status, 0) + 1},
         )
 
-    async def _execute(self, at: Here, given: Given) -> StepOutcome:
+    async def _execute(self, at: Here, resumed: Resumed | None) -> Ended | Asks:
         """Run the activity of a step once."""
-        what = activity_of(self._task, self._known, at, given, workflow.now())
+        what = activity_of(self._task, self._known, at, resumed, workflow.now())
         if what is None:
-            return StepOutcome(result=Result(status=StepStatus.SKIPPED))
-        outcome: StepOutcome = await workflow.execute_activity(
-            what.name, what.argument, result_type=StepOutcome, summary=at.path, **what.options
+            return Ended(result=Result(status=StepStatus.SKIPPED))
+        outcome: Ended | Asks = await workflow.execute_activity(
+            what.name, what.argument, result_type=cast("type[Ended]", StepOutcome), summary=at.path, **what.options
         )
-        self._recalled(outcome)
+        if isinstance(outcome, Ended):
+            self._recalled(outcome)
         return outcome
-
-    async def _asked(self, outcome: StepOutcome, question: Question, given: Given) -> tuple[Given, Result | None]:
-        """Ask a person, and give what the step has to know of the answer, or its result if that ends it."""
-        answer = await self._ask(question)
-        match question.kind:
-            case QuestionKind.APPROVAL if answer == "no":
-                return given, Result(status=StepStatus.SKIPPED)
-            case QuestionKind.APPROVAL:
-                return given.changed(approved=True), None
-            case QuestionKind.UNKNOWN_EFFECT:
-                return given.changed(happened=answer == "done", claim=outcome.claim), None
-            case _:
-                return given.changed(answer=answer, acted=outcome.acted), None
 
     async def _failed(self, at: Here, problem: str) -> Result | None:
         """Decide what becomes of a failed step; None: it is tried again."""
         policy = at.step.on_failure if isinstance(at.step, ToolStep | RememberStep) else OnFailure.FAIL
         if policy is OnFailure.ASK:
+            about = None
+            if isinstance(at.step, ToolStep):
+                key = idempotency_key(self._known.prepared.tenant, self._task.task_id, at.path)
+                about = Subject(tool=at.step.tool, attempted_at=workflow.now(), idempotency_key=key)
             question = Question(
                 id=at.path,
                 kind=QuestionKind.FAILURE,
                 text=f"{at.path} failed: {problem}",
-                choices=("retry", "skip", "stop"),
+                about=about,
+                answer=choice_of(AfterFailure),
             )
             answer = await self._ask(question)
-            if answer == "retry":
+            await self._announce(question, answer)
+            if answer.value == AfterFailure.RETRY:
                 return None
-            if answer == "skip":
+            if answer.value == AfterFailure.SKIP:
                 return Result(status=StepStatus.SKIPPED, parts={"problem": Value(inline=problem)})
         if policy is OnFailure.CONTINUE:
             return Result(status=StepStatus.FAILED, parts={"problem": Value(inline=problem)})
         raise TaskFailed(f"step {at.path}: {problem}")
 
-    async def _ask(self, question: Question) -> str:
+    async def _ask(self, question: Question) -> TakenAnswer:
         """Put a question and wait for its answer, for as long as the task's limits say."""
         self._learning.flush()
         asked = self._questions.named(question, workflow.now())
@@ -261,30 +258,32 @@ class ResumableAgent:
             if not self._questions.is_answered(asked.id):
                 self._questions.withdraw(asked.id)
                 raise TaskFailed(f"step {self._step}: nobody answered within {hours:g} h") from None
-        answer = self._questions.take(asked.id)
+        answer = self._questions.take(asked)
         self._enter(Phase.RUNNING)
-        return answer.value
+        return answer
 
-    async def _announce(self, question: Question) -> None:
-        """Write the question into the session; it also gets the history past the point where it is put."""
+    async def _announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
+        """Write a question or its answer into the session; it also gets the history past the point where it is put."""
         call = AnnounceCall(
             tenant=self._known.prepared.tenant,
             session=self._task.session,
             memory=self._task.memory,
             question=question,
+            answer=answer,
         )
+        summary = f"{'answered' if answer else 'asks'}: {question.id}"
         try:
-            await workflow.execute_activity("announce", call, summary=f"asks: {question.id}", **self._of_step())
+            await workflow.execute_activity("announce", call, summary=summary, **self._of_step())
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
 
-    def _recalled(self, outcome: StepOutcome) -> None:
+    def _recalled(self, outcome: Ended) -> None:
         if outcome.recall is not None:
             recalls = (*self._known.recalls, outcome.recall)[-RECALLS_KEPT:]
             self._update(recalls=recalls, recalled=self._known.recalled + outcome.recalled)
 
-    async def _remember(self, at: Here, outcome: StepOutcome) -> None:
+    async def _remember(self, at: Here, outcome: Ended) -> None:
         """Take up what a step has to remember; wait for it only where the step says that it is critical."""
         if outcome.items and isinstance(at.step, ToolStep | RememberStep) and at.step.critical:
             self._enter(Phase.REMEMBERING)

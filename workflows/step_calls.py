@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from perdure.agent.skill_plan import Here, scope
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Given, RecallCall, RememberCall, Scope, StepCall
+from perdure.agent.steps.calls import RecallCall, RememberCall, Resumed, Scope, StepCall
 from perdure.model import Instant, Model
 from perdure.skills.shape import RecallStep, RememberStep, ToolStep
-from perdure.tasks import MemoryMode
 from workflows import options
 
 
@@ -26,14 +25,16 @@ def scope_of(task: TaskRun, state: TaskState, step: str) -> Scope:
     return scope(prepared.skill, state.cursor, prepared.reads[step], prepared.inputs, task.facts(prepared))
 
 
-def activity_of(task: TaskRun, state: TaskState, at: Here, given: Given, now: Instant) -> StepActivity | None:
+def activity_of(
+    task: TaskRun, state: TaskState, at: Here, resumed: Resumed | None, now: Instant
+) -> StepActivity | None:
     """Give the activity of a step; None where the task's memory mode leaves nothing to do.
 
     Args:
         task: The task.
         state: What is known of it.
         at: The step.
-        given: What people have said to it.
+        resumed: What it gets back after it asked.
         now: The workflow's own time.
     """
     prepared = state.prepared
@@ -51,13 +52,13 @@ def activity_of(task: TaskRun, state: TaskState, at: Here, given: Given, now: In
     ours = options.of_step(prepared.heartbeat)
     match at.step:
         case ToolStep(tool=tool):
-            call = StepCall.model_validate({**context, "given": given})
+            call = StepCall.model_validate({**context, "resumed": resumed})
             how = options.of_tool(prepared.tools[tool], prepared.heartbeat)
             return StepActivity(name=tool, argument=call, options=how)
-        case RecallStep() if task.memory is not MemoryMode.OFF:
+        case RecallStep() if task.memory.recalls:
             call = RecallCall.model_validate({**context, "now": now})
             return StepActivity(name="recall_step", argument=call, options=ours)
-        case RememberStep() if task.memory is MemoryMode.ON:
+        case RememberStep() if task.memory.remembers:
             call = RememberCall.model_validate(context)
             return StepActivity(name="remember_step", argument=call, options=ours)
         case _:

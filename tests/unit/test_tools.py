@@ -12,9 +12,11 @@ from activities.memory import RecallActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from perdure import ToolCall, tool
+from perdure.agent.steps.calls import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import Model
 from perdure.tools import RESERVED, Effect, Toolbox
+from workflows.options import of_tool
 
 
 class Size(StrEnum):
@@ -120,3 +122,12 @@ def test_a_name_can_be_there_once_only() -> None:
 
     with pytest.raises(InvalidInput, match="measure: is there twice"):
         Toolbox([measure, other])
+
+
+def test_an_effect_that_this_build_does_not_know_counts_as_once() -> None:
+    strange = ToolShape.model_validate({"effect": "rare", "timeout": 2.0})
+    assert strange.effect.is_once
+    assert of_tool(strange, 4.0) == of_tool(strange.changed(effect=Effect.ONCE), 4.0)
+    assert of_tool(strange, 4.0) != of_tool(strange.changed(effect=Effect.READ), 4.0)
+    with pytest.raises(InvalidInput, match=r"has the effect 'onec', which is no choice .did you mean 'once'"):
+        tool(effect="onec")(measure.function)  # pyright: ignore[reportArgumentType]
