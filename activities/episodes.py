@@ -54,7 +54,7 @@ class StepNotes:
         if not call.memory.remembers:
             return
         if call.answer is not None:
-            await self._answered(call.tenant, call.session, run, question.id, call.answer)
+            await self._answered(call.tenant, call.session, run, question.id.partition("#")[0], call.answer)
         else:
             episode = _episode(EpisodeKind.DECISION, run, question.id, "asked", question.text)
             await self._write(call.tenant, call.session, episode)

@@ -14,7 +14,6 @@ from perdure.agent.steps.calls import (
     Asks,
     Ended,
     ExpandCall,
-    Expanded,
     RecallCall,
     RecallTerms,
     RememberCall,
@@ -61,7 +60,7 @@ class StepActivities:
             return await self._runner.remember(call, this_attempt())
 
     @activity.defn
-    async def expand(self, call: ExpandCall) -> Expanded:
+    async def expand(self, call: ExpandCall) -> Ended:
         """Return the list of a ``for_each``."""
         async with beating():
             return await self._runner.expand(call)

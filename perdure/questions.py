@@ -1,7 +1,9 @@
 """Questions to people and their answers: what may be asked, about what, and which answers are taken. Pure values."""
 
+import json
 import re
 import sys
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field, JsonValue
@@ -11,6 +13,9 @@ from perdure.model import Instant, OpenEnum, Passed
 
 LONGEST_ANSWER = 4_000
 """Characters of an answer."""
+
+ARGUMENTS_LIMIT = 500
+"""Characters of the arguments that a question shows."""
 
 _MOST = 2**53 - 1
 """The largest integer that JSON carries exactly everywhere."""
@@ -87,7 +92,7 @@ class Subject(Passed):
     """What a question is about, so that a person can find out before answering."""
 
     tool: str
-    arguments: Annotated[str, Field(max_length=500)] = ""
+    arguments: Annotated[str, Field(max_length=ARGUMENTS_LIMIT)] = ""
     """As JSON, shortened; templates where they were not evaluated."""
     attempted_at: Instant | None = None
     """When the attempt was scheduled."""
@@ -133,6 +138,12 @@ class TakenAnswer(Answer):
 
     at: Instant
     """When it was accepted, in the workflow's time."""
+
+
+def shortened(arguments: Mapping[str, JsonValue]) -> str:
+    """Return arguments as JSON that fits a question."""
+    text = json.dumps(arguments, ensure_ascii=False)
+    return text if len(text) <= ARGUMENTS_LIMIT else f"{text[: ARGUMENTS_LIMIT - 1]}…"
 
 
 def typed(value: JsonValue, spec: AnswerSpec) -> JsonValue:

@@ -24,6 +24,8 @@ class _StrictJson(PydanticJSONPlainPayloadConverter):
         except ValidationError as problem:
             model = _model_of(type_hint)
             raise _failure(refused(problem, model, "", _error_of(model))) from None
+        except InvalidInput as refusal:
+            raise _failure(refusal) from None
 
 
 def _model_of(type_hint: object) -> type[BaseModel]:

@@ -9,8 +9,8 @@ from perdure.entries import Item, Lane, MemoryType
 from perdure.identity import digest
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
-from perdure.skills.shape import ForEach, RecallStep, RememberStep, Skill, ToolStep
-from perdure.tasks import AgentTask, Evaluation, MemoryMode, RecallSummary, StepStatus
+from perdure.skills.shape import RecallStep, RememberStep, Skill, ToolStep
+from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskEnvelope
 from perdure.tools import Effect
 
 INLINE_LIMIT = 4_096
@@ -86,6 +86,8 @@ class StepCall(StepContext):
     """The input of a tool's activity."""
 
     step: ToolStep
+    arguments: dict[str, JsonValue] | None = None
+    """Literal arguments, in which nothing is evaluated; None: those of the step."""
     resumed: Resumed | None = None
 
 
@@ -114,6 +116,8 @@ class Ended(Passed):
     recall: RecallSummary | None = None
     recalled: int = 0
     """How many items a recall returned; its summary names the first of them."""
+    elements: tuple[JsonValue, ...] | None = None
+    """The list of a ``for_each``, made once."""
 
 
 class Asks(Passed):
@@ -156,14 +160,9 @@ class ExpandCall(Passed):
 
     tenant: str
     path: str
-    block: ForEach
+    for_each: str
+    when: str | None
     scope: Scope
-
-
-class Expanded(Passed):
-    """The list of a ``for_each``, made once."""
-
-    elements: tuple[JsonValue, ...]
 
 
 class EvaluateCall(Passed):
@@ -192,7 +191,7 @@ class ToolShape(Passed):
 class PrepareCall(Passed):
     """The input of a task's first activity."""
 
-    task: AgentTask
+    task: TaskEnvelope
     started_at: Instant
 
 

@@ -17,7 +17,6 @@ from perdure.agent.steps.calls import (
     EvaluateCall,
     Evaluated,
     ExpandCall,
-    Expanded,
     RecallCall,
     RecallTerms,
     RememberCall,
@@ -42,6 +41,7 @@ from perdure.questions import (
     Subject,
     TakenAnswer,
     choice_of,
+    shortened,
 )
 from perdure.skills.shape import RecallTemplate
 from perdure.stores.redis.claims import Claims
@@ -54,10 +54,8 @@ OUTPUT_LIMIT = 1_800_000
 QUESTION_LIMIT = 2_000
 """Characters of a question: it is in the history several times, and in what the UI shows."""
 
-ARGUMENTS_LIMIT = 500
-"""Characters of the arguments that a question shows."""
-
 _SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED))
+_LISTED = Result(status=StepStatus.DONE)
 
 
 class _Reached(Passed):
@@ -111,7 +109,9 @@ class StepRunner:
         if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
             return _SKIPPED
         tool = self._toolbox.get(step.tool, f"{call.path}.tool")
-        arguments = {name: evaluate(value, names, f"{call.path}.args.{name}") for name, value in step.args.items()}
+        arguments = call.arguments
+        if arguments is None:
+            arguments = {name: evaluate(value, names, f"{call.path}.args.{name}") for name, value in step.args.items()}
         keywords = tool.validate(arguments, f"{call.path}.args")
         about = Subject(
             tool=tool.name,
@@ -160,7 +160,7 @@ class StepRunner:
         """Return the parts of a result in a form that fits the history."""
         return {name: await self._values.keep(call.tenant, value) for name, value in parts.items()}
 
-    async def expand(self, call: ExpandCall) -> Expanded:
+    async def expand(self, call: ExpandCall) -> Ended:
         """Return the list of a ``for_each``.
 
         Raises:
@@ -169,9 +169,9 @@ class StepRunner:
         """
         field = f"{call.path}.for_each"
         names = await self._values.names(call.tenant, call.scope)
-        if call.block.when is not None and not holds(call.block.when, names, f"{call.path}.when"):
-            return Expanded(elements=())
-        elements = evaluate(call.block.for_each, names, field)
+        if call.when is not None and not holds(call.when, names, f"{call.path}.when"):
+            return Ended(result=_LISTED, elements=())
+        elements = evaluate(call.for_each, names, field)
         if not isinstance(elements, list):
             raise InvalidExpression(field, f"gives {type(elements).__name__}, not a list")
         size = len(json.dumps(elements).encode())
@@ -180,7 +180,7 @@ class StepRunner:
                 f"{field} gives {len(elements):,} elements in {size:,} bytes; "
                 f"at most {ITEMS_LIMIT:,} and {LIST_LIMIT:,} can be walked (give shorter elements, or split the task)"
             )
-        return Expanded(elements=tuple(elements))
+        return Ended(result=_LISTED, elements=tuple(elements))
 
     async def evaluate(self, call: EvaluateCall) -> Evaluated:
         """Return a task's output, and whether it is what its skill promises.
@@ -260,12 +260,6 @@ class StepRunner:
         _refuse_if_critical(refused, call, critical=step.critical)
         parts = await self.keep(call, {"output": output, **({"answer": answer.value} if answer else {})})
         return Ended(result=Result(status=StepStatus.DONE, parts=parts), items=items, refused=refused)
-
-
-def shortened(arguments: Mapping[str, JsonValue]) -> str:
-    """Return arguments as JSON that fits a question."""
-    text = json.dumps(arguments, ensure_ascii=False)
-    return text if len(text) <= ARGUMENTS_LIMIT else f"{text[: ARGUMENTS_LIMIT - 1]}…"
 
 
 def _so_far(call: StepCall) -> _Reached:
