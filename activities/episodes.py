@@ -6,13 +6,14 @@ import json
 
 import structlog
 
-from perdure.agent.steps.calls import AnnounceCall, StepCall, StepOutcome
+from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, StepCall
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import StoreUnavailable
+from perdure.expressions.evaluation import written
+from perdure.questions import TakenAnswer
 from perdure.stores.journal.lines import EpisodeLine
 from perdure.stores.journal.log import Mirror
 from perdure.stores.redis.episodes import Episodes
-from perdure.tasks import MemoryMode
 
 _log = structlog.get_logger(__name__)
 
@@ -34,33 +35,42 @@ class StepNotes:
         self.waiting = asyncio.Event()
         """Set whenever an episode was left in the mirror, to wait for Redis."""
 
-    async def done(self, call: StepCall, run: str, outcome: StepOutcome) -> None:
-        """Note what a step gave, and what a person said to it."""
-        if outcome.result is None:
+    async def done(self, call: StepCall, run: str, outcome: Ended | Asks) -> None:
+        """Write what a person answered to a step, and how it ended."""
+        if call.resumed is not None and call.memory.remembers:
+            await self._answered(call.tenant, call.session, run, call.path, call.resumed.answer)
+        if isinstance(outcome, Asks):
             return
         output = outcome.result.parts.get("output")
         quoted = json.dumps(output.inline, ensure_ascii=False) if output is not None and not output.ref else ""
         text = f"{call.path}: {call.step.tool} {outcome.result.status}"
         if quoted and len(quoted) <= _INSIGHT:
             text += f": {quoted}"
-        if call.given.answer is not None:
-            await self._step(call, run, EpisodeKind.DECISION, "answer", f"{call.path}: {call.given.answer}")
         await self._step(call, run, EpisodeKind.TOOL, "done", text)
 
     async def asked(self, call: AnnounceCall, run: str) -> None:
-        """Note what a task asks."""
-        if call.memory is MemoryMode.ON:
-            question = call.question
-            await self._write(
-                call.tenant, call.session, _episode(EpisodeKind.DECISION, run, question.id, "asked", question.text)
-            )
+        """Write what a task asks, or what a person answered."""
+        question = call.question
+        if not call.memory.remembers:
+            return
+        if call.answer is not None:
+            await self._answered(call.tenant, call.session, run, question.id.partition("#")[0], call.answer)
+        else:
+            episode = _episode(EpisodeKind.DECISION, run, question.id, "asked", question.text)
+            await self._write(call.tenant, call.session, episode)
 
     async def failed(self, call: StepCall, run: str, problem: str) -> None:
         """Note that a step failed for good, or that an attempt did."""
         await self._step(call, run, EpisodeKind.ERROR, "failed", f"{call.path}: {problem}")
 
+    async def _answered(self, tenant: str, session: str, run: str, step: str, answer: TakenAnswer) -> None:
+        by = f" by {answer.by}" if answer.by else ""
+        text = f"{step}: {written(answer.value)} (answered{by} at {answer.at:%Y-%m-%d %H:%M:%S} UTC)"
+        episode = _episode(EpisodeKind.DECISION, run, answer.question_id, "answer", text)
+        await self._write(tenant, session, episode.changed(step=step))
+
     async def _step(self, call: StepCall, run: str, kind: EpisodeKind, what: str, text: str) -> None:
-        if call.memory is MemoryMode.ON:
+        if call.memory.remembers:
             await self._write(call.tenant, call.session, _episode(kind, run, call.path, what, text))
 
     async def _write(self, tenant: str, session: str, episode: Episode) -> None:

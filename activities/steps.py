@@ -11,14 +11,14 @@ from temporalio.exceptions import ApplicationError
 from activities.episodes import StepNotes
 from perdure.agent.steps.calls import (
     AnnounceCall,
+    Asks,
+    Ended,
     ExpandCall,
-    Expanded,
     RecallCall,
-    RecallWish,
+    RecallTerms,
     RememberCall,
     Result,
     StepCall,
-    StepOutcome,
 )
 from perdure.agent.steps.runner import Attempt, StepRunner
 from perdure.errors import PerdureError, ToolFailed
@@ -49,35 +49,35 @@ class StepActivities:
         self._attempts = attempts
 
     def activities(self) -> list[Callable[..., Any]]:
-        """Give what a worker registers."""
+        """Return what a worker registers."""
         return [*(self._of_tool(tool.name) for tool in self._toolbox), self.remember_step, self.expand, self.announce]
 
     @activity.defn
-    async def remember_step(self, call: RememberCall) -> StepOutcome:
-        """Render what a remember step writes."""
+    async def remember_step(self, call: RememberCall) -> Ended:
+        """Return what a remember step writes."""
         async with beating():
             return await self._runner.remember(call, this_attempt())
 
     @activity.defn
-    async def expand(self, call: ExpandCall) -> Expanded:
-        """Make the list of a ``for_each``."""
+    async def expand(self, call: ExpandCall) -> Ended:
+        """Return the list of a ``for_each``."""
         async with beating():
             return await self._runner.expand(call)
 
     @activity.defn
     async def announce(self, call: AnnounceCall) -> None:
-        """Tell a task's session what the task is about to ask."""
+        """Write into a task's session what the task is about to ask, or what a person answered."""
         async with beating():
             await self._notes.asked(call, this_attempt().run)
 
-    def _of_tool(self, name: str) -> Callable[[StepCall], Awaitable[StepOutcome]]:
+    def _of_tool(self, name: str) -> Callable[[StepCall], Awaitable[Ended | Asks]]:
         @activity.defn(name=name)
-        async def step(call: StepCall) -> StepOutcome:
+        async def step(call: StepCall) -> Ended | Asks:
             return await self._step(call)
 
         return step
 
-    async def _step(self, call: StepCall) -> StepOutcome:
+    async def _step(self, call: StepCall) -> Ended | Asks:
         attempt = this_attempt()
         async with beating() as beats:
             try:
@@ -102,11 +102,11 @@ class StepActivities:
 
 
 def this_attempt() -> Attempt:
-    """Give the attempt that is running now."""
+    """Return the attempt that is running now."""
     info = activity.info()
     if info.workflow_id is None:
         raise ApplicationError("a step runs inside a task's workflow only", non_retryable=True)
-    return Attempt(run=info.workflow_id, owner=uuid.uuid4().hex, number=info.attempt)
+    return Attempt(run=info.workflow_id, owner=uuid.uuid4().hex, number=info.attempt, scheduled_at=info.scheduled_time)
 
 
 NAMED = 20
@@ -129,23 +129,23 @@ class RecallStepActivities:
         self._memory = memory
 
     @activity.defn
-    async def recall_step(self, call: RecallCall) -> StepOutcome:
+    async def recall_step(self, call: RecallCall) -> Ended:
         """Recall what a step asks for."""
         async with beating():
-            wish = await self._runner.wish(call)
-            if wish is None:
-                return StepOutcome(result=Result(status=StepStatus.SKIPPED))
-            found = await self._memory.recall(_query(call, wish))
+            terms = await self._runner.terms(call)
+            if terms is None:
+                return Ended(result=Result(status=StepStatus.SKIPPED))
+            found = await self._memory.recall(_query(call, terms))
             parts = await self._runner.keep(call, _parts(found))
-        return StepOutcome(
+        return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),
             recall=_summary(call.path, found),
             recalled=len(found.items),
         )
 
 
-def _query(call: RecallCall, wish: RecallWish) -> Query:
-    return Query.of(wish, f"{call.path}.recall", tenant=call.tenant, session=call.session, now=call.now)
+def _query(call: RecallCall, terms: RecallTerms) -> Query:
+    return Query.of(terms, f"{call.path}.recall", tenant=call.tenant, session=call.session, now=call.now)
 
 
 def _parts(found: RecallResult) -> dict[str, JsonValue]:

@@ -2,13 +2,16 @@
 
 from temporalio import activity
 
-from perdure.agent.steps.calls import EvaluateCall, Evaluated, PreparedTask, PrepareTask, ToolShape
+from perdure.agent.steps.calls import EvaluateCall, Evaluated, PrepareCall, PreparedTask, ToolShape
 from perdure.agent.steps.checking import check_skill, checked_inputs
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
+from perdure.documents import validated
+from perdure.errors import InvalidTask
 from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import ToolStep
 from perdure.stores.tenant_key import TenantKey
+from perdure.tasks import AgentTask
 from perdure.temporal.heartbeats import beating, kept_alive
 from perdure.tools import Toolbox
 
@@ -44,13 +47,13 @@ class TaskActivities:
 
     @activity.defn
     @kept_alive
-    async def prepare_task(self, request: PrepareTask) -> PreparedTask:
+    async def prepare_task(self, request: PrepareCall) -> PreparedTask:
         """Check a task and pin it to its skill as it is now.
 
         Raises:
-            InvalidInput: For an unknown skill, tool, name or input, with the nearest one there is.
+            InvalidInput: For an unknown field, skill, tool, name or input, with the nearest one there is.
         """
-        task = request.task
+        task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self._key.tenant_of(task.user_id)
         skill = self._skills.get(task.skill)
         reads = check_skill(skill, self._toolbox)

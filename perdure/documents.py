@@ -127,6 +127,9 @@ def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[In
     try:
         value = model.model_validate(dict(data))
     except ValidationError as problem:
+        # A name that is written wrongly is also missing; the wrong one says more.
+        for name in (name for name in data if name not in _fields(model)):
+            raise error(join(path, name), "is not a field here", fix=nearest(name, _fields(model))) from None
         raise refused(problem, model, path, error) from None
     refuse_unknown(value, path, error)
     return value

@@ -1,41 +1,211 @@
-"""Questions to people and their answers."""
+"""Questions to people and their answers: what may be asked, about what, and which answers are taken. Pure values."""
 
+import json
+import re
+import sys
+from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
+from perdure.errors import InvalidAnswer
 from perdure.model import Instant, OpenEnum, Passed
+
+LONGEST_ANSWER = 4_000
+"""Characters of an answer."""
+
+ARGUMENTS_LIMIT = 500
+"""Characters of the arguments that a question shows."""
+
+_MOST = 2**53 - 1
+"""The largest integer that JSON carries exactly everywhere."""
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,16}")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_YES_NO = {"yes": True, "true": True, "no": False, "false": False}
 
 
 class QuestionKind(OpenEnum):
-    """Why a person is asked."""
+    """Why a person is asked. An unknown kind is shown and answered like any other: as text, if it declares no type."""
 
     APPROVAL = "approval"
     """May this step act?"""
     INPUT = "input"
     """The step's ``expect`` was not met: what should be taken instead?"""
     FAILURE = "failure"
-    """The tool failed: try again, skip the step, or stop the task?"""
+    """The step failed: try again, skip it, or stop the task?"""
     UNKNOWN_EFFECT = "unknown_effect"
     """An attempt died around a ``once`` effect, and nothing can tell whether it happened."""
+
+
+class Approval(OpenEnum):
+    """The answers to an approval. Anything but ``yes`` forbids the step to act."""
+
+    YES = "yes"
+    NO = "no"
+
+
+class AfterFailure(OpenEnum):
+    """The answers to a failure. An unknown one stops the task."""
+
+    RETRY = "retry"
+    SKIP = "skip"
+    STOP = "stop"
+
+
+class EffectFate(OpenEnum):
+    """The answers to an unknown effect. After an unknown answer, the question is put again."""
+
+    DONE = "done"
+    NOT_DONE = "not_done"
+
+
+class AnswerType(OpenEnum):
+    """What an answer may be. An unknown type is taken as text."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    YES_NO = "yes_no"
+    CHOICE = "choice"
+
+
+class AnswerSpec(Passed):
+    """Which answers a question takes."""
+
+    type: AnswerType = AnswerType.TEXT
+    choices: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=50)] = ()
+    """For the type ``choice``: one of these."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The answers that a person chooses from; empty where they write one."""
+        return ("yes", "no") if self.type is AnswerType.YES_NO else self.choices
+
+
+def choice_of(choices: type[OpenEnum]) -> AnswerSpec:
+    """Return the specification that takes one of an enumeration's values."""
+    return AnswerSpec(type=AnswerType.CHOICE, choices=tuple(one.value for one in choices))
+
+
+class Subject(Passed):
+    """What a question is about, so that a person can find out before answering."""
+
+    tool: str
+    arguments: Annotated[str, Field(max_length=ARGUMENTS_LIMIT)] = ""
+    """As JSON, shortened; templates where they were not evaluated."""
+    attempted_at: Instant | None = None
+    """When the attempt was scheduled."""
+    idempotency_key: str = ""
+    """The effect's key: services that were handed it can be searched for it."""
+    deadline: Instant | None = None
+    """When the attempt was cut off: nothing happens after it."""
 
 
 class Question(Passed):
     """A question that a task waits on."""
 
     id: str
-    """The step's path; an answer names it."""
+    """The step's path, numbered from its second question on; an answer names it."""
     kind: QuestionKind
     text: str
-    choices: tuple[str, ...] = ()
-    """The answers that are taken; empty: any text."""
+    about: Subject | None = None
+    answer: AnswerSpec = AnswerSpec()
     asked_at: Instant | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The answers that a person chooses from; empty where they write one."""
+        return self.answer.offered
 
 
 class Answer(Passed):
-    """A person's answer: the input of the ``answer`` update."""
+    """A person's answer: the input of the ``answer`` update.
+
+    >>> Answer(question_id="invoices[3].send", value="yes", by="anna").value
+    'yes'
+    """
 
     question_id: Annotated[str, Field(min_length=1, max_length=300)]
-    value: Annotated[str, Field(max_length=4_000)]
+    value: JsonValue
+    """As JSON or as text: ``42`` and ``"42"`` both answer a question for an integer."""
     by: Annotated[str, Field(max_length=200)] = ""
     """Who answered, for the audit."""
+
+
+class TakenAnswer(Answer):
+    """An answer that was accepted: its value has the question's type."""
+
+    at: Instant
+    """When it was accepted, in the workflow's time."""
+
+
+def shortened(arguments: Mapping[str, JsonValue]) -> str:
+    """Return arguments as JSON that fits a question."""
+    text = json.dumps(arguments, ensure_ascii=False)
+    return text if len(text) <= ARGUMENTS_LIMIT else f"{text[: ARGUMENTS_LIMIT - 1]}…"
+
+
+def typed(value: JsonValue, spec: AnswerSpec) -> JsonValue:
+    """Return an answer as a value of the type that its question declares.
+
+    >>> typed("42", AnswerSpec(type=AnswerType.INTEGER))
+    42
+
+    Raises:
+        InvalidAnswer: When it is not of that type.
+    """
+    text = value.strip() if isinstance(value, str) else value
+    if text in ("", None):
+        raise InvalidAnswer("value", "is empty")
+    if isinstance(text, str) and len(text) > LONGEST_ANSWER:
+        raise InvalidAnswer("value", f"has {len(text):,} characters", fix=f"write at most {LONGEST_ANSWER:,}")
+    match spec.type:
+        case AnswerType.INTEGER:
+            return _integer(text)
+        case AnswerType.NUMBER:
+            return _number(text)
+        case AnswerType.YES_NO:
+            return _yes_no(text)
+        case AnswerType.CHOICE:
+            if not isinstance(text, str) or text not in spec.choices:
+                raise InvalidAnswer("value", f"{_shown(text)} is no choice", fix=f"choose {' or '.join(spec.choices)}")
+            return text
+        case _:
+            if not isinstance(value, str):
+                raise InvalidAnswer("value", f"{_shown(value)} is not text", fix="put it in quotes")
+            return value
+
+
+def _integer(value: JsonValue) -> int:
+    if isinstance(value, str) and _INTEGER.fullmatch(value):
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidAnswer("value", f"{_shown(value)} is not an integer", fix="write digits: 42")
+    if abs(value) > _MOST:
+        raise InvalidAnswer("value", f"{_shown(value)} is too large", fix=f"write at most {_MOST}")
+    return value
+
+
+def _number(value: JsonValue) -> float:
+    if isinstance(value, str) and _INTEGER.fullmatch(value):
+        value = int(value)
+    elif isinstance(value, str) and _NUMBER.fullmatch(value):
+        value = float(value)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+        raise InvalidAnswer("value", f"{_shown(value)} is not a number", fix="write a decimal: 4.2")
+    return value
+
+
+def _yes_no(value: JsonValue) -> bool:
+    found = _YES_NO.get(value.casefold()) if isinstance(value, str) else value
+    if not isinstance(found, bool):
+        raise InvalidAnswer("value", f"{_shown(value)} is neither yes nor no", fix="choose yes or no")
+    return found
+
+
+def _shown(value: JsonValue) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

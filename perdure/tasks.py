@@ -1,10 +1,12 @@
 """What a user asks and gets back: tasks, their questions and answers, their results. Pure values."""
 
 import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue, ModelWrapValidatorHandler, ValidationError, model_validator
 
+from perdure.documents import refuse_unknown, validated
+from perdure.errors import InvalidTask
 from perdure.identity import workflow_id
 from perdure.jobs import Receipt
 from perdure.model import Model, Name, OpenEnum, Passed
@@ -12,13 +14,23 @@ from perdure.questions import Question
 
 
 class MemoryMode(OpenEnum):
-    """What a task may do with memory."""
+    """What a task may do with memory. An unknown mode counts as ``off``."""
 
     ON = "on"
     READ = "read"
     """It recalls, and remembers nothing."""
     OFF = "off"
     """Neither: for anonymous, stateless, regulated or must-be-deterministic use."""
+
+    @property
+    def recalls(self) -> bool:
+        """Whether a task in this mode reads memory."""
+        return self in (MemoryMode.ON, MemoryMode.READ)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a task in this mode writes memory."""
+        return self is MemoryMode.ON
 
 
 class Limits(Passed):
@@ -48,6 +60,13 @@ class AgentTask(Model):
     memory: MemoryMode = MemoryMode.ON
     limits: Limits = Limits()
 
+    @model_validator(mode="after")
+    def _holds_what_is_known(self) -> Self:
+        # Its envelope in a workflow may come from another build, and is checked when the task is prepared.
+        if type(self) is AgentTask:
+            refuse_unknown(self, "", InvalidTask)
+        return self
+
     @property
     def workflow_id(self) -> str:
         """The id of the workflow that runs it."""
@@ -57,6 +76,24 @@ class AgentTask(Model):
     def session(self) -> str:
         """The session that its episodes belong to."""
         return self.session_id or self.task_id
+
+
+class TaskEnvelope(AgentTask):
+    """A task on its way, perhaps from another build: its unknown fields are kept until it is prepared."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refuse_by_name(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(data)
+        except ValidationError:
+            # A name that is written wrongly is also missing; the strict reading says which it is.
+            if isinstance(data, dict):
+                fields = cast("dict[str, Any]", data)
+                validated(AgentTask, {name: fields[name] for name in fields if name != "carried"}, "", InvalidTask)
+            raise
 
 
 class Phase(OpenEnum):
@@ -74,7 +111,7 @@ class Phase(OpenEnum):
 
 
 class StepStatus(OpenEnum):
-    """How a step ended."""
+    """How a step ended. One with an unknown status has ended too."""
 
     DONE = "done"
     SKIPPED = "skipped"

@@ -32,7 +32,7 @@ below the 6 s in which a killed task must go on."""
 
 
 class Effect(OpenEnum):
-    """What happens when a tool is called twice."""
+    """What happens when a tool is called twice. An unknown effect counts as ``once``."""
 
     READ = "read"
     """Nothing: it only looks."""
@@ -40,6 +40,11 @@ class Effect(OpenEnum):
     """The same as when it is called once."""
     ONCE = "once"
     """Something bad: it is called under a claim, and never again when it may have happened."""
+
+    @property
+    def is_once(self) -> bool:
+        """Whether a call must not be repeated."""
+        return self not in (Effect.READ, Effect.IDEMPOTENT)
 
 
 class ToolCall(Model):
@@ -176,6 +181,9 @@ def tool(
     def decorate(function: Callable[P, Awaitable[R]]) -> Tool[P, R]:
         named = name or getattr(function, "__name__", "")
         kind = Effect(effect)
+        if not kind.known:
+            fix = nearest(effect, [one.value for one in Effect])
+            raise InvalidInput(f"tool {named}", f"has the effect {effect!r}, which is no choice", fix=fix)
         if not inspect.iscoroutinefunction(function):
             raise InvalidInput(f"tool {named}", "is not an async function", fix="write async def")
         if check is not None and kind is not Effect.ONCE:

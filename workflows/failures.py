@@ -13,7 +13,7 @@ M = TypeVar("M", bound=Model)
 
 
 def required(argument: M | None, missing: InvalidInput) -> M:
-    """Give a workflow's input; one that was started without any fails, where it would else be retried for ever.
+    """Return a workflow's input. A workflow that was started without one fails; otherwise it would retry for ever.
 
     Raises:
         ApplicationError: That it is missing.
@@ -24,12 +24,12 @@ def required(argument: M | None, missing: InvalidInput) -> M:
 
 
 def is_conflict(error: ActivityError) -> bool:
-    """Say whether something was changed by somebody else since it was read: it has to be planned again."""
+    """Return whether something was changed by another writer since it was read: it has to be planned again."""
     return isinstance(error.cause, ApplicationError) and error.cause.type == "VersionConflict"
 
 
 def problem_of(error: ActivityError) -> str:
-    """Give what a person should read of a failed activity."""
+    """Return what a person should read of a failed activity."""
     cause = error.cause
     if isinstance(cause, ApplicationError):
         text = ": ".join(str(detail) for detail in cause.details[:1] if detail)

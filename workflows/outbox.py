@@ -1,6 +1,6 @@
-"""What a task learned, on its way to memory: gathered, and handed to ingest jobs beside the steps.
+"""What a task learned, on its way to memory: gathered, and submitted to ingest jobs while the steps go on.
 
-Never makes a step wait, or fail, for it, unless the step says that it is critical.
+A step waits for it, or fails with it, only where it says that it is critical.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ with workflow.unsafe.imports_passed_through():
     from workflows.failures import problem_of
 
 BATCH = 25
-"""Items that are handed to one job: about 100 kB in the history at their usual size."""
+"""Items that are submitted to one job: about 100 kB in the history at their usual size."""
 
 
-class Learning:
-    """What one task learned.
+class Outbox:
+    """What one task learned, until ingest jobs have accepted it.
 
     Args:
         learned: How far earlier runs of the task came with it.
@@ -35,11 +35,11 @@ class Learning:
 
     @property
     def learned(self) -> Learned:
-        """How far it has come."""
+        """How far it has come, unsent batches included."""
         return self._learned.changed(unsent=(*self._learned.unsent, *self._waiting.values()))
 
     def start(self, tenant: str, agent: str) -> None:
-        """Begin with what an earlier run could not hand over.
+        """Send what an earlier run could not.
 
         Args:
             tenant: Whose memory it is for.
@@ -52,19 +52,19 @@ class Learning:
             self._send(batch)
 
     def add(self, items: tuple[Item, ...], refused: tuple[str, ...]) -> None:
-        """Take up what a step has to remember; hand it over once it is enough for a job."""
+        """Gather what a step has to remember; submit it once it is enough for a job."""
         self._update(buffer=(*self._learned.buffer, *items))
         self._refuse(*refused)
         if len(self._learned.buffer) >= BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Hand over what there is; it is tried until it is accepted or refused."""
+        """Submit what there is; retried until it is accepted or refused."""
         for batch in self._batches():
             self._send(batch)
 
     async def finish(self, items: tuple[Item, ...], refused: tuple[str, ...]) -> None:
-        """Take up what a step has to remember, and wait until it is searchable, rejected or held.
+        """Submit what a step has to remember, and wait until it is searchable, rejected or held.
 
         Raises:
             ActivityError: When a job failed.
@@ -92,7 +92,7 @@ class Learning:
         return True
 
     async def close(self, limit: timedelta) -> None:
-        """Hand over all there is, at a task's end; what is not accepted in time is named among the refused."""
+        """Submit all there is, at a task's end; what is not accepted in time is named among the refused."""
         self.flush()
         if not await self.settle(limit):
             items = sum(len(batch.items) for batch in self._waiting.values())

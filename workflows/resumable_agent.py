@@ -1,8 +1,9 @@
-"""The workflow of a task: runs a skill's steps in order, each once. Touches nothing; every effect is an activity."""
+"""The workflow of a task: runs what its plan says, each action once. Touches nothing; every effect is an activity."""
 
 import asyncio
+from collections.abc import Coroutine
 from datetime import timedelta
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeUpdate
@@ -10,38 +11,36 @@ from temporalio.exceptions import ActivityError, ApplicationError, FailureError,
 
 with workflow.unsafe.imports_passed_through():
     from perdure.agent.display import details
+    from perdure.agent.plan import Act, Action, Ask, Finish, Plan
     from perdure.agent.questions import Questions
-    from perdure.agent.skill_plan import Here, ended, entered, here, leaves
+    from perdure.agent.skill_plan import SkillPlan
     from perdure.agent.state import ANSWERED_KEPT, RECALLS_KEPT, Learned, TaskRun, TaskState, progress_of, result_of
     from perdure.agent.steps.calls import (
         AnnounceCall,
-        EvaluateCall,
+        Asks,
+        Ended,
         Evaluated,
-        ExpandCall,
-        Expanded,
-        Given,
+        PrepareCall,
         PreparedTask,
-        PrepareTask,
-        Result,
+        Resumed,
         StepOutcome,
-        Value,
     )
     from perdure.errors import InvalidTask
     from perdure.model import Model
-    from perdure.questions import Answer, Question, QuestionKind
-    from perdure.skills.shape import ForEach, OnFailure, RememberStep, ToolStep
-    from perdure.tasks import Phase, Progress, StepStatus, TaskResult
+    from perdure.questions import Answer, Question, TakenAnswer
+    from perdure.tasks import Phase, Progress, TaskResult
     from perdure.temporal.names import AGENT, PHASE, SKILL, TENANT
     from workflows import options
-    from workflows import options as rolling
     from workflows.failures import problem_of, required
-    from workflows.outbox import Learning
-    from workflows.step_calls import activity_of, scope_of
+    from workflows.outbox import Outbox
 
 T = TypeVar("T", bound=Model)
 
 LAST_SUBMITS = timedelta(seconds=60)
-"""How long a task's end waits until what it learned is accepted; it is accepted once it is in the mirror."""
+"""How long a task's end waits until what it learned is accepted; it is accepted once it is in the journal."""
+
+SUBMITS = timedelta(seconds=5)
+"""How long a rollover waits for submissions that are on their way; the next run sends the others again."""
 
 
 class TaskFailed(Exception):
@@ -52,7 +51,7 @@ class TaskFailed(Exception):
 class ResumableAgent:
     """A durable task that runs a skill.
 
-    Start it by its name with an ``AgentTask``. The query ``progress`` tells where it is, ``questions`` what it
+    Start it by its name with an ``AgentTask``. The query ``progress`` returns where it is, ``questions`` what it
     waits for, and the update ``answer`` answers one.
     """
 
@@ -61,20 +60,26 @@ class ResumableAgent:
         self._input = task
         self._state: TaskState | None = task.carried if task else None
         self._phase = Phase.PREPARING
-        self._step = ""
         self._problem = ""
         self._questions = Questions(self._state.answered if self._state else ())
-        self._learning = Learning(self._state.learned if self._state else Learned())
+        self._outbox = Outbox(self._state.learned if self._state else Learned())
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._doing: dict[str, Phase] = {}
+        self._awaiting: set[str] = set()
+        for branch in self._state.branches.values() if self._state else ():
+            if branch.question is not None:
+                self._questions.ask(branch.question)
 
     @workflow.run
     async def run(self, task: TaskRun | None = None) -> TaskResult:
-        """Run a task to its end, and give its result."""
-        required(task, InvalidTask("task", "is missing", fix="give an AgentTask"))
+        """Run a task to its end, and return its result."""
+        task = required(task, InvalidTask("task", "is missing", fix="give an AgentTask"))
+        if task.carried is not None and workflow.info().continued_run_id is None:
+            required(None, InvalidTask("carried", "is not a field here"))
         try:
-            await self._run()
-            return await self._evaluated()
+            return await self._finished(await self._run())
         except TaskFailed as failure:
-            await self._ended(Phase.FAILED, str(failure))
+            await self._end(Phase.FAILED, str(failure))
             raise ApplicationError(
                 str(failure),
                 result_of(self._task, self._whole, "failed", self._problem),
@@ -83,34 +88,38 @@ class ResumableAgent:
             ) from failure
         except Exception as error:
             if is_cancelled_exception(error):
-                await self._ended(Phase.CANCELLED, "cancelled")
+                await self._end(Phase.CANCELLED, "cancelled")
             elif isinstance(error, FailureError):
-                await self._ended(Phase.FAILED, str(error))
+                await self._end(Phase.FAILED, str(error))
             raise
         except asyncio.CancelledError:
-            await self._ended(Phase.CANCELLED, "cancelled")
+            await self._end(Phase.CANCELLED, "cancelled")
             raise
 
     @workflow.query
     def progress(self) -> Progress:
-        """Tell where the task is."""
-        progress = progress_of(self._task, self._whole, self._phase, self._step)
+        """Return where the task is."""
+        progress = progress_of(self._task, self._whole, self._phase)
         return progress.changed(questions=self._questions.open, problem=self._problem)
 
     @workflow.query
     def questions(self) -> tuple[Question, ...]:
-        """Tell what the task waits for."""
+        """Return what the task waits for."""
         return self._questions.open
 
     @workflow.update
     async def answer(self, answer: Answer) -> Progress:
         """Answer a question; recorded at once, so that nothing can come between."""
-        self._questions.answer(answer)
+        self._questions.answer(answer, workflow.now())
         return self.progress()
 
     @answer.validator
     def _refuse_answer(self, answer: Answer) -> None:
         self._questions.check(answer)
+
+    def plan(self) -> Plan:
+        """Return what decides about this task."""
+        return SkillPlan(self._task, self._known.prepared)
 
     @property
     def _task(self) -> TaskRun:
@@ -126,208 +135,220 @@ class ResumableAgent:
 
     @property
     def _whole(self) -> TaskState | None:
-        """What is known, with what the task's questions and its learning know."""
+        """What is known, with what the task's questions and its outbox know."""
         if self._state is None:
             return None
-        live = {"learned": self._learning.learned, "answered": self._questions.answered[-ANSWERED_KEPT:]}
+        live = {"learned": self._outbox.learned, "answered": self._questions.answered[-ANSWERED_KEPT:]}
         return self._state.changed(**live)
 
-    def _update(self, **changes: object) -> None:
-        self._state = self._known.changed(**changes)
-
-    async def _run(self) -> None:
+    async def _run(self) -> Finish:
+        """Do what the plan says until it says that the task is finished."""
         if self._state is None:
             await self._prepare()
-        self._learning.start(self._known.prepared.tenant, self._task.agent)
+        plan = self.plan()
+        if not self._known.branches:
+            self._state = plan.begin(self._known)
+        self._outbox.start(self._known.prepared.tenant, self._task.agent)
         self._enter(Phase.RUNNING)
-        skill = self._known.prepared.skill
-        while (at := here(skill, self._known.cursor)) is not None:
-            if self._should_continue():
-                await self._continue()
-            self._step = at.path
-            self._show()
-            if isinstance(at.step, ForEach):
-                await self._expand(at, at.step)
-            else:
-                await self._take(at)
-        self._step = ""
+        for name, branch in self._known.branches.items():
+            if branch.question is not None:
+                self._start(name, self._wait(plan, name, branch.question, asked_before=True))
+        while True:
+            move: Act | Ask | Finish = Act()
+            if not options.is_due(self._known.prepared.continue_after):
+                move = plan.next(self._known, workflow.now())
+            elif self._can_roll():
+                await self._roll()
+            match move:
+                case Finish():
+                    return move
+                case Ask(branch=name, question=question):
+                    self._state = self._known.branch(name, path=question.id, question=question, of_plan=True)
+                    self._start(name, self._ask(plan, name, question))
+                case Act(actions=actions):
+                    for action in actions:
+                        self._begin(plan, action)
+                    if not actions:
+                        await self._changed()
 
     async def _prepare(self) -> None:
         _label([AGENT.value_set(self._task.agent), SKILL.value_set(self._task.skill), PHASE.value_set(self._phase)])
-        request = PrepareTask(task=self._task, started_at=workflow.now())
+        call = PrepareCall(task=self._task.asked, started_at=workflow.now())
         summary = f"skill {self._task.skill}"
-        prepared = await _done("prepare_task", request, PreparedTask, summary, options.of_preparation())
-        self._state = TaskState(prepared=prepared, started_at=workflow.now(), total=leaves(prepared.skill.steps))
+        prepared = await _done("prepare_task", call, PreparedTask, summary, options.of_preparation())
+        self._state = TaskState(prepared=prepared, started_at=workflow.now())
 
-    async def _expand(self, at: Here, block: ForEach) -> None:
-        prepared = self._known.prepared
-        call = ExpandCall(
-            tenant=prepared.tenant,
-            path=at.path,
-            block=block.changed(steps=block.steps[:1]),
-            scope=scope_of(self._task, self._known, block.id),
-        )
-        expanded = await _done("expand", call, Expanded, f"{at.path}: its list", self._of_step(), step=at.path)
-        self._update(
-            cursor=entered(prepared.skill, self._known.cursor, expanded.elements),
-            total=self._known.total + len(expanded.elements) * leaves(block.steps),
-        )
+    def _begin(self, plan: Plan, action: Action) -> None:
+        limit = self._task.limits.steps
+        if action.is_step and self._known.done + len(self._running) >= limit:
+            raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
+        self._state = self._known.branch(action.branch, path=action.path)
+        self._start(action.branch, self._act(plan, action))
 
-    async def _take(self, at: Here) -> None:
-        """Run a step to its end, through every question and failure."""
-        if self._known.done >= self._task.limits.steps:
-            raise TaskFailed(f"step {at.path}: the task may run {self._task.limits.steps} steps (limits.steps)")
-        given, result = Given(), None
-        while result is None:
-            try:
-                outcome = await self._execute(at, given)
-                if outcome.question is None:
-                    await self._remember(at, outcome)
-                    result = outcome.result
-                else:
-                    given, result = await self._asked(outcome, outcome.question, given)
-            except ActivityError as error:
-                if is_cancelled_exception(error):
-                    raise
-                result = await self._failed(at, problem_of(error))
-        ended_before = self._known.ended
-        self._update(
-            cursor=ended(self._known.prepared.skill, self._known.cursor, result),
-            ended={**ended_before, result.status: ended_before.get(result.status, 0) + 1},
-        )
+    def _start(self, branch: str, work: Coroutine[None, None, None]) -> None:
+        self._running[branch] = asyncio.create_task(work)
 
-    async def _execute(self, at: Here, given: Given) -> StepOutcome:
-        """Run the activity of a step once."""
-        what = activity_of(self._task, self._known, at, given, workflow.now())
-        if what is None:
-            return StepOutcome(result=Result(status=StepStatus.SKIPPED))
-        outcome: StepOutcome = await workflow.execute_activity(
-            what.name, what.argument, result_type=StepOutcome, summary=at.path, **what.options
+    async def _changed(self) -> None:
+        """Wait until something that is on its way has changed the state."""
+        if not self._running:
+            raise TaskFailed("the plan neither acts nor asks nor finishes")
+        await workflow.wait_condition(lambda: any(task.done() for task in self._running.values()))
+        for branch, task in list(self._running.items()):
+            if task.done():
+                del self._running[branch], self._doing[branch]
+                task.result()
+        self._enter(self._busiest())
+
+    async def _act(self, plan: Plan, action: Action) -> None:
+        """Run an action once, and have the plan take up its outcome."""
+        self._do(action.branch, Phase.RUNNING)
+        try:
+            outcome = action.known or await self._execute(action)
+            if isinstance(outcome, Ended):
+                await self._remember(action, outcome)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            self._state = plan.failed(self._known.branch(action.branch, path=""), action.branch, problem_of(error))
+            return
+        if isinstance(outcome, Ended):
+            state = self._known.branch(action.branch, path="", resumed=None)
+            if outcome.recall is not None:
+                recalls = (*state.recalls, outcome.recall)[-RECALLS_KEPT:]
+                state = state.changed(recalls=recalls, recalled=state.recalled + outcome.recalled)
+            self._state = plan.ended(state, action.branch, outcome)
+        else:
+            self._state = self._known.branch(
+                action.branch, question=outcome.question, of_plan=False, resume=outcome.resume
+            )
+            await self._ask(plan, action.branch, outcome.question)
+
+    async def _execute(self, action: Action) -> Ended | Asks:
+        heartbeat = self._known.prepared.heartbeat
+        how = options.of_tool(action.tool, heartbeat) if action.tool else options.of_step(heartbeat)
+        outcome: Ended | Asks = await workflow.execute_activity(
+            action.activity,
+            action.call,
+            result_type=cast("type[Ended]", StepOutcome),
+            summary=action.summary or action.path,
+            **how,
         )
-        self._recalled(outcome)
         return outcome
 
-    async def _asked(self, outcome: StepOutcome, question: Question, given: Given) -> tuple[Given, Result | None]:
-        """Ask a person, and give what the step has to know of the answer, or its result if that ends it."""
-        answer = await self._ask(question)
-        match question.kind:
-            case QuestionKind.APPROVAL if answer == "no":
-                return given, Result(status=StepStatus.SKIPPED)
-            case QuestionKind.APPROVAL:
-                return given.changed(approved=True), None
-            case QuestionKind.UNKNOWN_EFFECT:
-                return given.changed(happened=answer == "done", claim=outcome.claim), None
-            case _:
-                return given.changed(answer=answer, acted=outcome.acted), None
+    async def _remember(self, action: Action, outcome: Ended) -> None:
+        """Take up what a step has to remember; wait for it only where the step says that it is critical."""
+        if outcome.items and action.critical:
+            self._do(action.branch, Phase.REMEMBERING)
+            await self._outbox.finish(outcome.items, outcome.refused)
+            self._do(action.branch, Phase.RUNNING)
+        else:
+            self._outbox.add(outcome.items, outcome.refused)
 
-    async def _failed(self, at: Here, problem: str) -> Result | None:
-        """Decide what becomes of a failed step; None: it is tried again."""
-        policy = at.step.on_failure if isinstance(at.step, ToolStep | RememberStep) else OnFailure.FAIL
-        if policy is OnFailure.ASK:
-            question = Question(
-                id=at.path,
-                kind=QuestionKind.FAILURE,
-                text=f"{at.path} failed: {problem}",
-                choices=("retry", "skip", "stop"),
-            )
-            answer = await self._ask(question)
-            if answer == "retry":
-                return None
-            if answer == "skip":
-                return Result(status=StepStatus.SKIPPED, parts={"problem": Value(inline=problem)})
-        if policy is OnFailure.CONTINUE:
-            return Result(status=StepStatus.FAILED, parts={"problem": Value(inline=problem)})
-        raise TaskFailed(f"step {at.path}: {problem}")
-
-    async def _ask(self, question: Question) -> str:
-        """Put a question and wait for its answer, for as long as the task's limits say."""
-        self._learning.flush()
+    async def _ask(self, plan: Plan, branch: str, question: Question) -> None:
+        """Put a question, and wait for its answer."""
+        self._outbox.flush()
         asked = self._questions.named(question, workflow.now())
-        self._enter(Phase.WAITING)
+        self._do(branch, Phase.WAITING)
         await self._announce(asked)
-        # From here to the wait nothing may be commanded. A worker that answers a query can be one task ahead of the
-        # history, and the update that follows is then put before those commands in the next replay.
-        self._questions.ask(asked)
-        self._show()
+        self._state = self._known.branch(branch, question=asked)
+        await self._wait(plan, branch, asked, asked_before=False)
+
+    async def _wait(self, plan: Plan, branch: str, asked: Question, *, asked_before: bool) -> None:
+        """Wait for an answer for as long as the task's limits say, and have the branch go on with it."""
+        # From the announcement to the wait nothing may be commanded. A worker that answers a query can be one task
+        # ahead of the history, and the update that follows is then put before those commands in the next replay.
+        if asked_before:
+            self._do(branch, Phase.WAITING)
+        else:
+            self._questions.ask(asked)
+            self._show()
         hours = self._task.limits.answer_hours
+        left = timedelta(hours=hours)
+        if asked_before and asked.asked_at is not None:
+            left = max(timedelta(), asked.asked_at + left - workflow.now())
+        self._awaiting.add(branch)
         try:
             await workflow.wait_condition(
-                lambda: self._questions.is_answered(asked.id),
-                timeout=timedelta(hours=hours),
-                timeout_summary=f"an answer to {asked.id}",
+                lambda: self._questions.is_answered(asked.id), timeout=left, timeout_summary=f"an answer to {asked.id}"
             )
         except TimeoutError:
             # An answer that came with the last moment was accepted, so it counts.
             if not self._questions.is_answered(asked.id):
                 self._questions.withdraw(asked.id)
-                raise TaskFailed(f"step {self._step}: nobody answered within {hours:g} h") from None
-        answer = self._questions.take(asked.id)
-        self._enter(Phase.RUNNING)
-        return answer.value
+                path = self._known.branches[branch].path
+                raise TaskFailed(f"step {path}: nobody answered within {hours:g} h") from None
+        self._awaiting.discard(branch)
+        answer = self._questions.take(asked)
+        self._do(branch, Phase.RUNNING)
+        waited = self._known.branches[branch]
+        if waited.of_plan:
+            await self._announce(asked, answer)
+        state = self._known.branch(branch, path="", question=None, resume=None)
+        if waited.of_plan:
+            self._state = plan.answered(state, branch, answer)
+        else:
+            self._state = state.branch(branch, resumed=Resumed(resume=waited.resume, answer=answer))
 
-    async def _announce(self, question: Question) -> None:
-        """Write the question into the session; it also gets the history past the point where it is put."""
+    async def _announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
+        """Write a question or its answer into the session; it also gets the history past the point where it is put."""
         call = AnnounceCall(
             tenant=self._known.prepared.tenant,
             session=self._task.session,
             memory=self._task.memory,
             question=question,
+            answer=answer,
         )
+        summary = f"{'answered' if answer else 'asks'}: {question.id}"
+        how = options.of_step(self._known.prepared.heartbeat)
         try:
-            await workflow.execute_activity("announce", call, summary=f"asks: {question.id}", **self._of_step())
+            await workflow.execute_activity("announce", call, summary=summary, **how)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
 
-    def _recalled(self, outcome: StepOutcome) -> None:
-        if outcome.recall is not None:
-            recalls = (*self._known.recalls, outcome.recall)[-RECALLS_KEPT:]
-            self._update(recalls=recalls, recalled=self._known.recalled + outcome.recalled)
-
-    async def _remember(self, at: Here, outcome: StepOutcome) -> None:
-        """Take up what a step has to remember; wait for it only where the step says that it is critical."""
-        if outcome.items and isinstance(at.step, ToolStep | RememberStep) and at.step.critical:
-            self._enter(Phase.REMEMBERING)
-            await self._learning.finish(outcome.items, outcome.refused)
-            self._enter(Phase.RUNNING)
-        else:
-            self._learning.add(outcome.items, outcome.refused)
-
-    async def _evaluated(self) -> TaskResult:
-        """End a task whose steps are through."""
+    async def _finished(self, finish: Finish) -> TaskResult:
+        """End a task that its plan has finished."""
+        if finish.problem:
+            raise TaskFailed(finish.problem)
         self._enter(Phase.EVALUATING)
-        skill = self._known.prepared.skill
-        call = EvaluateCall(
-            tenant=self._known.prepared.tenant,
-            output=skill.output,
-            expect=skill.expect,
-            scope=scope_of(self._task, self._known, ""),
-        )
-        evaluated = await _done("evaluate_task", call, Evaluated, "output and expectation", self._of_step())
-        await self._ended(Phase.COMPLETED, "")
+        evaluated = Evaluated(output=finish.output, evaluation=None)
+        if finish.evaluation is not None:
+            how = options.of_step(self._known.prepared.heartbeat)
+            evaluated = await _done("evaluate_task", finish.evaluation, Evaluated, "output and expectation", how)
+        await self._end(Phase.COMPLETED, "")
         result = result_of(self._task, self._whole, "completed", "")
         return result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
 
-    async def _ended(self, phase: Phase, problem: str) -> None:
-        """Leave nothing behind: what was learned is handed over, and what it came to can be seen."""
-        await self._learning.close(LAST_SUBMITS)
+    async def _end(self, phase: Phase, problem: str) -> None:
+        """Leave nothing behind: what is on its way is cancelled, what was learned is submitted."""
+        for task in self._running.values():
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await self._outbox.close(LAST_SUBMITS)
         self._questions.withdraw_all()
         self._problem = problem
         self._enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)
 
-    def _should_continue(self) -> bool:
-        return rolling.is_due(self._known.prepared.continue_after)
+    def _can_roll(self) -> bool:
+        """Whether nothing is on its way but questions: these travel, with the branches that wait for them."""
+        return self._awaiting == self._running.keys() and not self._questions.has_untaken
 
-    async def _continue(self) -> None:
-        """Roll the history over; what is on its way is waited for shortly, and else sent again."""
-        await self._learning.settle(timedelta(seconds=5))
+    async def _roll(self) -> None:
+        """Continue as new, unless an answer comes first. The next run sends again what was not accepted in time."""
+        await self._outbox.settle(SUBMITS)
         await workflow.wait_condition(workflow.all_handlers_finished)
-        carried = self._task.changed(inputs={}, carried=self._whole)
-        workflow.continue_as_new(carried)
+        if self._can_roll():
+            workflow.continue_as_new(self._task.changed(inputs={}, carried=self._whole))
 
-    def _of_step(self) -> options.Options:
-        return options.of_step(self._known.prepared.heartbeat)
+    def _do(self, branch: str, phase: Phase) -> None:
+        """Note what a branch does; the task does what its busiest branch does."""
+        self._doing[branch] = phase
+        self._enter(self._busiest())
+
+    def _busiest(self) -> Phase:
+        doing, order = self._doing.values(), (Phase.RUNNING, Phase.REMEMBERING, Phase.WAITING)
+        return next((one for one in order if one in doing), Phase.RUNNING)
 
     def _enter(self, phase: Phase) -> None:
         if phase is not self._phase:
@@ -343,17 +364,14 @@ class ResumableAgent:
         workflow.set_current_details(details(self.progress(), recalls, workflow.info().workflow_id))
 
 
-async def _done(
-    activity: str, argument: Model, result_type: type[T], summary: str, how: options.Options, *, step: str = ""
-) -> T:
+async def _done(activity: str, argument: Model, result_type: type[T], summary: str, how: options.Options) -> T:
     """Have an activity done that the task cannot go on without."""
     try:
         return await workflow.execute_activity(activity, argument, result_type=result_type, summary=summary, **how)
     except ActivityError as error:
         if is_cancelled_exception(error):
             raise
-        at = f"step {step}: " if step else ""
-        raise TaskFailed(f"{at}{problem_of(error)}") from error
+        raise TaskFailed(problem_of(error)) from error
 
 
 def _label(changes: list[SearchAttributeUpdate[str]]) -> None:

@@ -1,8 +1,9 @@
-"""The questions of one task and their answers: who may answer what, and only once. Asks nobody itself."""
+"""The open questions of one task and their answers: each is answered once, by a value of its type. Asks nobody."""
 
+from perdure.documents import refuse_unknown
 from perdure.errors import InvalidAnswer
 from perdure.model import Instant
-from perdure.questions import Answer, Question
+from perdure.questions import Answer, Question, TakenAnswer, typed
 
 
 class Questions:
@@ -14,13 +15,13 @@ class Questions:
 
     def __init__(self, answered: tuple[str, ...]) -> None:
         self._answered = dict.fromkeys(answered)
-        self._coming: Question | None = None
+        self._coming: dict[str, Question] = {}
         self._open: dict[str, Question] = {}
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, TakenAnswer] = {}
 
     @property
     def open(self) -> tuple[Question, ...]:
-        """What is waited for now."""
+        """The questions that wait for an answer."""
         return tuple(self._open.values())
 
     @property
@@ -28,31 +29,37 @@ class Questions:
         """The ids of all that were answered, latest last."""
         return tuple(self._answered)
 
+    @property
+    def has_untaken(self) -> bool:
+        """Whether an answer was accepted that nothing has taken yet."""
+        return bool(self._answers)
+
     def named(self, question: Question, at: Instant) -> Question:
-        """Give a question that is about to be put its id: a second one at the same step gets one of its own."""
+        """Return a question that is about to be put, with an id of its own if it is not the first one at its step."""
         identifier, number = question.id, 1
-        while identifier in self._answered or identifier in self._open:
+        while identifier in self._answered or identifier in self._open or identifier in self._coming:
             number += 1
             identifier = f"{question.id}#{number}"
-        self._coming = question.changed(id=identifier, asked_at=at)
-        return self._coming
+        self._coming[identifier] = question.changed(id=identifier, asked_at=at)
+        return self._coming[identifier]
 
     def ask(self, question: Question) -> None:
         """Put a question; its answer can be there already."""
-        self._coming = None
+        self._coming.pop(question.id, None)
         if question.id not in self._answers:
             self._open[question.id] = question
 
     def check(self, answer: Answer) -> None:
-        """Refuse an answer that nobody waits for.
+        """Refuse an answer that no open question takes.
 
         A question that is being announced can be answered: who asked a worker that is ahead of the history has
         seen it, and the update then comes before the end of the announcement (measured without a cache: 5 of 60).
 
         Raises:
-            InvalidAnswer: Saying what is waited for.
+            InvalidAnswer: Naming the field and what is waited for; the question stays open.
         """
-        question = self._open.get(answer.question_id) or self._announced(answer.question_id)
+        refuse_unknown(answer, "", InvalidAnswer)
+        question = self._waiting(answer.question_id)
         if question is None:
             waiting = f"open: {', '.join(sorted(self._open))}" if self._open else "no question is open"
             answered = answer.question_id in self._answered
@@ -60,18 +67,9 @@ class Questions:
                 f"{answer.question_id!r} is answered already" if answered else f"nobody asked {answer.question_id!r}"
             )
             raise InvalidAnswer("question_id", problem, fix=waiting)
-        if question.choices and answer.value not in question.choices:
-            raise InvalidAnswer(
-                "value", f"{answer.value!r} is no choice", fix=f"choose {' or '.join(question.choices)}"
-            )
-        if not question.choices and not answer.value.strip():
-            raise InvalidAnswer("value", "is empty")
+        typed(answer.value, question.answer)
 
-    def _announced(self, identifier: str) -> Question | None:
-        coming = self._coming
-        return coming if coming and coming.id == identifier and identifier not in self._answered else None
-
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: Answer, at: Instant) -> None:
         """Record an answer that was checked.
 
         Whether its question is open is not asked again: a replay applies an update before whatever else
@@ -79,22 +77,27 @@ class Questions:
         """
         if answer.question_id not in self._answered:
             self._open.pop(answer.question_id, None)
-            self._answers[answer.question_id] = answer
+            self._answers[answer.question_id] = TakenAnswer(**answer.model_dump(), at=at)
             self._answered[answer.question_id] = None
 
     def is_answered(self, identifier: str) -> bool:
-        """Tell whether an answer is there to be taken."""
+        """Return whether an answer is there to be taken."""
         return identifier in self._answers
 
-    def take(self, identifier: str) -> Answer:
-        """Take an answer."""
-        return self._answers.pop(identifier)
+    def take(self, question: Question) -> TakenAnswer:
+        """Take the answer to a question, as a value of the type that the question declares."""
+        answer = self._answers.pop(question.id)
+        return answer.changed(value=typed(answer.value, question.answer))
 
     def withdraw(self, identifier: str) -> None:
-        """Ask no longer."""
+        """Wait no longer for an answer."""
         self._open.pop(identifier, None)
 
     def withdraw_all(self) -> None:
-        """Ask nothing any longer."""
-        self._coming = None
+        """Wait for no answer any longer."""
+        self._coming.clear()
         self._open.clear()
+
+    def _waiting(self, identifier: str) -> Question | None:
+        coming = None if identifier in self._answered else self._coming.get(identifier)
+        return self._open.get(identifier) or coming

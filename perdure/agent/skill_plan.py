@@ -1,156 +1,178 @@
-"""Where a task stands in its skill: which step is next, and what can be read of those before it. Pure values."""
+"""The plan of a task that runs a skill: its steps in order, in a single branch, and what its failures mean. Pure."""
 
-from dataclasses import dataclass
-
-from pydantic import Field, JsonValue
-
-from perdure.agent.steps.calls import Path, Result, Scope, TaskFacts, Value
-from perdure.model import Passed
-from perdure.skills.shape import ForEach, RecallStep, Skill, Step
+from perdure.agent.cursor import Cursor, Here, ended, entered, here, leaves, scope
+from perdure.agent.plan import Act, Action, Ask, Finish
+from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.steps.calls import (
+    Ended,
+    EvaluateCall,
+    ExpandCall,
+    PreparedTask,
+    RecallCall,
+    RememberCall,
+    Result,
+    Scope,
+    StepCall,
+    Value,
+    idempotency_key,
+)
+from perdure.model import Instant
+from perdure.questions import AfterFailure, Question, QuestionKind, Subject, TakenAnswer, choice_of, shortened
+from perdure.skills.shape import ForEach, OnFailure, RecallStep, RememberStep, ToolStep
 from perdure.tasks import StepStatus
 
-_ABSENT: dict[str, JsonValue] = {"items": [], "records": {}, "context": ""}
-"""What a recall that did not happen gives."""
+MAIN = "main"
+"""The only branch of a skill."""
 
 
-class Frame(Passed):
-    """A position in one list of steps: the skill's own, or those of a block."""
-
-    step: int = 0
-    """The index of the next step."""
-    elements: tuple[JsonValue, ...] = ()
-    """What the block walks over; nothing for the skill's own steps."""
-    index: int = 0
-    """The index of the current element."""
-    results: dict[str, Result] = Field(default_factory=dict)
-    """Of the steps that ended: in this list, and for the current element only."""
-    counts: dict[StepStatus, int] = Field(default_factory=dict[StepStatus, int])
-    """How the steps of a block ended, over all elements so far."""
-
-
-class Cursor(Passed):
-    """A position in a skill: a frame for its own steps and one for each block that is open."""
-
-    frames: tuple[Frame, ...] = (Frame(),)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Here:
-    """The next step."""
-
-    step: Step
-    path: str
-    """Its place in the running plan: ``audit[12].inspect``."""
-
-
-def here(skill: Skill, cursor: Cursor) -> Here | None:
-    """Give the next step; None when there is none left."""
-    steps, path = skill.steps, ""
-    for frame, inner in zip(cursor.frames, cursor.frames[1:], strict=False):
-        block = _block(steps[frame.step])
-        path += f"{block.id}[{inner.index}]."
-        steps = block.steps
-    last = cursor.frames[-1]
-    if last.step >= len(steps):
-        return None
-    return Here(step=steps[last.step], path=f"{path}{steps[last.step].id}")
-
-
-def entered(skill: Skill, cursor: Cursor, elements: tuple[JsonValue, ...]) -> Cursor:
-    """Enter the block that is next, now that its list is known."""
-    if not elements:
-        return _ended(skill, cursor, _counted(Frame()))
-    return Cursor(frames=(*cursor.frames, Frame(elements=elements)))
-
-
-def ended(skill: Skill, cursor: Cursor, result: Result) -> Cursor:
-    """Go on to what comes after the step that has just ended."""
-    outer, *inner = cursor.frames
-    counted = [
-        frame.changed(counts={**frame.counts, result.status: frame.counts.get(result.status, 0) + 1}) for frame in inner
-    ]
-    return _ended(skill, Cursor(frames=(outer, *counted)), result)
-
-
-def _ended(skill: Skill, cursor: Cursor, result: Result) -> Cursor:
-    """Keep a result, and leave every list that is through."""
-    frames = list(cursor.frames)
-    while True:
-        steps = _steps(skill, frames)
-        frame = frames[-1]
-        results = {**frame.results, steps[frame.step].id: result}
-        frame = frame.changed(step=frame.step + 1, results=results)
-        frames[-1] = frame
-        if frame.step < len(steps) or len(frames) == 1:
-            return Cursor(frames=tuple(frames))
-        if frame.index + 1 < len(frame.elements):
-            frames[-1] = frame.changed(step=0, index=frame.index + 1, results={})
-            return Cursor(frames=tuple(frames))
-        result = _counted(frame)
-        frames.pop()
-
-
-def leaves(steps: tuple[Step, ...]) -> int:
-    """Give how many steps of a list are no blocks."""
-    return sum(not isinstance(step, ForEach) for step in steps)
-
-
-def scope(skill: Skill, cursor: Cursor, reads: tuple[Path, ...], inputs: dict[str, Value], task: TaskFacts) -> Scope:
-    """Gather what a step's expressions refer to.
+class SkillPlan:
+    """Walks through a skill's steps.
 
     Args:
-        skill: The skill.
-        cursor: Where the task stands.
-        reads: What the step refers to.
-        inputs: The task's inputs.
-        task: What expressions call ``task``.
+        task: The task.
+        prepared: What it is pinned to.
     """
-    results: dict[str, Result] = {}
-    elements: dict[str, JsonValue] = {}
-    kinds: dict[str, Step] = {step.id: step for _, step, _ in skill.walk()}
-    steps = skill.steps
-    for frame, inner in zip(cursor.frames, (*cursor.frames[1:], None), strict=True):
-        results |= frame.results
-        if inner is not None:
-            block = _block(steps[frame.step])
-            elements |= {block.element: inner.elements[inner.index], "index": inner.index}
-            steps = block.steps
-    found: dict[str, dict[str, Value]] = {}
-    for path in reads:
-        if path[0] == "steps":
-            _, step, part = path
-            found.setdefault(step, {})[part] = _part(kinds[step], results[step], part)
-    roots = {path[0] for path in reads}
-    return Scope(
-        inputs={path[1]: inputs[path[1]] for path in reads if path[0] == "inputs"},
-        steps=found,
-        task=task if "task" in roots else None,
-        elements={name: value for name, value in elements.items() if name in roots},
-    )
+
+    def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
+        self._task = task
+        self._prepared = prepared
+        self._skill = prepared.skill
+
+    def begin(self, state: TaskState) -> TaskState:
+        """Return the state before the first step."""
+        return state.branch(MAIN, position=Cursor()).changed(total=leaves(self._skill.steps))
+
+    def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
+        """Return the next step, the question about the last one's failure, or the end."""
+        branch = state.branches[MAIN]
+        if branch.path:
+            return Act()
+        if state.failure:
+            return Finish(problem=state.failure)
+        at = here(self._skill, self._cursor(state))
+        if at is None:
+            return Finish(evaluation=self._evaluation(state))
+        if branch.problem:
+            return Ask(branch=MAIN, question=self._question(at, branch.problem, now))
+        return Act(actions=(self._action(state, at, now),))
+
+    def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
+        """Return the state after the next step, or inside the next block."""
+        if outcome.elements is None:
+            return self._after(state, outcome.result)
+        block = self._here(state).step
+        total = state.total + len(outcome.elements) * leaves(block.steps if isinstance(block, ForEach) else ())
+        cursor = entered(self._skill, self._cursor(state), outcome.elements)
+        return state.branch(branch, position=cursor).changed(total=total)
+
+    def failed(self, state: TaskState, branch: str, problem: str) -> TaskState:
+        """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
+        at = self._here(state)
+        match at.step.on_failure if isinstance(at.step, ToolStep | RememberStep) else OnFailure.FAIL:
+            case OnFailure.ASK:
+                return state.branch(branch, problem=problem)
+            case OnFailure.CONTINUE:
+                return self._after(state, _with_problem(StepStatus.FAILED, problem))
+            case _:
+                return state.changed(failure=f"step {at.path}: {problem}")
+
+    def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
+        """Return the state after a person decided about a failure; anything but retry and skip stops the task."""
+        problem = state.branches[branch].problem
+        state = state.branch(branch, problem="")
+        match answer.value:
+            case AfterFailure.RETRY:
+                return state
+            case AfterFailure.SKIP:
+                return self._after(state, _with_problem(StepStatus.SKIPPED, problem))
+            case _:
+                return state.changed(failure=f"step {self._here(state).path}: {problem}")
+
+    def _cursor(self, state: TaskState) -> Cursor:
+        # After a rollover it is what JSON makes of it; otherwise this returns it as it is.
+        return Cursor.model_validate(state.branches[MAIN].position)
+
+    def _here(self, state: TaskState) -> Here:
+        at = here(self._skill, self._cursor(state))
+        if at is None:
+            raise ValueError("every step has ended")
+        return at
+
+    def _after(self, state: TaskState, result: Result) -> TaskState:
+        cursor = ended(self._skill, self._cursor(state), result)
+        return state.branch(MAIN, position=cursor, resumed=None).counted(result.status)
+
+    def _question(self, at: Here, problem: str, now: Instant) -> Question:
+        about = None
+        if isinstance(at.step, ToolStep):
+            key = idempotency_key(self._prepared.tenant, self._task.task_id, at.path)
+            about = Subject(tool=at.step.tool, arguments=shortened(at.step.args), attempted_at=now, idempotency_key=key)
+        return Question(
+            id=at.path,
+            kind=QuestionKind.FAILURE,
+            text=f"{at.path} failed: {problem}",
+            about=about,
+            answer=choice_of(AfterFailure),
+        )
+
+    def _scope(self, state: TaskState, step: str) -> Scope:
+        prepared = self._prepared
+        reads, facts = prepared.reads[step], self._task.facts(prepared)
+        return scope(self._skill, self._cursor(state), reads, prepared.inputs, facts)
+
+    def _evaluation(self, state: TaskState) -> EvaluateCall:
+        return EvaluateCall(
+            tenant=self._prepared.tenant,
+            output=self._skill.output,
+            expect=self._skill.expect,
+            scope=self._scope(state, ""),
+        )
+
+    def _action(self, state: TaskState, at: Here, now: Instant) -> Action:
+        """Return the action of a step; where the task's memory mode leaves nothing to do, it is skipped."""
+        task, prepared, step = self._task, self._prepared, at.step
+        if isinstance(step, ForEach):
+            call = ExpandCall(
+                tenant=prepared.tenant,
+                path=at.path,
+                for_each=step.for_each,
+                when=step.when,
+                scope=self._scope(state, step.id),
+            )
+            summary = f"{at.path}: its list"
+            return Action(branch=MAIN, path=at.path, activity="expand", call=call, summary=summary, is_step=False)
+        context = {
+            "tenant": prepared.tenant,
+            "session": task.session,
+            "task_id": task.task_id,
+            "agent": task.agent,
+            "path": at.path,
+            "scope": self._scope(state, step.id),
+            "memory": task.memory,
+            "occurred_at": self._observed_at(now),
+            "step": step,
+        }
+        match step:
+            case ToolStep(tool=tool, critical=critical):
+                call = StepCall.model_validate({**context, "resumed": state.branches[MAIN].resumed})
+                shape = prepared.tools[tool]
+                return Action(branch=MAIN, path=at.path, activity=tool, call=call, tool=shape, critical=critical)
+            case RecallStep() if task.memory.recalls:
+                call = RecallCall.model_validate({**context, "now": now})
+                return Action(branch=MAIN, path=at.path, activity="recall_step", call=call)
+            case RememberStep(critical=critical) if task.memory.remembers:
+                call = RememberCall.model_validate(context)
+                return Action(branch=MAIN, path=at.path, activity="remember_step", call=call, critical=critical)
+            case _:
+                return Action(branch=MAIN, path=at.path, known=Ended(result=Result(status=StepStatus.SKIPPED)))
+
+    def _observed_at(self, now: Instant) -> Instant:
+        """When what a step observes counts as observed: noon of the task's date, if it has one."""
+        day = self._task.date
+        if day is None:
+            return now
+        return now.replace(year=day.year, month=day.month, day=day.day, hour=12, minute=0, second=0, microsecond=0)
 
 
-def _part(step: Step, result: Result, part: str) -> Value:
-    if part == "status":
-        return Value(inline=str(result.status))
-    absent = _ABSENT.get(part) if isinstance(step, RecallStep) else None
-    return result.parts.get(part, Value(inline=absent))
-
-
-def _counted(frame: Frame) -> Result:
-    """Give what can be read of a block from outside."""
-    counts = {str(status): frame.counts.get(status, 0) for status in StepStatus}
-    numbers = {"count": len(frame.elements), **counts}
-    return Result(status=StepStatus.DONE, parts={name: Value(inline=number) for name, number in numbers.items()})
-
-
-def _steps(skill: Skill, frames: list[Frame]) -> tuple[Step, ...]:
-    steps = skill.steps
-    for frame in frames[:-1]:
-        steps = _block(steps[frame.step]).steps
-    return steps
-
-
-def _block(step: Step) -> ForEach:
-    if not isinstance(step, ForEach):
-        raise TypeError(f"{step.id} is not a block")
-    return step
+def _with_problem(status: StepStatus, problem: str) -> Result:
+    return Result(status=status, parts={"problem": Value(inline=problem)})

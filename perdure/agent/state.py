@@ -1,15 +1,15 @@
 """What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
-from perdure.agent.skill_plan import Cursor
-from perdure.agent.steps.calls import PreparedTask, TaskFacts
+from perdure.agent.steps.calls import PreparedTask, Resumed, TaskFacts
 from perdure.entries import Item
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
-from perdure.tasks import AgentTask, Phase, Progress, RecallSummary, StepStatus, TaskResult
+from perdure.questions import Question
+from perdure.tasks import Phase, Progress, RecallSummary, StepStatus, TaskEnvelope, TaskResult
 
 RECALLS_KEPT = 50
 JOBS_KEPT = 50
@@ -35,15 +35,36 @@ class Learned(Passed):
     refused: Annotated[tuple[str, ...], Field(max_length=REFUSED_KEPT)] = ()
 
 
+class Branch(Passed):
+    """One line of a task's work: at most one action, or one question, at a time."""
+
+    position: Any = None
+    """Where the plan stands in it; only the plan knows its form."""
+    path: str = ""
+    """The action that is on its way or waits for an answer; empty: the branch is free."""
+    question: Question | None = None
+    """What it waits for. It has been put once ``asked_at`` is set."""
+    of_plan: bool = False
+    """Whether the plan asks, and not the step that is on its way."""
+    resume: JsonValue = None
+    """What the step that asks needs to go on."""
+    resumed: Resumed | None = None
+    """To be handed to the step when it goes on."""
+    problem: str = ""
+    """Why its last action failed, while the plan decides what to do about it."""
+
+
 class TaskState(Passed):
     """Everything about a running task that its next step, or a person, may need."""
 
     prepared: PreparedTask
     started_at: Instant
-    cursor: Cursor = Cursor()
+    branches: dict[str, Branch] = Field(default_factory=dict[str, Branch])
+    failure: str = ""
+    """Why the plan gives the task up."""
     ended: dict[StepStatus, int] = Field(default_factory=dict[StepStatus, int])
     """How many steps ended in which way."""
-    total: int
+    total: int = 0
     """Steps known so far."""
     recalled: int = 0
     recalls: Annotated[tuple[RecallSummary, ...], Field(max_length=RECALLS_KEPT)] = ()
@@ -56,26 +77,44 @@ class TaskState(Passed):
         """How many steps ended, in any way."""
         return sum(self.ended.values())
 
+    @property
+    def step(self) -> str:
+        """The paths of what is on its way."""
+        return ", ".join(branch.path for branch in self.branches.values() if branch.path)
 
-class TaskRun(AgentTask):
+    def branch(self, name: str, **changes: Any) -> "TaskState":
+        """Return the state with one branch changed, or added."""
+        return self.changed(branches={**self.branches, name: self.branches.get(name, Branch()).changed(**changes)})
+
+    def counted(self, status: StepStatus) -> "TaskState":
+        """Return the state with one more step that ended."""
+        return self.changed(ended={**self.ended, status: self.ended.get(status, 0) + 1})
+
+
+class TaskRun(TaskEnvelope):
     """The input of one run of the workflow: a task, and what is known of it when its history was rolled over."""
 
     carried: TaskState | None = None
 
+    @property
+    def asked(self) -> TaskEnvelope:
+        """The task alone, as a person asked for it."""
+        return TaskEnvelope.model_validate(self.model_dump(exclude={"carried"}))
+
     def facts(self, prepared: PreparedTask) -> TaskFacts:
-        """Give what expressions call ``task``."""
+        """Return what expressions call ``task``."""
         return TaskFacts(id=self.task_id, date=prepared.date, agent=self.agent)
 
 
-def progress_of(task: TaskRun, state: TaskState | None, phase: Phase, step: str) -> Progress:
-    """Give where a task is; questions and problems are not in its state."""
+def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progress:
+    """Return where a task is; questions and problems are not in its state."""
     if state is None:
         return Progress(task_id=task.task_id, skill=task.skill, phase=phase)
     return Progress(
         task_id=task.task_id,
         skill=task.skill,
         phase=phase,
-        step=step,
+        step=state.step,
         done=state.done,
         total=state.total,
         skipped=state.ended.get(StepStatus.SKIPPED, 0),
@@ -88,7 +127,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase, step: str)
 def result_of(
     task: TaskRun, state: TaskState | None, status: Literal["completed", "failed", "cancelled"], problem: str
 ) -> TaskResult:
-    """Give how a task ended; its output is not in its state."""
+    """Return how a task ended; its output is not in its state."""
     result = TaskResult(task_id=task.task_id, status=status, problem=problem)
     if state is None:
         return result

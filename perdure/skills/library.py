@@ -10,6 +10,7 @@ from perdure.errors import InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.expressions.syntax import RESERVED
 from perdure.model import Model
+from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.shape import (
     ForEach,
     InputSpec,
@@ -65,7 +66,7 @@ def templates(skill: Skill) -> list[tuple[str, JsonValue]]:
     """Give every field that can hold expressions, with its path."""
     found: list[tuple[str, JsonValue]] = []
     for path, step, _ in skill.walk():
-        content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element"})
+        content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "answer"})
         found.extend((join(path, name), value) for name, value in content.items())
     return [*found, ("output", skill.output), ("expect", skill.expect)]
 
@@ -123,7 +124,7 @@ def _step(data: dict[str, Any], path: str, depth: int) -> Step:
     if "for_each" in data:
         return _block(data, path, depth)
     if "tool" in data:
-        return validated(ToolStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+        return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path)}, path, InvalidSkill)
     if "recall" in data:
         recall = validated(
             RecallTemplate, mapping(data["recall"], f"{path}.recall", InvalidSkill), f"{path}.recall", InvalidSkill
@@ -149,6 +150,25 @@ def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:
         raise InvalidSkill(f"{path}.as", f"{element!r} is taken by the expressions", fix="choose another name")
     inner = {"steps": _steps(data["steps"], f"{path}.steps", depth + 1)} if "steps" in data else {}
     return validated(ForEach, {"id": element, **rest, **inner, "element": element}, path, InvalidSkill)
+
+
+def _answer(data: dict[str, Any], path: str) -> dict[str, Any]:
+    """Read which answers a step takes: ``answer: integer``, or a mapping with the type and its choices."""
+    if "answer" not in data:
+        return {}
+    here = f"{path}.answer"
+    if "ask" not in data:
+        raise InvalidSkill(here, "belongs to a question", fix="add ask: a question, and expect: when it is not put")
+    value: object = data["answer"]
+    written = {"type": value} if isinstance(value, str) else mapping(value, here, InvalidSkill)
+    found = validated(AnswerSpec, written, here, InvalidSkill)
+    is_choice = found.type is AnswerType.CHOICE
+    if is_choice != bool(found.choices):
+        problem, fix = ("has no choices", "list them") if is_choice else ("has choices", "write type: choice")
+        raise InvalidSkill(here, problem, fix=fix)
+    if any(one != one.strip() or found.choices.count(one) > 1 for one in found.choices):
+        raise InvalidSkill(f"{here}.choices", "has a duplicate, or one with a space around it", fix="write each once")
+    return {"answer": found}
 
 
 def _remember(data: dict[str, Any], path: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue, model_validator
 from perdure.entries import Lane, MemoryType
 from perdure.identity import digest
 from perdure.model import Name, OpenEnum, Passed
+from perdure.questions import AnswerSpec
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]{0,39}$")]
 """A name that expressions can use: lower-case letters, digits and underscores."""
@@ -39,7 +40,7 @@ class InputSpec(Passed):
 
 
 class OnFailure(OpenEnum):
-    """What becomes of the task when a step fails."""
+    """What becomes of the task when a step fails. An unknown value counts as ``fail``."""
 
     FAIL = "fail"
     CONTINUE = "continue"
@@ -99,6 +100,8 @@ class ToolStep(Passed):
     """What must hold of ``output``."""
     ask: Template | None = None
     """The question for a person when ``expect`` does not hold; the answer becomes ``answer``."""
+    answer: AnswerSpec | None = None
+    """Which answers ``ask`` takes; without it, any text. The short form names the type alone."""
     approve: Template | None = None
     """The question for a person before the step acts."""
     on_failure: OnFailure = OnFailure.FAIL

@@ -32,6 +32,8 @@ class _Json(PydanticJSONPlainPayloadConverter):
         except ValidationError as problem:
             model = next(_models(type_hint), BaseModel)
             raise _failure(refused(problem, model, "", _error_of(model))) from None
+        except InvalidInput as refusal:
+            raise _failure(refusal) from None
 
 
 class PerdureConverter(CompositePayloadConverter):

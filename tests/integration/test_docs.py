@@ -19,9 +19,7 @@ CODE = re.findall(r"^```python\n(.*?)^```$", Path("docs/temporal.md").read_text(
 
 
 async def test_a_task_is_started_as_any_temporal_user_would(servers: Servers, tmp_path: Path) -> None:
-    [code] = re.findall(
-        r"^```python\n(.*?)^```$", Path("docs/temporal.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
+    [code] = CODE
     names: dict[str, Any] = {}
     exec(compile(code, "docs/temporal.md", "exec"), names)
     (tmp_path / "greeting.yaml").write_text(GREETING, encoding="utf-8")

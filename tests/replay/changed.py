@@ -7,7 +7,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun
     from perdure.jobs import Batch, Plan, Receipt
     from perdure.memory.forgetting.selection import Forgetting
-    from perdure.questions import Question
+    from perdure.questions import Question, TakenAnswer
     from perdure.tasks import TaskResult
     from workflows import options
     from workflows.forget_memory import ForgetMemory, ForgetResult, ForgetRun
@@ -28,7 +28,7 @@ class NoAnnouncement(ResumableAgent):
     async def run(self, task: TaskRun | None = None) -> TaskResult:
         return await super().run(task)
 
-    async def _announce(self, question: Question) -> None:
+    async def _announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         pass
 
 

@@ -14,7 +14,8 @@ from temporalio.worker import Replayer
 from perdure import AgentTask, TaskResult
 from perdure.settings import Addresses
 from perdure.temporal.plugin import Plugin
-from tests.deployment import deployment
+from tests.deployment import Deployment, deployment
+from worker.wiring import Services
 from workflows.resumable_agent import ResumableAgent
 
 
@@ -25,6 +26,13 @@ class Bench:
     client: Client
     queue: str
     folder: Path
+    deployed: Deployment | None = None
+
+    @property
+    def services(self) -> Services:
+        """The stores of the worker in this process."""
+        assert self.deployed is not None
+        return self.deployed.services
 
     def skill(self, text: str) -> str:
         """Write a skill, and give its name."""
@@ -77,4 +85,4 @@ async def bench(
         "continue_after": continue_after,
     }
     async with deployment(here, folder, queue=queue, settings=settings, **worker) as deployed:
-        yield Bench(client=deployed.client, queue=deployed.queue, folder=folder)
+        yield Bench(client=deployed.client, queue=deployed.queue, folder=folder, deployed=deployed)

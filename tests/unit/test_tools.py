@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from perdure import ToolCall, tool
+from perdure.agent.steps.calls import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import Model
 from perdure.temporal.names import RESERVED
 from perdure.tools import Effect, Toolbox
+from workflows.options import of_tool
 
 
 class Size(StrEnum):
@@ -108,3 +110,12 @@ def test_a_name_can_be_there_once_only() -> None:
 
     with pytest.raises(InvalidInput, match="measure: is duplicated"):
         Toolbox([measure, other])
+
+
+def test_an_effect_that_this_build_does_not_know_counts_as_once() -> None:
+    strange = ToolShape.model_validate({"effect": "rare", "timeout": 2.0})
+    assert strange.effect.is_once
+    assert of_tool(strange, 4.0) == of_tool(strange.changed(effect=Effect.ONCE), 4.0)
+    assert of_tool(strange, 4.0) != of_tool(strange.changed(effect=Effect.READ), 4.0)
+    with pytest.raises(InvalidInput, match=r"has the effect 'onec', which is no choice .did you mean 'once'"):
+        tool(effect="onec")(measure.function)  # pyright: ignore[reportArgumentType]

@@ -1,15 +1,16 @@
 """What passes between a task's workflow and its steps. Pure values, each small enough for a history."""
 
 import datetime
-from typing import Annotated, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue
 
 from perdure.entries import Item, Lane, MemoryType
+from perdure.identity import digest
 from perdure.model import Instant, Passed
-from perdure.questions import Question
-from perdure.skills.shape import ForEach, RecallStep, RememberStep, Skill, ToolStep
-from perdure.tasks import AgentTask, Evaluation, MemoryMode, RecallSummary, StepStatus
+from perdure.questions import Question, TakenAnswer
+from perdure.skills.shape import RecallStep, RememberStep, Skill, ToolStep
+from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskEnvelope
 from perdure.tools import Effect
 
 INLINE_LIMIT = 4_096
@@ -58,18 +59,12 @@ class Scope(Passed):
     """The elements of the blocks around it, and ``index``."""
 
 
-class Given(Passed):
-    """What people have said to a step so far."""
+class Resumed(Passed):
+    """What a step gets back after it asked."""
 
-    approved: bool = False
-    answer: str | None = None
-    """To the question that its ``ask`` put."""
-    acted: Value | None = None
-    """What the tool returned before that question was put, so that it is not called again."""
-    happened: bool | None = None
-    """Whether an effect of unknown fate happened, as a person found out."""
-    claim: str = ""
-    """Which claim that was about: the word of a person says nothing about a later attempt."""
+    resume: JsonValue
+    """What it handed over with its question."""
+    answer: TakenAnswer
 
 
 class StepContext(Passed):
@@ -91,7 +86,9 @@ class StepCall(StepContext):
     """The input of a tool's activity."""
 
     step: ToolStep
-    given: Given = Given()
+    arguments: dict[str, JsonValue] | None = None
+    """Literal arguments, in which nothing is evaluated; None: those of the step."""
+    resumed: Resumed | None = None
 
 
 class RecallCall(StepContext):
@@ -107,42 +104,47 @@ class RememberCall(StepContext):
     step: RememberStep
 
 
-class StepOutcome(Passed):
-    """What a step's activity gives back."""
+class Ended(Passed):
+    """The outcome of a step that ended."""
 
-    result: Result | None = None
-    """None: a person is asked first."""
+    kind: Literal["ended"] = "ended"
+    result: Result
     items: tuple[Item, ...] = ()
     """What is to be remembered."""
     refused: tuple[str, ...] = ()
     """What cannot be remembered, and why."""
-    question: Question | None = None
-    """What a person has to say before the step can end."""
-    acted: Value | None = None
-    """To be handed back with the answer."""
-    claim: str = ""
-    """To be handed back with the answer."""
     recall: RecallSummary | None = None
     recalled: int = 0
-    """How many items a recall gave; its summary names the first of them."""
+    """How many items a recall returned; its summary names the first of them."""
+    elements: tuple[JsonValue, ...] | None = None
+    """The list of a ``for_each``, made once."""
 
-    @model_validator(mode="after")
-    def _result_or_question(self) -> Self:
-        if (self.result is None) == (self.question is None):
-            raise ValueError("needs a result or a question")
-        return self
+
+class Asks(Passed):
+    """The outcome of a step that needs a person's answer before it can end."""
+
+    kind: Literal["asks"] = "asks"
+    question: Question
+    resume: JsonValue = None
+    """What the step needs to go on; it comes back with the answer, and nobody else reads it."""
+
+
+StepOutcome = Annotated[Ended | Asks, Field(discriminator="kind")]
+"""What the activity of a step returns."""
 
 
 class AnnounceCall(Passed):
-    """The input of the activity that tells a session what its task asks."""
+    """The input of the activity that writes into a session what its task asks, or what a person answered."""
 
     tenant: str
     session: str
     memory: MemoryMode
     question: Question
+    answer: TakenAnswer | None = None
+    """None: the question is about to be put."""
 
 
-class RecallWish(Passed):
+class RecallTerms(Passed):
     """What a recall step asks of memory, with its expressions evaluated."""
 
     text: str
@@ -158,14 +160,9 @@ class ExpandCall(Passed):
 
     tenant: str
     path: str
-    block: ForEach
+    for_each: str
+    when: str | None
     scope: Scope
-
-
-class Expanded(Passed):
-    """The list of a ``for_each``, made once."""
-
-    elements: tuple[JsonValue, ...]
 
 
 class EvaluateCall(Passed):
@@ -191,10 +188,10 @@ class ToolShape(Passed):
     timeout: float
 
 
-class PrepareTask(Passed):
+class PrepareCall(Passed):
     """The input of a task's first activity."""
 
-    task: AgentTask
+    task: TaskEnvelope
     started_at: Instant
 
 
@@ -215,3 +212,8 @@ class PreparedTask(Passed):
     """Seconds without a sign of life after which an attempt is given up."""
     continue_after: int = 0
     """Events after which the history is rolled over; 0: when the server suggests it."""
+
+
+def idempotency_key(tenant: str, task_id: str, path: str) -> str:
+    """Return the key of a step's effect. It holds no run, so it survives retry, reset and continue-as-new."""
+    return digest("effect/1", tenant, task_id, path)

@@ -142,7 +142,7 @@ def _check_steps(
 def _references_of(
     step: Step, path: str, skill: Skill, known: Mapping[str, Step], elements: frozenset[str]
 ) -> set[Path]:
-    content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "tool"})
+    content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "tool", "answer"})
     return {
         _checked(reference, f"{path}.{name}", skill, known, elements)
         for name, value in content.items()

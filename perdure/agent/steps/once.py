@@ -11,12 +11,13 @@ import datetime
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
+from perdure.model import Passed
 from perdure.stores.redis.claims import Claim, Claims, Holding
 from perdure.tools import Tool, ToolCall
 
@@ -36,11 +37,12 @@ class Unknown:
     """An attempt died around the effect, and nothing can tell whether it happened."""
 
     claim: str
-    """The claim that this is about; a person's word is valid for it alone."""
+    """The claim that this is about; what a person finds out is valid for it alone."""
+    deadline: datetime.datetime
+    """The dead attempt cannot have acted later than this."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Verdict(Passed):
     """What a person found out about an effect."""
 
     claim: str
@@ -54,7 +56,14 @@ class OnceRunner:
         self._claims = claims
 
     async def run(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], owner: str, verdict: Verdict | None
+        self,
+        tool: Tool[..., Any],
+        call: ToolCall,
+        keywords: Mapping[str, Any],
+        *,
+        tenant: str,
+        owner: str,
+        verdict: Verdict | None = None,
     ) -> Happened | Unknown:
         """Make an effect happen once.
 
@@ -62,61 +71,57 @@ class OnceRunner:
             tool: The tool.
             call: The call; its key is the same for every attempt.
             keywords: Validated arguments.
+            tenant: Whose effect it is.
             owner: This attempt.
-            verdict: What a person said about an earlier attempt.
+            verdict: What a person found out about an earlier attempt.
 
         Raises:
-            StoreUnavailable: When there is no claim to be had; nothing has happened.
-            ClaimLost: When this attempt slept through its own deadline.
-            NotDone: When the tool knows that nothing happened.
+            StoreUnavailable: The claim cannot be made; nothing has happened.
+            ClaimLost: This attempt slept through its own deadline.
+            NotDone: The tool knows that nothing happened.
         """
-        key = call.idempotency_key
-        claim = await self._claims.claim(key, owner, tool.timeout)
+        mine = _Mine(tenant, call.idempotency_key, owner)
+        claim = await self._claims.claim(*mine, tool.timeout)
         while claim.holding is Holding.THEIRS:
-            dead = claim.owner
+            dead, deadline = claim.owner, _in(claim.remaining)
             await asyncio.sleep(max(0.0, claim.remaining))
-            claim = await self._claims.take_over(key, dead, owner, tool.timeout)
+            claim = await self._claims.take_over(tenant, mine.key, dead, owner, tool.timeout)
             if claim.holding is Holding.OURS:
-                said = verdict.happened if verdict and verdict.claim == dead else None
-                found = await self._find_out(tool, call, keywords, owner, said)
+                happened = verdict.happened if verdict and verdict.claim == dead else None
+                if happened is None and tool.check is None:
+                    await self._claims.expire(*mine)
+                    return Unknown(claim=owner, deadline=deadline)
+                found = await self._find_out(tool, call, keywords, mine, happened)
                 if found is not None:
                     return found
-                claim = await self._claims.take_over(key, owner, owner, tool.timeout)
+                claim = await self._claims.take_over(tenant, mine.key, owner, owner, tool.timeout)
         if claim.holding is Holding.DONE:
             return Happened(output=_unpacked(claim.result))
-        return await self._act(tool, call, keywords, owner, claim)
+        return await self._act(tool, call, keywords, mine, claim)
 
     async def _find_out(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], owner: str, said: bool | None
-    ) -> Happened | Unknown | None:
-        """Find out what a dead attempt did; None: nothing, so this one may act."""
-        key = call.idempotency_key
-        if said is not None:
-            if not said:
-                return None
-            await self._claims.store(key, owner, _packed(None))
-            return Happened(output=None)
-        if tool.check is None:
-            await self._claims.expire(key, owner)
-            return Unknown(claim=owner)
-        try:
-            async with asyncio.timeout(tool.timeout):
-                happened, output = await tool.run_check(_until(call, tool.timeout), keywords)
-        except PerdureError:
-            await self._given_up(key, owner)
-            raise
-        except Exception as problem:
-            await self._given_up(key, owner)
-            raise failed(tool, problem) from problem
+        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], mine: "_Mine", happened: bool | None
+    ) -> Happened | None:
+        """Return what a dead attempt did, from a person or the tool's check; None: nothing, so this one may act."""
+        output: JsonValue = None
+        if happened is None:
+            try:
+                async with asyncio.timeout(tool.timeout):
+                    happened, output = await tool.run_check(_until(call, tool.timeout), keywords)
+            except PerdureError:
+                await self._given_up(mine)
+                raise
+            except Exception as problem:
+                await self._given_up(mine)
+                raise failed(tool, problem) from problem
         if not happened:
             return None
-        await self._claims.store(key, owner, _packed(output))
+        await self._claims.store(*mine, _packed(output))
         return Happened(output=output)
 
     async def _act(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], owner: str, claim: Claim
+        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], mine: "_Mine", claim: Claim
     ) -> Happened:
-        key = call.idempotency_key
         reached(CrashPoint.TOOL_CLAIMED)
         left = claim.left()
         if left <= 0:
@@ -125,12 +130,12 @@ class OnceRunner:
             async with asyncio.timeout(left):
                 returned = await tool.call(_until(call, left), keywords)
         except NotDone:
-            await self._claims.release(key, owner)
+            await self._claims.release(*mine)
             raise
         except Exception as problem:
             # It failed in the middle: the next attempt need not wait, but has to find out. One that is cancelled
             # keeps its claim: a thread or a request that it started may act until its deadline.
-            await self._given_up(key, owner)
+            await self._given_up(mine)
             if isinstance(problem, PerdureError):
                 raise
             raise failed(tool, problem) from problem
@@ -138,46 +143,69 @@ class OnceRunner:
         try:
             packed = _packed(tool.jsonable(returned))
         except (ResultTooLarge, InvalidInput) as problem:
-            packed = json.dumps({"problem": [type(problem).__name__, *problem.args]})
-        await self._stored(key, owner, packed)
+            packed = _packed_problem(problem)
+        await self._stored(mine, packed)
         reached(CrashPoint.TOOL_STORED)
         return Happened(output=_unpacked(packed))
 
-    async def _given_up(self, key: str, owner: str) -> None:
+    async def _given_up(self, mine: "_Mine") -> None:
         # With Redis away, the claim runs out by itself.
         with contextlib.suppress(StoreUnavailable):
-            await self._claims.expire(key, owner)
+            await self._claims.expire(*mine)
 
-    async def _stored(self, key: str, owner: str, packed: str) -> None:
+    async def _stored(self, mine: "_Mine", packed: str) -> None:
         for attempt in range(STORE_ATTEMPTS):
             try:
-                return await self._claims.store(key, owner, packed)
+                return await self._claims.store(*mine, packed)
             except StoreUnavailable:
                 await asyncio.sleep(1.0 if attempt + 1 < STORE_ATTEMPTS else 0.0)
         return None
 
 
+class _Mine(NamedTuple):
+    """This attempt's claim."""
+
+    tenant: str
+    key: str
+    owner: str
+
+
 def failed(tool: Tool[..., Any], problem: Exception) -> ToolFailed:
-    """Turn what a tool raised into an error of ours; a time-out says how long it was."""
+    """Turn what a tool raised into a ``ToolFailed``; a timeout is reported with its length."""
     text = f"it took longer than {tool.timeout:g} s" if isinstance(problem, TimeoutError) else str(problem)
     # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
     text = text.encode(errors="replace").decode()
     return ToolFailed(tool.name, type(problem).__name__, text)
 
 
+def _in(seconds: float) -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
+
+
 def _until(call: ToolCall, seconds: float) -> ToolCall:
-    """Give the call with its true deadline: waiting for a dead attempt's claim may have used up the first one."""
-    deadline = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
-    return call.changed(deadline=deadline)
+    """Return the call with its true deadline: waiting for a dead attempt's claim may have used up the first one."""
+    return call.changed(deadline=_in(seconds))
 
 
 def _packed(output: JsonValue) -> str:
     return json.dumps({"output": output}, ensure_ascii=False)
 
 
+def _packed_problem(problem: ResultTooLarge | InvalidInput) -> str:
+    parts = (problem.field, problem.problem) if isinstance(problem, InvalidInput) else problem.args
+    return json.dumps({"problem": type(problem).__name__, "parts": parts})
+
+
 def _unpacked(packed: str) -> JsonValue:
-    """Give a stored result; one that no step can carry is refused again, every time."""
+    """Return a stored result.
+
+    Raises:
+        InvalidInput: The tool returned what is not JSON; raised anew for every attempt.
+        ResultTooLarge: It returned more than a step can carry, or a problem that this build does not know.
+    """
     content: dict[str, Any] = json.loads(packed)
-    if "problem" in content:
-        raise ResultTooLarge(content["problem"][1])
-    return content["output"]
+    if "problem" not in content:
+        return content["output"]
+    if content["problem"] == InvalidInput.__name__:
+        raise InvalidInput(*content["parts"])
+    raise ResultTooLarge(*content["parts"])

@@ -12,30 +12,41 @@ from pydantic import JsonValue
 from perdure.agent.steps.calls import (
     ITEMS_LIMIT,
     LIST_LIMIT,
+    Asks,
+    Ended,
     EvaluateCall,
     Evaluated,
     ExpandCall,
-    Expanded,
     RecallCall,
-    RecallWish,
+    RecallTerms,
     RememberCall,
     Result,
     StepCall,
     StepContext,
-    StepOutcome,
     Value,
+    idempotency_key,
 )
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, failed
 from perdure.agent.steps.values import Values
 from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, PerdureError, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
-from perdure.identity import digest
-from perdure.questions import Question, QuestionKind
+from perdure.model import Instant, Passed
+from perdure.questions import (
+    AnswerSpec,
+    Approval,
+    EffectFate,
+    Question,
+    QuestionKind,
+    Subject,
+    TakenAnswer,
+    choice_of,
+    shortened,
+)
 from perdure.skills.shape import RecallTemplate
 from perdure.stores.redis.claims import Claims
-from perdure.tasks import Evaluation, MemoryMode, StepStatus
-from perdure.tools import Effect, Tool, Toolbox, ToolCall
+from perdure.tasks import Evaluation, StepStatus
+from perdure.tools import Tool, Toolbox, ToolCall
 
 OUTPUT_LIMIT = 1_800_000
 """Bytes of JSON that a task may give back: what Temporal takes in one payload, less the lists of its result."""
@@ -43,7 +54,22 @@ OUTPUT_LIMIT = 1_800_000
 QUESTION_LIMIT = 2_000
 """Characters of a question: it is in the history several times, and in what the UI shows."""
 
-_SKIPPED = StepOutcome(result=Result(status=StepStatus.SKIPPED))
+_SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED))
+_LISTED = Result(status=StepStatus.DONE)
+
+
+class _Reached(Passed):
+    """How far a step came before it asked: travels with its question, and comes back with the answer."""
+
+    asked: QuestionKind | None = None
+    approved: TakenAnswer | None = None
+    claim: str = ""
+    """Which claim the question was about."""
+    verdict: Verdict | None = None
+    acted: Value | None = None
+    """What the tool returned, so that it is not called again."""
+    answer: TakenAnswer | None = None
+    """To the question that its ``ask`` put."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +81,8 @@ class Attempt:
     owner: str
     """This attempt; unique among all."""
     number: int
-
-
-def idempotency_key(run: str, path: str) -> str:
-    """Give the key of a step's effect: no run id in it, so it survives retry, reset and continue-as-new."""
-    return digest("effect/1", run, path)
+    scheduled_at: Instant
+    """When the first attempt of this series was scheduled."""
 
 
 class StepRunner:
@@ -70,49 +93,61 @@ class StepRunner:
         self._once = OnceRunner(claims)
         self._values = values
 
-    async def act(self, call: StepCall, attempt: Attempt) -> StepOutcome:
+    async def act(self, call: StepCall, attempt: Attempt) -> Ended | Asks:
         """Run a tool step: resolve, ask, act, check, render what is to be remembered.
 
         Raises:
             PerdureError: When it fails; the class says whether trying again makes sense.
         """
-        step, given = call.step, call.given
+        step, so_far = call.step, _so_far(call)
+        if so_far.asked is QuestionKind.APPROVAL and so_far.approved is None:
+            return _SKIPPED
         names = await self._values.names(call.tenant, call.scope)
-        if given.acted is not None:
-            output = await self._values.get(call.tenant, given.acted)
-        else:
-            if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
-                return _SKIPPED
-            tool = self._toolbox.get(step.tool, f"{call.path}.tool")
+        if so_far.acted is not None:
+            output = await self._values.get(call.tenant, so_far.acted)
+            return await self._concluded(call, names, output, so_far.answer, attempt)
+        if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
+            return _SKIPPED
+        tool = self._toolbox.get(step.tool, f"{call.path}.tool")
+        arguments = call.arguments
+        if arguments is None:
             arguments = {name: evaluate(value, names, f"{call.path}.args.{name}") for name, value in step.args.items()}
-            keywords = tool.validate(arguments, f"{call.path}.args")
-            if step.approve is not None and not given.approved:
-                text = written(evaluate(step.approve, names, f"{call.path}.approve"))
-                return _asking(call, QuestionKind.APPROVAL, text, ("yes", "no"))
-            acted = await self._perform(tool, keywords, call, attempt)
-            if isinstance(acted, Unknown):
-                text = f"An attempt died around {tool.name}. Did its effect happen?"
-                return _asking(call, QuestionKind.UNKNOWN_EFFECT, text, ("done", "not_done"), claim=acted.claim)
-            output = acted.output
-        return await self._concluded(call, names, output, attempt)
+        keywords = tool.validate(arguments, f"{call.path}.args")
+        about = Subject(
+            tool=tool.name,
+            arguments=shortened(arguments),
+            attempted_at=attempt.scheduled_at,
+            idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
+        )
+        if step.approve is not None and so_far.approved is None:
+            text = written(evaluate(step.approve, names, f"{call.path}.approve"))
+            reached = _Reached(asked=QuestionKind.APPROVAL)
+            return _asking(call, text, about, choice_of(Approval), reached)
+        acted = await self._perform(tool, keywords, call, attempt, so_far.verdict)
+        if isinstance(acted, Unknown):
+            text = f"An attempt died around {tool.name}. Did its effect happen?"
+            reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
+            return _asking(call, text, about.changed(deadline=acted.deadline), choice_of(EffectFate), reached)
+        asks = await self._unexpected(call, names, acted.output, about)
+        return asks or await self._concluded(call, names, acted.output, None, attempt)
 
-    async def remember(self, call: RememberCall, attempt: Attempt) -> StepOutcome:
+    async def remember(self, call: RememberCall, attempt: Attempt) -> Ended:
         """Run a step that only remembers."""
         names = await self._values.names(call.tenant, call.scope)
         if call.step.when is not None and not holds(call.step.when, names, f"{call.path}.when"):
             return _SKIPPED
         items, refused = items_of(call.step.remember, names, call, attempt.run)
         _refuse_if_critical(refused, call, critical=call.step.critical)
-        return StepOutcome(result=Result(status=StepStatus.DONE), items=items, refused=refused)
+        return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)
 
-    async def wish(self, call: RecallCall) -> RecallWish | None:
-        """Give what a recall step asks for; None when its ``when`` is false."""
+    async def terms(self, call: RecallCall) -> RecallTerms | None:
+        """Return what a recall step asks for; None when its ``when`` is false."""
         step = call.step
         names = await self._values.names(call.tenant, call.scope)
         if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
             return None
         template = step.recall
-        return RecallWish(
+        return RecallTerms(
             text=written(evaluate(template.text, names, f"{call.path}.recall.text")),
             lane=template.lane,
             keys=_keys(template, names, f"{call.path}.recall"),
@@ -122,11 +157,11 @@ class StepRunner:
         )
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
-        """Make the parts of a result fit for the history."""
+        """Return the parts of a result in a form that fits the history."""
         return {name: await self._values.keep(call.tenant, value) for name, value in parts.items()}
 
-    async def expand(self, call: ExpandCall) -> Expanded:
-        """Make the list of a ``for_each``.
+    async def expand(self, call: ExpandCall) -> Ended:
+        """Return the list of a ``for_each``.
 
         Raises:
             InvalidExpression: When it is not a list.
@@ -134,9 +169,9 @@ class StepRunner:
         """
         field = f"{call.path}.for_each"
         names = await self._values.names(call.tenant, call.scope)
-        if call.block.when is not None and not holds(call.block.when, names, f"{call.path}.when"):
-            return Expanded(elements=())
-        elements = evaluate(call.block.for_each, names, field)
+        if call.when is not None and not holds(call.when, names, f"{call.path}.when"):
+            return Ended(result=_LISTED, elements=())
+        elements = evaluate(call.for_each, names, field)
         if not isinstance(elements, list):
             raise InvalidExpression(field, f"gives {type(elements).__name__}, not a list")
         size = len(json.dumps(elements).encode())
@@ -145,10 +180,10 @@ class StepRunner:
                 f"{field} gives {len(elements):,} elements in {size:,} bytes; "
                 f"at most {ITEMS_LIMIT:,} and {LIST_LIMIT:,} can be walked (give shorter elements, or split the task)"
             )
-        return Expanded(elements=tuple(elements))
+        return Ended(result=_LISTED, elements=tuple(elements))
 
     async def evaluate(self, call: EvaluateCall) -> Evaluated:
-        """Give a task's output, and whether it is what its skill promises.
+        """Return a task's output, and whether it is what its skill promises.
 
         Raises:
             ResultTooLarge: When the output is more than a task can give back.
@@ -166,19 +201,24 @@ class StepRunner:
         return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
 
     async def _perform(
-        self, tool: Tool[..., Any], keywords: Mapping[str, Any], call: StepCall, attempt: Attempt
+        self,
+        tool: Tool[..., Any],
+        keywords: Mapping[str, Any],
+        call: StepCall,
+        attempt: Attempt,
+        verdict: Verdict | None,
     ) -> Happened | Unknown:
         tool_call = ToolCall(
-            idempotency_key=idempotency_key(attempt.run, call.path),
+            idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
             deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
         )
-        if tool.effect is Effect.ONCE:
-            given = call.given
-            verdict = None if given.happened is None else Verdict(claim=given.claim, happened=given.happened)
-            return await self._once.run(tool, tool_call, keywords, attempt.owner, verdict)
+        if tool.effect.is_once:
+            return await self._once.run(
+                tool, tool_call, keywords, tenant=call.tenant, owner=attempt.owner, verdict=verdict
+            )
         try:
             async with asyncio.timeout(tool.timeout):
                 returned = await tool.call(tool_call, keywords)
@@ -188,38 +228,65 @@ class StepRunner:
             raise failed(tool, problem) from problem
         return Happened(output=tool.jsonable(returned))
 
+    async def _unexpected(
+        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, about: Subject
+    ) -> Asks | None:
+        """Return the question that an unexpected result calls for; None where the result is as expected.
+
+        Raises:
+            ExpectationFailed: The step has no question for it.
+        """
+        step = call.step
+        names = {**names, "output": output, "answer": None}
+        if step.expect is None or holds(step.expect, names, f"{call.path}.expect"):
+            return None
+        if step.ask is None:
+            raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
+        text = written(evaluate(step.ask, names, f"{call.path}.ask"))
+        kept = await self._values.keep(call.tenant, output)
+        return _asking(call, text, about, step.answer or AnswerSpec(), _Reached(asked=QuestionKind.INPUT, acted=kept))
+
     async def _concluded(
-        self, call: StepCall, names: dict[str, JsonValue], output: JsonValue, attempt: Attempt
-    ) -> StepOutcome:
-        step, answer = call.step, call.given.answer
-        names = {**names, "output": output, "answer": answer}
-        if step.expect is not None and answer is None and not holds(step.expect, names, f"{call.path}.expect"):
-            if step.ask is None:
-                raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
-            text = written(evaluate(step.ask, names, f"{call.path}.ask"))
-            kept = await self._values.keep(call.tenant, output)
-            return _asking(call, QuestionKind.INPUT, text, (), acted=kept)
-        items, refused = items_of(step.remember, names, call, attempt.run) if call.memory is MemoryMode.ON else ((), ())
+        self,
+        call: StepCall,
+        names: Mapping[str, JsonValue],
+        output: JsonValue,
+        answer: TakenAnswer | None,
+        attempt: Attempt,
+    ) -> Ended:
+        step = call.step
+        known = {**names, "output": output, "answer": answer.value if answer else None}
+        items, refused = items_of(step.remember, known, call, attempt.run) if call.memory.remembers else ((), ())
         _refuse_if_critical(refused, call, critical=step.critical)
-        parts = await self.keep(call, {"output": output} if answer is None else {"output": output, "answer": answer})
-        return StepOutcome(result=Result(status=StepStatus.DONE, parts=parts), items=items, refused=refused)
+        parts = await self.keep(call, {"output": output, **({"answer": answer.value} if answer else {})})
+        return Ended(result=Result(status=StepStatus.DONE, parts=parts), items=items, refused=refused)
 
 
-def _asking(
-    call: StepContext,
-    kind: QuestionKind,
-    text: str,
-    choices: tuple[str, ...],
-    *,
-    acted: Value | None = None,
-    claim: str = "",
-) -> StepOutcome:
+def _so_far(call: StepCall) -> _Reached:
+    """Return how far the step came before it asked, with what the answer changes."""
+    if call.resumed is None:
+        return _Reached()
+    so_far, answer = _Reached.model_validate(call.resumed.resume), call.resumed.answer
+    match so_far.asked:
+        case QuestionKind.APPROVAL:
+            return so_far.changed(approved=answer if answer.value == Approval.YES else None)
+        case QuestionKind.UNKNOWN_EFFECT if answer.value in (EffectFate.DONE, EffectFate.NOT_DONE):
+            verdict = Verdict(claim=so_far.claim, happened=answer.value == EffectFate.DONE)
+            return so_far.changed(verdict=verdict)
+        case QuestionKind.INPUT:
+            return so_far.changed(answer=answer)
+        case _:
+            return so_far
+
+
+def _asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_far: _Reached) -> Asks:
     if not text.strip():
         text = f"{call.path} asks, but its question is empty"
     elif len(text) > QUESTION_LIMIT:
         text = text[: QUESTION_LIMIT - 1] + "…"
-    question = Question(id=call.path, kind=kind, text=text, choices=choices)
-    return StepOutcome(question=question, acted=acted, claim=claim)
+    kind = so_far.asked or QuestionKind.INPUT
+    question = Question(id=call.path, kind=kind, text=text, about=about, answer=takes)
+    return Asks(question=question, resume=so_far.model_dump(mode="json"))
 
 
 def _refuse_if_critical(refused: tuple[str, ...], call: StepContext, *, critical: bool) -> None:

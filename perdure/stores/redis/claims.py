@@ -127,44 +127,46 @@ class Claims:
         self._expire = redis.register_script(_EXPIRE)
         self._release = redis.register_script(_RELEASE)
 
-    async def claim(self, key: str, owner: str, seconds: float) -> Claim:
+    async def claim(self, tenant: str, key: str, owner: str, seconds: float) -> Claim:
         """Claim an effect, or see who has it.
 
         Args:
+            tenant: Whose effect it is.
             key: The effect's idempotency key.
             owner: Who asks; unique for each attempt.
             seconds: How long the effect may take.
         """
-        return await self._ask(self._claim, key, owner, _milliseconds(seconds), self._ttl)
+        return await self._ask(self._claim, f"{tenant}:{key}", owner, _milliseconds(seconds), self._ttl)
 
-    async def take_over(self, key: str, expected: str, owner: str, seconds: float) -> Claim:
+    async def take_over(self, tenant: str, key: str, expected: str, owner: str, seconds: float) -> Claim:
         """Take the claim of an owner whose deadline has passed, or renew our own.
 
         Args:
+            tenant: Whose effect it is.
             key: The effect's idempotency key.
             expected: The owner that was seen; if it is another one by now, the claim stays with them.
             owner: Who asks.
             seconds: How long the effect may take from now.
         """
-        return await self._ask(self._take_over, key, owner, _milliseconds(seconds), self._ttl, expected)
+        return await self._ask(self._take_over, f"{tenant}:{key}", owner, _milliseconds(seconds), self._ttl, expected)
 
-    async def store(self, key: str, owner: str, result: str) -> None:
+    async def store(self, tenant: str, key: str, owner: str, result: str) -> None:
         """Keep the result of an effect that happened; said twice, it is the same.
 
         Raises:
             ClaimLost: When somebody else has the claim.
         """
-        claim = await self._ask(self._store, key, owner, result, self._ttl)
+        claim = await self._ask(self._store, f"{tenant}:{key}", owner, result, self._ttl)
         if claim.holding is Holding.THEIRS:
             raise ClaimLost("another attempt took this effect over before its result was stored")
 
-    async def expire(self, key: str, owner: str) -> None:
+    async def expire(self, tenant: str, key: str, owner: str) -> None:
         """Say that nothing is going on any more, though what happened is not known."""
-        await self._ask(self._expire, key, owner)
+        await self._ask(self._expire, f"{tenant}:{key}", owner)
 
-    async def release(self, key: str, owner: str) -> None:
+    async def release(self, tenant: str, key: str, owner: str) -> None:
         """Give the claim back: nothing happened."""
-        await self._ask(self._release, key, owner)
+        await self._ask(self._release, f"{tenant}:{key}", owner)
 
     async def _ask(self, script: Any, key: str, *arguments: str | int) -> Claim:
         asked_at = time.clock_gettime(_CLOCK)

@@ -1,12 +1,12 @@
 """What a person reads in the Temporal UI."""
 
 from perdure.agent.display import details
-from perdure.questions import Question, QuestionKind
+from perdure.questions import Approval, Question, QuestionKind, choice_of
 from perdure.tasks import Phase, Progress, RecallSummary
 
 
 def test_details_say_where_it_is_what_it_waits_for_and_what_it_recalled() -> None:
-    question = Question(id="a[1].b", kind=QuestionKind.APPROVAL, text="Go on?", choices=("yes", "no"))
+    question = Question(id="a[1].b", kind=QuestionKind.APPROVAL, text="Go on?", answer=choice_of(Approval))
     progress = Progress(
         task_id="t",
         skill="audit",

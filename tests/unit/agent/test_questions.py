@@ -6,10 +6,10 @@ import pytest
 
 from perdure.agent.questions import Questions
 from perdure.errors import InvalidAnswer
-from perdure.questions import Answer, Question, QuestionKind
+from perdure.questions import Answer, Approval, Question, QuestionKind, choice_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-QUESTION = Question(id="a", kind=QuestionKind.APPROVAL, text="?", choices=("yes", "no"))
+QUESTION = Question(id="a", kind=QuestionKind.APPROVAL, text="?", answer=choice_of(Approval))
 
 
 def test_an_answer_must_fit_what_is_open() -> None:
@@ -20,10 +20,11 @@ def test_an_answer_must_fit_what_is_open() -> None:
     with pytest.raises(InvalidAnswer, match=r"'maybe' is no choice .choose yes or no"):
         questions.check(Answer(question_id="a", value="maybe"))
     questions.check(Answer(question_id="a", value="yes"))
-    questions.answer(Answer(question_id="a", value="yes"))
-    questions.answer(Answer(question_id="a", value="no"))
+    questions.answer(Answer(question_id="a", value="yes"), NOW)
+    questions.answer(Answer(question_id="a", value="no"), NOW)
     assert questions.open == ()
-    assert questions.take("a").value == "yes"
+    taken = questions.take(QUESTION)
+    assert (taken.value, taken.at) == ("yes", NOW)
     with pytest.raises(InvalidAnswer, match="'a' is answered already"):
         questions.check(Answer(question_id="a", value="yes"))
     assert questions.named(QUESTION, NOW).id == "a#2"
@@ -32,7 +33,7 @@ def test_an_answer_must_fit_what_is_open() -> None:
 def test_in_a_replay_an_answer_can_come_before_its_question() -> None:
     questions = Questions(())
     named = questions.named(QUESTION, NOW)
-    questions.answer(Answer(question_id="a", value="yes"))
+    questions.answer(Answer(question_id="a", value="yes"), NOW)
     questions.ask(named)
     assert questions.open == ()
     assert questions.is_answered("a")
@@ -42,9 +43,39 @@ def test_a_question_that_is_being_announced_can_be_answered() -> None:
     questions = Questions(())
     named = questions.named(QUESTION, NOW)
     questions.check(Answer(question_id="a", value="yes"))
-    questions.answer(Answer(question_id="a", value="yes"))
+    questions.answer(Answer(question_id="a", value="yes"), NOW)
     with pytest.raises(InvalidAnswer, match="'a' is answered already"):
         questions.check(Answer(question_id="a", value="no"))
     questions.ask(named)
     assert questions.is_answered("a")
     assert questions.open == ()
+
+
+def test_a_question_from_another_build_is_shown_and_answered_as_text() -> None:
+    strange = Question.model_validate(
+        {"id": "b", "kind": "policy", "text": "?", "answer": {"type": "signature", "curve": 1}, "weight": 3}
+    )
+    questions = Questions(())
+    questions.ask(questions.named(strange, NOW))
+    assert [one.kind for one in questions.open] == ["policy"]
+    answer = Answer(question_id="b", value="signed")
+    questions.check(answer)
+    questions.answer(answer, NOW)
+    assert questions.take(strange).value == "signed"
+
+
+def test_an_answer_with_an_unknown_field_is_refused_and_its_question_stays_open() -> None:
+    questions = Questions(())
+    questions.ask(questions.named(QUESTION, NOW))
+    answer = Answer.model_validate({"question_id": "a", "value": "yes", "bye": "me"})
+    with pytest.raises(InvalidAnswer, match=r"PRD106 bye: is not a field here .did you mean 'by'"):
+        questions.check(answer)
+    assert [one.id for one in questions.open] == ["a"]
+
+
+def test_several_questions_can_be_on_their_way_at_once() -> None:
+    questions = Questions(())
+    first, second = questions.named(QUESTION, NOW), questions.named(QUESTION, NOW)
+    assert (first.id, second.id) == ("a", "a#2")
+    for one in (first, second):
+        questions.check(Answer(question_id=one.id, value="no"))

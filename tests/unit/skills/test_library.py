@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from perdure.errors import InvalidInput
+from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.library import SkillLibrary, read_skill
 from perdure.skills.shape import ForEach, MemoryTemplate, RecallStep, RecordTemplate, RememberStep, ToolStep
 
@@ -137,3 +138,41 @@ def test_a_few_lines_of_aliases_cannot_exhaust_the_process() -> None:
 def test_a_huge_document_is_refused_before_it_is_read() -> None:
     with pytest.raises(InvalidInput, match="PRD102 skill: has 50,000,009 characters"):
         read_skill("name: x\n#" + "x" * 50_000_000)
+
+
+ASKING = "name: x\nsteps: [{{id: a, tool: t, expect: '${{true}}', ask: 'Which?', answer: {answer}}}]"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("integer", AnswerSpec(type=AnswerType.INTEGER)),
+        ("{type: yes_no}", AnswerSpec(type=AnswerType.YES_NO)),
+        ("{type: choice, choices: [a, '${b']}", AnswerSpec(type=AnswerType.CHOICE, choices=("a", "${b"))),
+    ],
+)
+def test_a_step_declares_which_answers_it_takes(answer: str, expected: AnswerSpec) -> None:
+    step = read_skill(ASKING.format(answer=answer)).steps[0]
+    assert isinstance(step, ToolStep)
+    assert step.answer == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("intger", r"steps\[0\].answer.type: 'intger' is no choice \(did you mean 'integer'\?\)"),
+        ("{typ: text}", r"steps\[0\].answer.typ: is not a field here \(did you mean 'type'\?\)"),
+        ("choice", r"steps\[0\].answer: has no choices"),
+        ("{choices: [a]}", r"steps\[0\].answer: has choices \(write type: choice\)"),
+        ("{type: choice, choices: [a, a]}", r"steps\[0\].answer.choices: has a duplicate"),
+        ("3", r"steps\[0\].answer: is a number"),
+    ],
+)
+def test_a_wrong_answer_type_is_named(answer: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(ASKING.format(answer=answer))
+
+
+def test_an_answer_type_needs_a_question() -> None:
+    with pytest.raises(InvalidInput, match=r"steps\[0\].answer: belongs to a question"):
+        read_skill("name: x\nsteps: [{id: a, tool: t, answer: integer}]")

@@ -1,6 +1,6 @@
 """A task waits for people: approval, input, failures, effects of unknown fate; and can be cancelled."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -8,6 +8,8 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpda
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from perdure import Answer
+from perdure.agent.steps.calls import idempotency_key
+from perdure.questions import AnswerType, Question
 from perdure.tasks import Phase, Progress
 from tests.support.harness import Bench
 from tests.support.waiting import progress_of, question_of
@@ -147,3 +149,60 @@ async def test_a_task_can_be_cancelled_while_it_works_and_while_it_waits(agents:
         assert isinstance(caught.value.cause, CancelledError)
         progress = await handle.query("progress", result_type=Progress)
         assert (progress.phase, progress.questions) == (Phase.CANCELLED, ())
+
+
+TYPED = """
+steps:
+  - {id: a, tool: echo, args: {value: {seats: null}}, expect: "${output.seats != null}", ask: "How many seats?",
+     answer: integer}
+output: {answer: "${steps.a.answer}", next: "${steps.a.answer + 1}"}
+"""
+
+
+async def test_an_answer_has_the_type_that_its_step_declares(agents: Bench) -> None:
+    handle = await agents.start(agents.task(agents.skill(TYPED)))
+    await question_of(handle)
+    assert "PRD106 value: 'many' is not an integer (write digits: 42)" in await refused(handle, "a", "many")
+    with pytest.raises(WorkflowUpdateFailedError) as caught:
+        await handle.execute_update("answer", {"question_id": "a", "value": 42, "bye": "me"})
+    assert "PRD106 bye: is not a field here (did you mean 'by'?)" in str(caught.value.cause)
+    [question] = await handle.query("questions", result_type=tuple[Question, ...])
+    assert (question.id, question.answer.type) == ("a", AnswerType.INTEGER), "it is still open"
+    await answer(handle, "a", " 42 ")
+    assert (await handle.result()).output == {"answer": 42, "next": 43}
+
+
+async def test_a_question_says_what_it_is_about(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: '{'x' * 600}'}}}}]")
+    task = agents.task(skill)
+    handle = await agents.start(task)
+    about = (await question_of(handle)).about
+    assert about is not None
+    assert (about.tool, len(about.arguments)) == ("breaks", 500)
+    assert about.arguments.startswith(f'{{"ledger": "{ledger}"')
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    assert about.idempotency_key == idempotency_key(tenant, task.task_id, "a")
+    assert about.attempted_at is not None
+    assert about.deadline is not None
+    assert about.attempted_at <= about.deadline <= datetime.now(UTC) + timedelta(seconds=5)
+    await answer(handle, "a", "done")
+    await handle.result()
+
+
+async def test_who_answered_what_and_when_is_in_the_session(agents: Bench) -> None:
+    skill = agents.skill(
+        "steps:\n"
+        "  - {id: a, tool: echo, args: {value: 1}, approve: 'Go on?', expect: '${false}', ask: 'Which?'}\n"
+        "  - {id: b, tool: big, args: {size: 2100000}, on_failure: ask}"
+    )
+    task = agents.task(skill)
+    handle = await agents.start(task)
+    for question, value in (("a", "yes"), ("a#2", "this"), ("b", "retry"), ("b#2", "skip")):
+        await question_of(handle, question)
+        await answer(handle, question, value)
+    assert (await handle.result()).skipped == 1
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    episodes = [one.text for one in await agents.services.episodes.recent(tenant, task.session, 20)]
+    for start in ("a: yes (answered by me at 20", "a: this (answered by me", "b: retry (ans", "b: skip (answered by"):
+        assert any(text.startswith(start) for text in episodes), episodes

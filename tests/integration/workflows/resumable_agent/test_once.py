@@ -10,6 +10,7 @@ import pytest
 
 from perdure import ToolCall, tool
 from perdure.agent.steps.once import Happened, OnceRunner
+from perdure.errors import InvalidInput, PerdureError, ResultTooLarge
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
 from tests.conftest import Servers
@@ -46,12 +47,12 @@ async def test_what_a_cancelled_attempt_started_may_act_until_its_deadline(claim
         return 1
 
     runner, this = OnceRunner(claims), call(2.0)
-    cancelled = asyncio.create_task(runner.run(act, this, {}, "first", None))
+    cancelled = asyncio.create_task(runner.run(act, this, {}, tenant="t", owner="first"))
     await started.get()
     cancelled.cancel()
     with pytest.raises(asyncio.CancelledError):
         await cancelled
-    second = asyncio.create_task(runner.run(act, this, {}, "second", None))
+    second = asyncio.create_task(runner.run(act, this, {}, tenant="t", owner="second"))
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.5):
             await started.get()
@@ -71,7 +72,34 @@ async def test_the_deadline_that_a_tool_is_told_is_its_own(claims: Claims) -> No
 
     left: list[float] = []
     this = call(1.0)
-    await claims.claim(this.idempotency_key, "dead", 1.0)
-    await OnceRunner(claims).run(act, this, {}, "ours", None)
+    await claims.claim("t", this.idempotency_key, "dead", 1.0)
+    await OnceRunner(claims).run(act, this, {}, tenant="t", owner="ours")
     assert len(left) == 2
     assert all(0.5 < seconds <= 1.0 for seconds in left)
+
+
+@pytest.mark.parametrize(
+    ("result", "kind", "message"),
+    [
+        ("x" * 2_000_001, ResultTooLarge, "PRD110 tool 'act' returned 2,000,003 bytes"),
+        (float("nan"), InvalidInput, "PRD100 tool act: returned float that is not JSON"),
+    ],
+)
+async def test_a_result_that_no_step_can_carry_is_refused_as_what_it_is_for_each_attempt(
+    claims: Claims, result: object, kind: type[PerdureError], message: str
+) -> None:
+    calls: list[int] = []
+
+    @tool(effect="once", timeout=1.0)
+    async def act() -> object:
+        calls.append(1)
+        return result
+
+    this, messages = call(1.0), list[str]()
+    for owner in ("first", "second"):
+        with pytest.raises(kind) as caught:
+            await OnceRunner(claims).run(act, this, {}, tenant="t", owner=owner)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+    assert messages[0].startswith(message)
+    assert calls == [1]

@@ -14,7 +14,7 @@ from temporalio.exceptions import (
     TimeoutType,
 )
 
-from perdure.questions import Question, QuestionKind
+from perdure.questions import Approval, Question, QuestionKind, choice_of
 from perdure.tasks import TaskResult
 from worker.cli.following import how_to_answer, result_in
 from worker.cli.output import Exit, counted, reason_of, status_of
@@ -63,7 +63,7 @@ def test_a_failed_task_has_left_its_result() -> None:
 
 
 def test_the_command_that_answers_can_be_pasted_into_a_shell() -> None:
-    question = Question(id="rows[0].a*", kind=QuestionKind.APPROVAL, text="May it?", choices=("yes", "no"))
+    question = Question(id="rows[0].a*", kind=QuestionKind.APPROVAL, text="May it?", answer=choice_of(Approval))
     first, second = how_to_answer("task-1", question).splitlines()
 
     assert first == "? May it? [yes | no]"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.agent.skill_plan import Cursor, ended, entered, here, leaves, scope
+from perdure.agent.cursor import Cursor, ended, entered, here, leaves, scope
 from perdure.agent.steps.calls import Result, TaskFacts, Value
 from perdure.skills.shape import ForEach, Skill, Step, ToolStep
 from perdure.tasks import StepStatus

@@ -1,0 +1,89 @@
+"""What a task does next: a plan decides, from the task's state alone; the workflow runs what it says. Pure.
+
+The workflow asks ``next`` after every change, starts the actions that it returns, each in its branch, and hands every
+outcome back as a new state. Actions of different branches are on their way at the same time. A plan that thinks with a
+model fits in here: its turn is an action, the tool calls of the turn are actions in branches of their own, and
+``ended`` keeps their results for the next turn in the branches' positions.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from perdure.agent.state import TaskState
+from perdure.agent.steps.calls import Ended, EvaluateCall, ToolShape
+from perdure.model import Instant, Passed
+from perdure.questions import Question, TakenAnswer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """Something to do in a branch: one activity."""
+
+    branch: str
+    path: str
+    """Its place in the plan: ``audit[12].inspect``; unique in the task, as it names the effect."""
+    activity: str = ""
+    call: Passed | None = None
+    """The activity's input, with templates and the scope of their names, or with literal arguments."""
+    tool: ToolShape | None = None
+    """What decides its timeouts; None: a step without a tool."""
+    known: Ended | None = None
+    """Its outcome, where nothing has to run to know it."""
+    summary: str = ""
+    """What the Temporal UI shows; empty: the path."""
+    is_step: bool = True
+    """Whether it counts against the task's limit of steps."""
+    critical: bool = False
+    """Whether what it remembers must be searchable before the branch goes on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """Start these actions, each in a branch that is free; none: wait for what is on its way."""
+
+    actions: tuple[Action, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """Put a question to a person, in a branch that is free."""
+
+    branch: str
+    question: Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finish:
+    """End the task."""
+
+    problem: str = ""
+    """Why it failed; empty: it completed."""
+    evaluation: EvaluateCall | None = None
+    """What makes its output; None: ``output`` is it."""
+    output: JsonValue = None
+
+
+class Plan(Protocol):
+    """What decides about a task. Every method is pure: a replay calls them again, with the same states."""
+
+    def begin(self, state: TaskState) -> TaskState:
+        """Return the state of a task that is prepared, with its first branches."""
+        ...
+
+    def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
+        """Return what to do now. Branches with a ``path`` are busy."""
+        ...
+
+    def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
+        """Return the state after a branch's action has ended; the branch is free again."""
+        ...
+
+    def failed(self, state: TaskState, branch: str, problem: str) -> TaskState:
+        """Return the state after a branch's action has failed for good; the branch is free again."""
+        ...
+
+    def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
+        """Return the state after a person answered what the plan asked; the branch is free again."""
+        ...
