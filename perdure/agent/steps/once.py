@@ -54,11 +54,19 @@ class OnceRunner:
         self._claims = claims
 
     async def run(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], owner: str, verdict: Verdict | None
+        self,
+        tenant: str,
+        tool: Tool[..., Any],
+        call: ToolCall,
+        keywords: Mapping[str, Any],
+        owner: str,
+        *,
+        verdict: Verdict | None,
     ) -> Happened | Unknown:
         """Make an effect happen once.
 
         Args:
+            tenant: Whose effect it is.
             tool: The tool.
             call: The call; its key is the same for every attempt.
             keywords: Validated arguments.
@@ -71,50 +79,64 @@ class OnceRunner:
             NotDone: When the tool knows that nothing happened.
         """
         key = call.idempotency_key
-        claim = await self._claims.claim(key, owner, tool.timeout)
+        claim = await self._claims.claim(tenant, key, owner, tool.timeout)
         while claim.holding is Holding.THEIRS:
             dead = claim.owner
             await asyncio.sleep(max(0.0, claim.remaining))
-            claim = await self._claims.take_over(key, dead, owner, tool.timeout)
+            claim = await self._claims.take_over(tenant, key, dead, owner, tool.timeout)
             if claim.holding is Holding.OURS:
                 said = verdict.happened if verdict and verdict.claim == dead else None
-                found = await self._find_out(tool, call, keywords, owner, said)
+                found = await self._find_out(tenant, tool, call, keywords, owner, said=said)
                 if found is not None:
                     return found
-                claim = await self._claims.take_over(key, owner, owner, tool.timeout)
+                claim = await self._claims.take_over(tenant, key, owner, owner, tool.timeout)
         if claim.holding is Holding.DONE:
             return Happened(output=_unpacked(claim.result))
-        return await self._act(tool, call, keywords, owner, claim)
+        return await self._act(tenant, tool, call, keywords, owner, claim=claim)
 
     async def _find_out(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], owner: str, said: bool | None
+        self,
+        tenant: str,
+        tool: Tool[..., Any],
+        call: ToolCall,
+        keywords: Mapping[str, Any],
+        owner: str,
+        *,
+        said: bool | None,
     ) -> Happened | Unknown | None:
         """Find out what a dead attempt did; None: nothing, so this one may act."""
         key = call.idempotency_key
         if said is not None:
             if not said:
                 return None
-            await self._claims.store(key, owner, _packed(None))
+            await self._claims.store(tenant, key, owner, _packed(None))
             return Happened(output=None)
         if tool.check is None:
-            await self._claims.expire(key, owner)
+            await self._claims.expire(tenant, key, owner)
             return Unknown(claim=owner)
         try:
             async with asyncio.timeout(tool.timeout):
                 happened, output = await tool.run_check(_until(call, tool.timeout), keywords)
         except PerdureError:
-            await self._given_up(key, owner)
+            await self._given_up(tenant, key, owner)
             raise
         except Exception as problem:
-            await self._given_up(key, owner)
+            await self._given_up(tenant, key, owner)
             raise failed(tool, problem) from problem
         if not happened:
             return None
-        await self._claims.store(key, owner, _packed(output))
+        await self._claims.store(tenant, key, owner, _packed(output))
         return Happened(output=output)
 
     async def _act(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], owner: str, claim: Claim
+        self,
+        tenant: str,
+        tool: Tool[..., Any],
+        call: ToolCall,
+        keywords: Mapping[str, Any],
+        owner: str,
+        *,
+        claim: Claim,
     ) -> Happened:
         key = call.idempotency_key
         reached(CrashPoint.TOOL_CLAIMED)
@@ -125,12 +147,12 @@ class OnceRunner:
             async with asyncio.timeout(left):
                 returned = await tool.call(_until(call, left), keywords)
         except NotDone:
-            await self._claims.release(key, owner)
+            await self._claims.release(tenant, key, owner)
             raise
         except Exception as problem:
             # It failed in the middle: the next attempt need not wait, but has to find out. One that is cancelled
             # keeps its claim: a thread or a request that it started may act until its deadline.
-            await self._given_up(key, owner)
+            await self._given_up(tenant, key, owner)
             if isinstance(problem, PerdureError):
                 raise
             raise failed(tool, problem) from problem
@@ -139,19 +161,19 @@ class OnceRunner:
             packed = _packed(tool.jsonable(returned))
         except (ResultTooLarge, InvalidInput) as problem:
             packed = json.dumps({"problem": [type(problem).__name__, *problem.args]})
-        await self._stored(key, owner, packed)
+        await self._stored(tenant, key, owner, packed)
         reached(CrashPoint.TOOL_STORED)
         return Happened(output=_unpacked(packed))
 
-    async def _given_up(self, key: str, owner: str) -> None:
+    async def _given_up(self, tenant: str, key: str, owner: str) -> None:
         # With Redis away, the claim runs out by itself.
         with contextlib.suppress(StoreUnavailable):
-            await self._claims.expire(key, owner)
+            await self._claims.expire(tenant, key, owner)
 
-    async def _stored(self, key: str, owner: str, packed: str) -> None:
+    async def _stored(self, tenant: str, key: str, owner: str, packed: str) -> None:
         for attempt in range(STORE_ATTEMPTS):
             try:
-                return await self._claims.store(key, owner, packed)
+                return await self._claims.store(tenant, key, owner, packed)
             except StoreUnavailable:
                 await asyncio.sleep(1.0 if attempt + 1 < STORE_ATTEMPTS else 0.0)
         return None

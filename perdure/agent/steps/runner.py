@@ -57,9 +57,9 @@ class Attempt:
     number: int
 
 
-def idempotency_key(run: str, path: str) -> str:
-    """Give the key of a step's effect: no run id in it, so it survives retry, reset and continue-as-new."""
-    return digest("effect/1", run, path)
+def idempotency_key(tenant: str, task_id: str, path: str) -> str:
+    """Return the key of a step's effect: no run id in it, so it survives retry, reset and continue-as-new."""
+    return digest("effect/1", tenant, task_id, path)
 
 
 class StepRunner:
@@ -169,7 +169,7 @@ class StepRunner:
         self, tool: Tool[..., Any], keywords: Mapping[str, Any], call: StepCall, attempt: Attempt
     ) -> Happened | Unknown:
         tool_call = ToolCall(
-            idempotency_key=idempotency_key(attempt.run, call.path),
+            idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
@@ -178,7 +178,7 @@ class StepRunner:
         if tool.effect is Effect.ONCE:
             given = call.given
             verdict = None if given.happened is None else Verdict(claim=given.claim, happened=given.happened)
-            return await self._once.run(tool, tool_call, keywords, attempt.owner, verdict)
+            return await self._once.run(call.tenant, tool, tool_call, keywords, attempt.owner, verdict=verdict)
         try:
             async with asyncio.timeout(tool.timeout):
                 returned = await tool.call(tool_call, keywords)

@@ -3,9 +3,8 @@
 from redis.asyncio import Redis
 
 from perdure.stores.redis.connection import ask
+from perdure.stores.redis.keys import TENANT_KEY
 from perdure.stores.tenant_key import TenantKey
-
-_KEY = "perdure:tenant-key"
 
 
 class Installation:
@@ -21,5 +20,5 @@ class Installation:
             TenantKeyMismatch: The data was written under another key.
             StoreUnavailable: Redis does not answer.
         """
-        await ask(self._redis, "SET", _KEY, key.fingerprint, "NX")
-        key.require(await ask(self._redis, "GET", _KEY))
+        await ask(self._redis, "SET", TENANT_KEY, key.fingerprint, "NX")
+        key.require(await ask(self._redis, "GET", TENANT_KEY))

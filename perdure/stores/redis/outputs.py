@@ -8,25 +8,43 @@ from typing import cast
 
 from pydantic import JsonValue
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
-from perdure.errors import ResultTooLarge, StoreUnavailable
+from perdure.errors import ResultTooLarge
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import INDEXED, Script
 
 CACHE_BYTES = 32_000_000
 """What a process keeps of them in memory: sixteen of the largest."""
 
+_KEEP = (
+    INDEXED
+    + """
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+indexed(KEYS[2], KEYS[1], tonumber(ARGV[2]))
+"""
+)
+_GET = (
+    INDEXED
+    + """
+local value = redis.call('GETEX', KEYS[1], 'PX', ARGV[1])
+if value then indexed(KEYS[2], KEYS[1], tonumber(ARGV[1])) end
+return value
+"""
+)
+
 
 class Outputs:
-    """Values by digest, one name space for each tenant.
+    """Values by digest, apart for each tenant.
 
     Args:
-        redis: A client with ``decode_responses=True``.
+        redis: A client made with ``connect``.
         ttl: How long a value is kept after its last use. It must outlive the tasks that refer to it.
     """
 
     def __init__(self, redis: Redis, ttl: datetime.timedelta) -> None:
-        self._redis = redis
-        self._ttl = ttl
+        self._ttl = int(ttl.total_seconds() * 1000)
+        self._keep = Script(redis, _KEEP)
+        self._get = Script(redis, _GET)
         self._cache: OrderedDict[str, str] = OrderedDict()
         self._cached = 0
 
@@ -40,28 +58,22 @@ class Outputs:
             StoreUnavailable: When Redis does not answer.
         """
         reference = hashlib.sha256(encoded.encode()).hexdigest()
-        key = _key(tenant, reference)
-        try:
-            await self._redis.set(key, encoded, px=self._ttl)
-        except (RedisError, OSError) as problem:
-            raise StoreUnavailable("redis", type(problem).__name__) from problem
+        key = keys.output(tenant, reference)
+        await self._keep([key, keys.index(tenant)], encoded, self._ttl)
         self._remember(key, encoded)
         return reference
 
     async def get(self, tenant: str, reference: str) -> JsonValue:
-        """Give a value back.
+        """Return a value that was kept.
 
         Raises:
             StoreUnavailable: When Redis does not answer.
             ResultTooLarge: When the value has outlived its time, so the step that made it has to run again.
         """
-        key = _key(tenant, reference)
+        key = keys.output(tenant, reference)
         encoded = self._cache.get(key)
         if encoded is None:
-            try:
-                encoded = cast("str | None", await self._redis.getex(key, px=self._ttl))
-            except (RedisError, OSError) as problem:
-                raise StoreUnavailable("redis", type(problem).__name__) from problem
+            encoded = cast("str | None", await self._get([key, keys.index(tenant)], self._ttl))
             if encoded is None:
                 raise ResultTooLarge(f"the value {reference[:12]} was too large for the history and is no longer kept")
             self._remember(key, encoded)
@@ -75,7 +87,3 @@ class Outputs:
             self._cached += len(encoded)
         while self._cached > CACHE_BYTES:
             self._cached -= len(self._cache.popitem(last=False)[1])
-
-
-def _key(tenant: str, reference: str) -> str:
-    return f"perdure:output:{{{tenant}}}:{reference}"

@@ -12,6 +12,7 @@ from perdure.errors import LeaseLost
 from perdure.memory.door import Door
 from perdure.memory.retention import RetentionRules
 from perdure.models.embedding.hashing import HashingEmbedder
+from perdure.stores.redis import keys
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
@@ -76,7 +77,7 @@ async def read(servers: Servers, tenant: str) -> str:
 
 def _until_leased(servers: Servers, tenant: str) -> None:
     with SyncRedis.from_url(servers.redis_url) as redis:
-        while not redis.exists(f"perdure:{tenant}:lease"):
+        while not redis.exists(keys.lease(tenant)):
             pass
 
 
@@ -121,7 +122,7 @@ async def test_whoever_slept_past_the_lease_does_not_erase_what_became_due(
 
     async def read_and_sleep(self: LongTerm, tenant: str) -> datetime | None:
         found = await read(self, tenant)
-        await redis.delete(f"perdure:{tenant}:lease")
+        await redis.delete(keys.lease(tenant))
         await due.lower(tenant, moment)
         return found
 

@@ -46,12 +46,12 @@ async def test_what_a_cancelled_attempt_started_may_act_until_its_deadline(claim
         return 1
 
     runner, this = OnceRunner(claims), call(2.0)
-    cancelled = asyncio.create_task(runner.run(act, this, {}, "first", None))
+    cancelled = asyncio.create_task(runner.run("t_once", act, this, {}, "first", verdict=None))
     await started.get()
     cancelled.cancel()
     with pytest.raises(asyncio.CancelledError):
         await cancelled
-    second = asyncio.create_task(runner.run(act, this, {}, "second", None))
+    second = asyncio.create_task(runner.run("t_once", act, this, {}, "second", verdict=None))
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.5):
             await started.get()
@@ -71,7 +71,7 @@ async def test_the_deadline_that_a_tool_is_told_is_its_own(claims: Claims) -> No
 
     left: list[float] = []
     this = call(1.0)
-    await claims.claim(this.idempotency_key, "dead", 1.0)
-    await OnceRunner(claims).run(act, this, {}, "ours", None)
+    await claims.claim("t_once", this.idempotency_key, "dead", 1.0)
+    await OnceRunner(claims).run("t_once", act, this, {}, "ours", verdict=None)
     assert len(left) == 2
     assert all(0.5 < seconds <= 1.0 for seconds in left)
