@@ -9,15 +9,14 @@ import structlog
 from perdure.agent.steps.calls import AnnounceCall, StepCall, StepOutcome
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import StoreUnavailable
-from perdure.stores.journal.lines import EpisodeLine
-from perdure.stores.journal.log import Mirror
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.spool import Spool
 from perdure.tasks import MemoryMode
 
 _log = structlog.get_logger(__name__)
 
 PATIENCE = 2.0
-"""Seconds that an episode may hold a step up; then it goes to the mirror."""
+"""Seconds that an episode may hold a step up; then it goes to the spool."""
 
 _IMPORTANCE = {EpisodeKind.TOOL: 0.3, EpisodeKind.ERROR: 0.8, EpisodeKind.DECISION: 0.9}
 
@@ -28,11 +27,11 @@ _INSIGHT = 200
 class StepNotes:
     """Writes what became of each step into its session."""
 
-    def __init__(self, episodes: Episodes, mirror: Mirror) -> None:
+    def __init__(self, episodes: Episodes, spool: Spool) -> None:
         self._episodes = episodes
-        self._mirror = mirror
+        self._spool = spool
         self.waiting = asyncio.Event()
-        """Set whenever an episode was left in the mirror, to wait for Redis."""
+        """Set whenever an episode was left in the spool, to wait for Redis."""
 
     async def done(self, call: StepCall, run: str, outcome: StepOutcome) -> None:
         """Note what a step gave, and what a person said to it."""
@@ -69,7 +68,7 @@ class StepNotes:
                 await self._episodes.append(tenant, session, episode)
         except (StoreUnavailable, TimeoutError):
             try:
-                await self._mirror.append(tenant, EpisodeLine(session=session, episode=episode))
+                await self._spool.append(tenant, session, episode)
                 self.waiting.set()
             except StoreUnavailable as problem:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))

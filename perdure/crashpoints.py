@@ -18,22 +18,24 @@ class CrashPoint(StrEnum):
     """Every commit point there is."""
 
     SUBMIT_MIRRORED = "submit.mirrored"
-    """The batch is in the mirror; its job is not started."""
+    """The batch is in the journal; its job is not started."""
     SUBMIT_STARTED = "submit.started"
-    """The job is started; its submitter has not been told."""
+    """The job is started; its submitter does not know yet."""
     PLAN_DECIDED = "plan.decided"
     APPLY_LEASED = "apply.leased"
+    CHANGE_JOURNALED = "change.journaled"
+    """The change is in the journal; nothing of it is in the store."""
     APPLY_HALF_WRITTEN = "apply.half_written"
     """Some objects of the batch are written, the others are not."""
     APPLY_WRITTEN = "apply.written"
-    """All are written; Temporal has not been told."""
+    """All are written; Temporal does not know yet."""
     CONFIRM_READ = "confirm.read"
     TOOL_CLAIMED = "tool.claimed"
     """A once effect is claimed; nothing has happened yet."""
     TOOL_ACTED = "tool.acted"
     """The effect happened; its result is not stored."""
     TOOL_STORED = "tool.stored"
-    """The result is stored; Temporal has not been told."""
+    """The result is stored; Temporal does not know yet."""
     FORGET_LOGGED = "forget.logged"
     """The deletion lines are written; nothing is tombstoned or purged yet."""
     FORGET_TOMBSTONED = "forget.tombstoned"
@@ -56,7 +58,7 @@ _points = _armed(os.environ.get(VARIABLE, ""))
 
 
 def reached(point: CrashPoint) -> None:
-    """Say that a commit point was reached; dies here if the point is armed."""
+    """Mark that a commit point was reached; the process dies here if the point is armed."""
     if point not in _points:
         return
     _calls[point] += 1

@@ -14,6 +14,7 @@ PerdureError
 ├── StoreUnavailable        PRD200  a server or a disk does not answer; tried again
 ├── EmbeddingMismatch       PRD201  a collection was made with another embedding model
 ├── TenantKeyMismatch       PRD202  the key does not open the data that is there
+├── JournalMismatch         PRD203  the journal folder here is not the one that the installation shares
 ├── LocalServersError       PRD210  the local servers (localservers.problems)
 │   ├── ServerNotFound      PRD211  with each route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
@@ -21,7 +22,8 @@ PerdureError
 ├── VersionConflict         PRD300  somebody else changed the memory; planned again
 ├── LeaseLost               PRD301  the tenant's lease is no longer ours; tried again
 ├── ClaimLost               PRD302  another attempt owns this effect now; tried again
-└── NotDone                 PRD303  a tool knows that nothing happened; tried again
+├── NotDone                 PRD303  a tool knows that nothing happened; tried again
+└── TenantErased            PRD304  the user was erased after the change was accepted
 """
 
 from typing import ClassVar
@@ -125,7 +127,7 @@ class StoreUnavailable(PerdureError):
     """A server or a disk did not answer.
 
     Args:
-        store: The server's name: ``redis``, ``weaviate``, ``mirror`` …
+        store: The server's name: ``redis``, ``weaviate``, ``journal`` …
         problem: What the client reported, without any content.
     """
 
@@ -147,6 +149,24 @@ class TenantKeyMismatch(PerdureError):
     """The tenant key is not the one that the stored data was written under."""
 
     code = "PRD202"
+
+
+class JournalMismatch(PerdureError):
+    """The journal folder is not the one that all workers of the installation share.
+
+    Args:
+        shared: The id of the installation's journal.
+        found: The id of the journal in the folder.
+        folder: The folder.
+    """
+
+    code = "PRD203"
+
+    def __init__(self, shared: str, found: str, folder: str) -> None:
+        super().__init__(
+            f"the workers of this installation share the journal {shared}, the one in {folder} is {found}: "
+            "set PERDURE_JOURNAL to the folder that they share"
+        )
 
 
 class VersionConflict(PerdureError):
@@ -175,3 +195,9 @@ class NotDone(PerdureError):
 
     code = "PRD303"
     retryable = True
+
+
+class TenantErased(PerdureError):
+    """A user's memory was erased after this change was accepted, so the change is not written."""
+
+    code = "PRD304"

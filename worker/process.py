@@ -18,7 +18,7 @@ from worker.connection import connected
 from worker.exit import leave_after
 from worker.schedules import ensure_schedule
 from worker.telemetry import Telemetry, configure_logging
-from worker.upkeep import keep_catching_up
+from worker.upkeep import keep_up
 from worker.wiring import WORKFLOWS, Services, activities, open_services
 
 GRACE = timedelta(seconds=10)
@@ -35,6 +35,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     Raises:
         EmbeddingMismatch: The collections were made with another model.
         TenantKeyMismatch: The data was written under another tenant key.
+        JournalMismatch: The other workers share another journal.
         StoreUnavailable: Temporal does not answer.
     """
     configure_logging()
@@ -45,13 +46,19 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
             await _checked(services)
             await ensure_schedule(client, settings)
             async with make_worker(client, services, settings):
-                catching_up = asyncio.create_task(
-                    keep_catching_up(services.mirror, services.episodes, services.notes.waiting)
+                upkeep = asyncio.create_task(
+                    keep_up(services.belongs, services.spool, services.episodes, services.notes.waiting)
                 )
+                stopped = asyncio.create_task(stop.wait())
                 _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
-                await stop.wait()
-                _log.info("worker stopping")
-                catching_up.cancel()
+                try:
+                    await asyncio.wait({upkeep, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                    _log.info("worker stopping")
+                    if upkeep.done():
+                        upkeep.result()
+                finally:
+                    upkeep.cancel()
+                    stopped.cancel()
     finally:
         telemetry.stop()
 
@@ -78,7 +85,7 @@ async def _checked(services: Services) -> None:
     except StoreUnavailable as error:
         _log.warning("long-term memory does not answer yet", problem=str(error))
     with contextlib.suppress(StoreUnavailable):
-        await services.installation.check(services.tenant_key)
+        await services.belongs()
     with contextlib.suppress(StoreUnavailable):
         # The model's first text takes 0.3 s (measured); no recall should have to wait for that.
         await services.embedder.embed(["warm"])

@@ -31,7 +31,7 @@ from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.models.embedding.opening import open_embedder
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
-from perdure.stores.journal.log import Mirror
+from perdure.stores.journal.log import Journal
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
@@ -40,6 +40,7 @@ from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
@@ -68,7 +69,9 @@ class Services:
     tenant_key: TenantKey
     embedder: Embedder
     longterm: LongTerm
-    mirror: Mirror
+    journal: Journal
+    spool: Spool
+    leases: Leases
     episodes: Episodes
     notes: StepNotes
     recall: Recall
@@ -80,6 +83,17 @@ class Services:
     outputs: Outputs
     toolbox: Toolbox
     skills: SkillLibrary
+
+    async def belongs(self) -> None:
+        """Make sure that this process belongs to the installation whose stores it uses.
+
+        Raises:
+            TenantKeyMismatch: It has another tenant key.
+            JournalMismatch: It has another journal.
+            StoreUnavailable: Redis does not answer, or the journal's folder cannot be used.
+        """
+        await self.installation.check(self.tenant_key)
+        await self.installation.check_journal(self.journal)
 
 
 @asynccontextmanager
@@ -101,33 +115,45 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
         api_key=addresses.weaviate_api_key.get_secret_value() if addresses.weaviate_api_key else None,
         write_timeout=WRITE_SECONDS,
     )
-    mirror, episodes = Mirror(settings.mirror_folder), Episodes(redis)
+    journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     due, deletions, rules = DueIndex(redis), Deletions(redis), RetentionRules()
     ttl = timedelta(days=settings.claim_ttl_days)
-    door = Door(longterm=longterm, leases=Leases(redis), due=due, rules=rules, client_timeout=WRITE_SECONDS)
+    leases, policy = Leases(redis), WritePolicy()
+    door = Door(
+        longterm=longterm,
+        journal=journal,
+        deletions=deletions,
+        leases=leases,
+        due=due,
+        rules=rules,
+        client_timeout=WRITE_SECONDS,
+    )
     services = Services(
         redis=redis,
         installation=Installation(redis),
         tenant_key=TenantKey.load_or_create(settings.home / "tenant.key"),
         embedder=embedder,
         longterm=longterm,
-        mirror=mirror,
+        journal=journal,
+        spool=spool,
+        leases=leases,
         episodes=episodes,
-        notes=StepNotes(episodes, mirror),
+        notes=StepNotes(episodes, spool),
         recall=Recall(
             longterm=longterm,
             episodes=episodes,
-            mirror=mirror,
+            journal=journal,
+            spool=spool,
             embedder=embedder,
+            policy=policy,
             limit_seconds=settings.recall_seconds,
             telemetry=Telemetry(content=settings.trace_content),
         ),
-        writer=Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy()),
+        writer=Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=policy),
         forgetter=Forgetter(
             longterm=longterm,
             door=door,
             deletions=deletions,
-            mirror=mirror,
             rules=rules,
             guard=Guard(fraction=settings.forgetting_guard),
             grace=timedelta(days=settings.forgetting_grace_days),
@@ -170,7 +196,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         client=client,
         task_queue=settings.task_queue,
         tenant_key=services.tenant_key,
-        mirror=services.mirror,
+        journal=services.journal,
+        leases=services.leases,
         writer=services.writer,
     )
     forgetting = ForgettingActivities(

@@ -28,7 +28,7 @@ from worker.connection import pollers
 from worker.wiring import Services
 
 ENOUGH_DISK = 1_000_000_000
-"""Bytes below which the mirror and the local servers may soon refuse to write."""
+"""Bytes below which the journal and the local servers may soon refuse to write."""
 
 
 class Finding(Model):
@@ -141,10 +141,10 @@ async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _disk(patient: Patient) -> tuple[bool, str, str]:
-    folder = patient.settings.mirror_folder
+    folder = patient.settings.journal_folder
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(existing, os.W_OK):
-        raise StoreUnavailable("mirror", f"{existing} cannot be written")
+        raise StoreUnavailable("journal", f"{existing} cannot be written")
     free = shutil.disk_usage(existing).free
     return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
 
