@@ -11,14 +11,13 @@ from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import StoreUnavailable
 from perdure.expressions.evaluation import written
 from perdure.questions import TakenAnswer
-from perdure.stores.journal.lines import EpisodeLine
-from perdure.stores.journal.log import Mirror
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.spool import Spool
 
 _log = structlog.get_logger(__name__)
 
 PATIENCE = 2.0
-"""Seconds that an episode may hold a step up; then it goes to the mirror."""
+"""Seconds that an episode may hold a step up; then it goes to the spool."""
 
 _IMPORTANCE = {EpisodeKind.TOOL: 0.3, EpisodeKind.ERROR: 0.8, EpisodeKind.DECISION: 0.9}
 
@@ -29,11 +28,11 @@ _INSIGHT = 200
 class StepNotes:
     """Writes what became of each step into its session."""
 
-    def __init__(self, episodes: Episodes, mirror: Mirror) -> None:
+    def __init__(self, episodes: Episodes, spool: Spool) -> None:
         self._episodes = episodes
-        self._mirror = mirror
+        self._spool = spool
         self.waiting = asyncio.Event()
-        """Set whenever an episode was left in the mirror, to wait for Redis."""
+        """Set whenever an episode was left in the spool, to wait for Redis."""
 
     async def done(self, call: StepCall, run: str, outcome: Ended | Asks) -> None:
         """Write what a person answered to a step, and how it ended."""
@@ -79,7 +78,7 @@ class StepNotes:
                 await self._episodes.append(tenant, session, episode)
         except (StoreUnavailable, TimeoutError):
             try:
-                await self._mirror.append(tenant, EpisodeLine(session=session, episode=episode))
+                await self._spool.append(tenant, session, episode)
                 self.waiting.set()
             except StoreUnavailable as problem:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))

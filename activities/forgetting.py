@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 from temporalio import activity
 
+from perdure.changes import Actor
 from perdure.errors import InvalidInput
 from perdure.memory.forgetting.forgetter import Forgetter, Restored
 from perdure.memory.forgetting.selection import Forgetting
@@ -38,6 +39,7 @@ class ForgetRequest(Passed):
 
     forgetting: Forgetting
     run: str
+    by: Actor
 
 
 class FindUndo(Passed):
@@ -59,6 +61,7 @@ class RestoreRequest(Passed):
     run: str
     now: Instant
     """When the undoing began."""
+    by: Actor
 
 
 class Undoing(Passed):
@@ -80,32 +83,32 @@ class ForgettingActivities:
     @activity.defn(name="tenant_of")
     @kept_alive
     async def tenant_of(self, user_id: str) -> str:
-        """Give a user's tenant, which only a worker can: it has the key."""
+        """Return a user's tenant, which only a worker can: it has the key."""
         return self.tenant_key.tenant_of(user_id)
 
     @activity.defn(name="due_tenants")
     @kept_alive
     async def due_tenants(self, request: DueRequest) -> list[str]:
-        """Give the next tenants with something due."""
+        """Return the next tenants with something due."""
         return await self.due.tenants(now=request.now, after=request.after, limit=request.limit)
 
     @activity.defn(name="select_forgetting")
     @kept_alive
     async def select(self, request: SelectRequest) -> Forgetting:
-        """Choose what is let go of one tenant; changes nothing."""
+        """Choose what is forgotten of one tenant; changes nothing."""
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name="tombstone")
     @kept_alive
     async def tombstone(self, request: ForgetRequest) -> int:
-        """Forget what was chosen, undoably; gives how many."""
-        return await self.forgetter.tombstone(request.forgetting, run=request.run)
+        """Forget what was chosen, undoably; return how many."""
+        return await self.forgetter.tombstone(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name="purge")
     @kept_alive
     async def purge(self, request: ForgetRequest) -> int:
-        """Remove for good what was forgotten long enough ago; gives how many."""
-        return await self.forgetter.purge(request.forgetting)
+        """Remove for good what was forgotten long enough ago; return how many."""
+        return await self.forgetter.purge(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name="finish_forgetting")
     @kept_alive
@@ -133,4 +136,4 @@ class ForgettingActivities:
     @kept_alive
     async def restore(self, request: RestoreRequest) -> Restored:
         """Undo what a run forgot of one tenant, as much as one call takes."""
-        return await self.forgetter.restore(request.tenant, run=request.run, at=request.now)
+        return await self.forgetter.restore(request.tenant, run=request.run, at=request.now, by=request.by)

@@ -1,8 +1,8 @@
-"""Ingest as activities: submit and wait for whoever asks; plan, apply and confirm for the job itself."""
+"""Ingest as activities: submit and wait for callers; plan, apply and confirm for the job itself."""
 
 import asyncio
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -14,15 +14,16 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Fa
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable
+from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable, TenantErased
 from perdure.identity import digest
 from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.requests import RememberRequest
-from perdure.stores.journal.lines import BatchLine
-from perdure.stores.journal.log import Mirror
+from perdure.stores.journal import lines
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.leases import Leases
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.heartbeats import kept_alive
 from perdure.temporal.names import TASK_TIMEOUT, tenant_attributes
@@ -36,7 +37,7 @@ RETRY_SECONDS = 1.0
 
 
 def job_id(batch: Batch) -> str:
-    """Give the id of a batch's job: tenant, the caller's key and the items, so the same batch is the same job."""
+    """Return the id of a batch's job: tenant, the caller's key and the items, so the same batch is the same job."""
     items: list[JsonValue] = [item.model_dump(mode="json") for item in batch.items]
     return f"ingest-{batch.tenant}-{digest('job/1', batch.tenant, batch.key, items)[:32]}"
 
@@ -71,22 +72,27 @@ class IngestActivities:
     client: Client
     task_queue: str
     tenant_key: TenantKey
-    mirror: Mirror
+    journal: Journal
+    leases: Leases
     writer: Writer
 
     @activity.defn(name="remember")
     @kept_alive
     async def remember(self, request: RememberRequest) -> str:
-        """Check items and submit them as a job of the user's tenant; gives the job's id."""
+        """Check items and submit them as a job of the user's tenant; return the job's id."""
         tenant = self.tenant_key.tenant_of(request.user_id)
-        return await self.submit(read_batch(tenant=tenant, key=request.key, items=request.items, agent=request.agent))
+        batch = read_batch(tenant=tenant, key=request.key, items=request.items, agent=request.agent)
+        return await self.submit(batch.changed(by=request.by))
 
     @activity.defn(name="submit_ingest")
     @kept_alive
     async def submit(self, batch: Batch) -> str:
-        """Mirror a batch and start its job, or find the job there is, open or closed; gives the job's id."""
+        """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
         identifier = job_id(batch)
-        await self.mirror.append(batch.tenant, BatchLine(job_id=identifier, batch=batch, at=datetime.now(UTC)))
+        # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
+        with suppress(StoreUnavailable):
+            batch = batch.changed(epoch=await self.leases.epoch(batch.tenant))
+        await self.journal.append(batch.tenant, lines.accepted(identifier, batch, datetime.now(UTC)))
         reached(CrashPoint.SUBMIT_MIRRORED)
         try:
             await self.client.start_workflow(
@@ -102,7 +108,8 @@ class IngestActivities:
                 static_summary=f"Remember {len(batch.items)} items",
             )
         except WorkflowAlreadyStartedError:
-            activity.logger.debug("the job is there already")
+            # It is done, so nothing else would erase again what it refused.
+            await self.writer.settled_again(batch.tenant, identifier)
         except RPCError as error:
             raise StoreUnavailable("temporal", error.status.name) from error
         reached(CrashPoint.SUBMIT_STARTED)
@@ -143,9 +150,13 @@ class IngestActivities:
     @activity.defn(name="apply_ingest")
     @kept_alive
     async def apply(self, request: ApplyRequest) -> dict[str, int]:
-        """Write what was decided, once; gives the version of each record or memory afterwards."""
+        """Write what was decided, once; return the version of each record or memory afterwards."""
         with _accepted():
-            return await self.writer.apply(request.batch, request.plan, operation=request.operation)
+            try:
+                return await self.writer.apply(request.batch, request.plan, operation=request.operation)
+            except TenantErased as error:
+                await self.writer.refuse(request.batch, str(error), operation=request.operation)
+                raise
 
     @activity.defn(name="confirm_ingest")
     @kept_alive
@@ -171,14 +182,14 @@ def _accepted() -> Generator[None]:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Give the reason of a failure: what wraps it says only that an activity failed."""
+    """Return the reason of a failure: what wraps it says only that an activity failed."""
     while isinstance(error, WorkflowFailureError | FailureError) and error.cause:
         error = error.cause
     return error
 
 
 def still_running(what: str) -> ApplicationError:
-    """Give the failure that means "not yet": benign, so neither logs nor metrics call it an error."""
+    """Return the failure that means "not yet": benign, so neither logs nor metrics call it an error."""
     return ApplicationError(
         f"{what} is still running",
         type="StillRunning",

@@ -32,9 +32,10 @@ from perdure.memory.recall.query import Query
 from perdure.memory.recall.service import Recall
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.settings import Addresses
-from perdure.stores.journal.log import Mirror
+from perdure.stores.journal.log import Journal
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.spool import Spool
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 
@@ -94,7 +95,12 @@ async def run(addresses: Addresses) -> dict[str, float]:
         stack.push_async_callback(client.close)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         recall = Recall(
-            longterm=longterm, episodes=Episodes(redis), mirror=Mirror(folder), embedder=embedder, limit_seconds=60
+            longterm=longterm,
+            episodes=Episodes(redis),
+            journal=Journal(folder / "journal"),
+            spool=Spool(folder / "spool"),
+            embedder=embedder,
+            limit_seconds=60,
         )
         await _remember_session(Episodes(redis), tenant)
         vectors = await embedder.embed([headline_of(entry.text) for entry in entries])

@@ -9,7 +9,7 @@ from perdure.errors import InvalidInput, NotDone, PerdureError
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecalledItem, RecallResult
 from perdure.model import Model
-from perdure.questions import Answer, Question
+from perdure.questions import Answer, AnswerType, Question
 from perdure.requests import ForgetRequest, RecallRequest, RememberRequest, UndoRequest
 from perdure.tasks import AgentTask, Limits, MemoryMode, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
@@ -19,6 +19,7 @@ __all__ = [
     "ActorKind",
     "AgentTask",
     "Answer",
+    "AnswerType",
     "ForgetRequest",
     "InvalidInput",
     "Lane",

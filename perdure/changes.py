@@ -1,28 +1,60 @@
-"""Changes of memory as values."""
+"""Changes of memory as values: what, by whom and why. Pure."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from perdure.entries import Memory, Record
 from perdure.model import Instant, OpenEnum, Passed, Stored
 
 
 class ActorKind(OpenEnum):
-    """What kind of actor; an unknown kind is shown as it is."""
+    """What kind of actor changes memory; it is shown and audited, and nothing depends on it."""
 
     PERSON = "person"
     AGENT = "agent"
     SCHEDULE = "schedule"
+    SYSTEM = "system"
 
 
 class Actor(Passed):
-    """On whose behalf something is done."""
+    """Who changes memory."""
 
     kind: ActorKind
     id: str = ""
-    """Their name, as the caller knows it."""
+    """Which person, task or schedule; empty where it is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One change of one entry."""
+
+    id: str
+    expected: int
+    """The version that the stored entry must still have; 0: there must be none."""
+    entry: Record | Memory
+    """The whole entry afterwards: absolute values, never increments. Equal to what is stored: nothing to write."""
+    vector: Sequence[float] | None = None
+    """The entry's vector, if its text is new; otherwise it keeps the one that it has."""
+    by: Actor
+    why: str
+    """The reason, without content: it is logged."""
+    operation: str
+    """The id of the operation; an entry that carries it has had this change already."""
+
+
+class Refusal(Passed):
+    """An item of a batch that did not become memory."""
+
+    index: int
+    """The item's place in its batch."""
+    id: str = ""
+    """The record or memory that it would have become."""
+    reason: str
 
 
 class Deletion(Stored):
-    """One line of the log."""
+    """One line of the deletion log."""
 
     id: str
     """The record or memory that was forgotten."""
@@ -38,9 +70,9 @@ class Deletion(Stored):
     """When forgetting it was undone."""
 
     def holds(self, run: str) -> bool:
-        """Say whether this run wrote the line, and has not taken it back."""
+        """Return whether this run wrote the line, and has not taken it back."""
         return self.run == run and self.restored_at is None
 
     def covers(self, occurrence: str, occurred_at: datetime) -> bool:
-        """Say whether an observation is one that was forgotten: the same, or no newer than the deletion."""
+        """Return whether an observation is one that was forgotten: the same, or no newer than the deletion."""
         return self.restored_at is None and (occurrence in self.occurrences or occurred_at <= self.at)

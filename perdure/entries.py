@@ -1,7 +1,8 @@
-"""Records, memories and episodes, as every other room passes them around. Pure values; no store is known here."""
+"""Records and memories, how they change from one state to the next, and the items that they are made of. Pure."""
 
 import json
-from typing import Annotated, Literal, NamedTuple
+from datetime import datetime
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, TypeAdapter, field_validator
 
@@ -30,7 +31,7 @@ _payload: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
 
 class Lane(OpenEnum):
-    """Which log an execution record belongs to."""
+    """Which log an execution record belongs to; one that is not known is a log like any other."""
 
     RECOMMENDATION = "recommendation"
     FEEDBACK = "feedback"
@@ -38,7 +39,7 @@ class Lane(OpenEnum):
 
 
 class MemoryType(OpenEnum):
-    """What kind of thing a memory believes."""
+    """What kind of thing a memory believes; one that is not known is recalled unless a question names types."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -47,7 +48,7 @@ class MemoryType(OpenEnum):
 
 
 class Source(OpenEnum):
-    """How a memory came to be believed."""
+    """How a memory came to be believed; it is shown, and nothing depends on it."""
 
     EXPLICIT = "explicit"
     INFERRED = "inferred"
@@ -56,7 +57,7 @@ class Source(OpenEnum):
 
 
 class State(OpenEnum):
-    """Whether recall may return it."""
+    """Whether recall may return it; in a state that is not known it may not."""
 
     CURRENT = "current"
     SUPERSEDED = "superseded"
@@ -85,9 +86,9 @@ class Remembered(Stored):
     """When it stops being true; None: it has no end that is known."""
     state: State = State.CURRENT
     forget_after: Instant | None = None
-    """The moment at which the rules will first let it go; None: they never will as things stand."""
+    """The moment at which the rules will first forget it; None: they never will as things stand."""
     forget_reason: str = ""
-    """Why the rules will, or did, let it go."""
+    """Why the rules will forget it, or did."""
     rules_version: str = ""
     """The version of the rules that computed ``forget_after``."""
     purge_after: Instant | None = None
@@ -98,6 +99,27 @@ class Remembered(Stored):
     """Grows by one with every change."""
     operations: tuple[str, ...] = ()
     """The last ``OPERATIONS_KEPT`` operations that wrote it, newest last."""
+
+    def stamped(self, version: int, operation: str) -> Self:
+        """Return the entry as an operation writes it: with its version, recognisable by the operation's id."""
+        return self.changed(version=version, operations=(*self.operations, operation)[-OPERATIONS_KEPT:])
+
+    def dated(self, moment: datetime | None, reason: str, rules_version: str) -> Self:
+        """Return the entry with the moment at which the rules will forget it; None: they keep it."""
+        return self.changed(forget_after=moment, forget_reason=reason, rules_version=rules_version)
+
+    def forgotten(self, reason: str, purge_after: datetime | None = None) -> Self:
+        """Return the entry as a tombstone, which can be undone until it is purged."""
+        return self.changed(state=State.FORGOTTEN, forget_reason=reason, purge_after=purge_after)
+
+    def restored(self, at: datetime) -> Self:
+        """Return a forgotten entry as it was before, kept from now on.
+
+        Undoing says that the entry still holds, so what made it due is lifted.
+        """
+        replaced = isinstance(self, Memory) and self.superseded_by
+        state = State.SUPERSEDED if replaced else State.CURRENT
+        return self.changed(state=state, purge_after=None, valid_until=None, kept_at=at)
 
 
 class Record(Remembered):
@@ -123,6 +145,10 @@ class Memory(Remembered):
     supersedes: str = ""
     """The id of the memory that this one replaced, or nothing."""
     superseded_by: str = ""
+
+    def superseded(self, by: str) -> Self:
+        """Return the memory after another one replaced it: kept, and no longer recalled."""
+        return self.changed(state=State.SUPERSEDED, superseded_by=by)
 
 
 Entry = Annotated[Record | Memory, Field(discriminator="kind")]
@@ -220,15 +246,15 @@ def payload_of(text: str) -> JsonValue:
 
 
 def headline_of(text: str) -> str:
-    """Give the part of a stored text that is meant for people."""
+    """Return the part of a stored text that is meant for people."""
     return text.rpartition(f"\n{MARKER}")[0] or text
 
 
 def item_id(tenant: str, item: RecordItem | MemoryItem) -> str:
-    """Give the id of the record or memory that an item becomes.
+    """Return the id of the record or memory that an item becomes.
 
-    Two items that state the same have one id, in whatever case they say it: else the second would be known
-    to the deletion log and to the mirror by an id of its own, and survive that the first is forgotten.
+    Two items that state the same have one id, in whatever case they say it: otherwise the second would have an id
+    of its own in the deletion log and the journal, and would survive when the first is forgotten.
     """
     if isinstance(item, RecordItem):
         return record_id(tenant, item.lane, item.key, item.payload)
@@ -236,9 +262,9 @@ def item_id(tenant: str, item: RecordItem | MemoryItem) -> str:
 
 
 def statement(content: str) -> str:
-    """Give a sentence's words in their order, without case, articles and stops: what two tellings of it share.
+    """Return a sentence's words in their order, without case, articles and stops: what two tellings of it share.
 
-    Whatever else there is may matter, and stays: a sign, an operator, a currency, the letter of "plan A".
+    Everything else may matter, and stays: a sign, an operator, a currency, the letter of "plan A".
     """
     words = [
         word.casefold().rstrip(".,;:")

@@ -19,16 +19,18 @@ PerdureError
 │   └── TenantKeyMissing    PRD206  this process cannot read the tenant key
 ├── EmbeddingMismatch       PRD201  a collection was made with another embedding model
 ├── TenantKeyMismatch       PRD202  the key does not open the data that is there
+├── JournalMismatch         PRD203  the journal folder here is not the one that the installation shares
+├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
 ├── LocalServersError       PRD210  the local servers (localservers.problems)
 │   ├── ServerNotFound      PRD211  with each route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213
-├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
-├── ModelRefused            PRD220  a model's provider refuses the key or the request; not tried again
-├── VersionConflict         PRD300  somebody else changed the memory; planned again
-├── LeaseLost               PRD301  the tenant's lease is no longer ours; tried again
-├── ClaimLost               PRD302  another attempt owns this effect now; tried again
+├── ModelRefused            PRD220  a model's provider refuses the key or the request; not retried
+├── VersionConflict         PRD300  somebody else changed the memory; planned anew
+├── LeaseLost               PRD301  the tenant's lease is no longer ours; retried
+├── ClaimLost               PRD302  another attempt owns this effect now; retried
 ├── NotDone                 PRD303  a tool knows that nothing happened; retried
+├── TenantErased            PRD304  the user was erased after the change was accepted
 ├── TaskFailed              PRD400  a task ended as failed
 ├── JobFailed               PRD401  an ingest job ended as failed
 └── StillRunning            PRD402  not an error: what is waited for has not ended yet
@@ -149,7 +151,7 @@ class StoreUnavailable(Unavailable):
     """A server or a disk did not answer.
 
     Args:
-        store: The server's name: ``redis``, ``weaviate``, ``mirror`` …
+        store: The server's name: ``redis``, ``weaviate``, ``journal`` …
         problem: What the client reported, without any content.
     """
 
@@ -210,6 +212,24 @@ class ModelRefused(PerdureError):
         super().__init__(f"{provider} refuses: {problem}; check the key, the model's name and the account's rights")
 
 
+class JournalMismatch(PerdureError):
+    """The journal folder is not the one that all workers of the installation share.
+
+    Args:
+        shared: The id of the installation's journal.
+        found: The id of the journal in the folder.
+        folder: The folder.
+    """
+
+    code = "PRD203"
+
+    def __init__(self, shared: str, found: str, folder: str) -> None:
+        super().__init__(
+            f"the workers of this installation share the journal {shared}, the one in {folder} is {found}: "
+            "set PERDURE_JOURNAL to the folder that they share"
+        )
+
+
 class VersionConflict(PerdureError):
     """A memory is no longer at the version that a plan expected."""
 
@@ -255,3 +275,9 @@ class StillRunning(PerdureError):
 
     code = "PRD402"
     retryable = True
+
+
+class TenantErased(PerdureError):
+    """A user's memory was erased after this change was accepted, so the change is not written."""
+
+    code = "PRD304"

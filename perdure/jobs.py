@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from perdure.changes import Actor, ActorKind
 from perdure.entries import MemoryItem, RecordItem
 from perdure.model import Instant, Name, OpenEnum, Passed
 
@@ -28,10 +29,20 @@ class Batch(Passed):
     run: str = ""
     """The task that asks, if one does."""
     agent: Name | None = None
+    by: Actor | None = None
+    """Who asks; None: the task, or somebody who did not say who."""
+    epoch: int | None = None
+    """The tenant's epoch when the batch was accepted; None: Redis did not answer then, and the first plan sets it."""
+
+    @property
+    def author(self) -> Actor:
+        """Who is named as the author of the changes that the batch makes."""
+        asker = Actor(kind=ActorKind.AGENT, id=self.run) if self.run else Actor(kind=ActorKind.PERSON)
+        return self.by or asker
 
 
 class Decision(OpenEnum):
-    """What a plan decides for an item."""
+    """What a plan decides for an item; one that is not known is not applied, and the item counts as refused."""
 
     INSERT = "insert"
     REINFORCE = "reinforce"
@@ -59,10 +70,12 @@ class Plan(Passed):
     items: tuple[PlannedItem, ...]
     expected: dict[str, int]
     """The version that each record or memory which will be written must still have; 0: it must not exist."""
+    epoch: int = 0
+    """The tenant's epoch that the batch was accepted under."""
 
 
 class Fate(OpenEnum):
-    """What became of an item."""
+    """What became of an item; one that is not known is not searchable."""
 
     SEARCHABLE = "searchable"
     REJECTED = "rejected"
@@ -86,5 +99,5 @@ class Receipt(Passed):
     items: tuple[ItemReceipt, ...]
 
     def count(self, fate: Fate) -> int:
-        """Give how many items met this fate."""
+        """Return how many items met this fate."""
         return sum(item.fate is fate for item in self.items)

@@ -60,7 +60,7 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default_factory=lambda: _base("XDG_DATA_HOME", ".local/share"))
-    """The folder of all data on this machine: tenant key, mirror, local servers, traces, logs."""
+    """The folder of all data on this machine: tenant key, journal, local servers, traces, logs."""
     cache: Path = Field(default_factory=lambda: _base("XDG_CACHE_HOME", ".cache"))
     """Where server binaries that were downloaded or built are kept."""
     downloads: str = "https://github.com"
@@ -88,8 +88,8 @@ class Settings(BaseSettings):
     openai_base_url: str | None = None
     """Any server that speaks OpenAI's API."""
 
-    mirror: Path | None = None
-    """The folder of the append-only mirror; ``mirror`` in ``home`` if not set."""
+    journal: Path | None = None
+    """The folder of the journal, which all workers of an installation share; ``journal`` in ``home`` if not set."""
     recall_seconds: Annotated[float, Field(gt=0, le=60)] = 2.0
     """How long a recall may take before it answers with what it has."""
     trace_content: bool = False
@@ -154,7 +154,7 @@ class Settings(BaseSettings):
                 raise InvalidInput(name, "is not a setting", fix=_nearest(name, cls.model_fields))
         return values
 
-    @field_validator("home", "cache", "mirror", mode="after")
+    @field_validator("home", "cache", "journal", mode="after")
     @classmethod
     def _absolute(cls, path: Path | None) -> Path | None:
         return path.expanduser().absolute() if path else None
@@ -173,9 +173,9 @@ class Settings(BaseSettings):
         return url.rstrip("/") if url else None
 
     @property
-    def mirror_folder(self) -> Path:
-        """The folder of the append-only mirror."""
-        return self.mirror or self.home / "mirror"
+    def journal_folder(self) -> Path:
+        """The folder of the journal."""
+        return self.journal or self.home / "journal"
 
     @property
     def temporal_address(self) -> str | None:

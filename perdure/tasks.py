@@ -43,7 +43,12 @@ class Limits(Passed):
 
 
 class AgentTask(Model):
-    """A durable task: the input of the ``ResumableAgent`` workflow."""
+    """A durable task: the input of the ``ResumableAgent`` workflow.
+
+    >>> task = AgentTask(task_id="audit-7", user_id="ada", skill="dependency-audit", inputs={"lock": "uv.lock"})
+    >>> task.workflow_id
+    'task-audit-7-1fd90551848a'
+    """
 
     task_id: Name
     """The caller's own id. The same id for the same user is the same task."""

@@ -175,7 +175,13 @@ def tool(
         name: What skills call it; by default the function's name.
 
     Returns:
-        A decorator.
+        A decorator. What it makes can still be called like the function itself.
+
+    >>> @tool(effect="read")
+    ... async def add(one: int, other: int = 1) -> int:
+    ...     return one + other
+    >>> add.parameters
+    {'one': True, 'other': False}
     """
 
     def decorate(function: Callable[P, Awaitable[R]]) -> Tool[P, R]:

@@ -78,9 +78,10 @@ def clean_settings(home: Path, **values: Any) -> Settings:
 
 
 def give_tenant_key(home: Path) -> None:
-    """Put the test run's tenant key into a data folder, for workers that share stores with others."""
-    home.mkdir(parents=True, exist_ok=True)
+    """Put the test run's tenant key and journal id into a data folder, for workers that share stores with others."""
+    (home / "journal").mkdir(parents=True, exist_ok=True)
     (home / "tenant.key").write_bytes(TENANT_KEY)
+    (home / "journal" / "journal.id").write_text("of-the-test-run")
 
 
 @pytest.fixture(scope="session", autouse=True)

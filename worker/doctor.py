@@ -31,7 +31,7 @@ from perdure.temporal.names import ATTRIBUTES
 from worker.wiring import Services
 
 ENOUGH_DISK = 1_000_000_000
-"""Free bytes below which the mirror and the local servers may soon be unable to write."""
+"""Free bytes below which the journal and the local servers may soon be unable to write."""
 
 
 class Finding(Model):
@@ -144,10 +144,10 @@ async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _disk(patient: Patient) -> tuple[bool, str, str]:
-    folder = patient.settings.mirror_folder
+    folder = patient.settings.journal_folder
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(existing, os.W_OK):
-        raise StoreUnavailable("mirror", f"{existing} is not writable")
+        raise StoreUnavailable("journal", f"{existing} is not writable")
     free = shutil.disk_usage(existing).free
     return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import signal
 import sys
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import structlog
@@ -11,14 +12,14 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from localservers import running
-from perdure.errors import PerdureError, StoreUnavailable
+from perdure.errors import NothingRuns, PerdureError, StoreUnavailable, Unavailable
 from perdure.settings import Addresses, Settings
 from perdure.temporal.connection import connected
 from worker.exit import leave_after
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedule
 from worker.telemetry import Telemetry, configure_logging
-from worker.upkeep import keep_catching_up
+from worker.upkeep import keep_up
 from worker.wiring import Services, activities, open_services
 
 GRACE = timedelta(seconds=10)
@@ -35,6 +36,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     Raises:
         EmbeddingMismatch: The collections were made with another model.
         TenantKeyMismatch: The data was written under another tenant key.
+        JournalMismatch: The other workers share another journal.
         StoreUnavailable: Temporal does not answer.
     """
     configure_logging()
@@ -42,16 +44,22 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     try:
         client = await connected(addresses.temporal, plugins=[telemetry.plugin])
         async with open_services(settings, addresses) as services:
-            await _checked(services)
+            unanswered = await _unanswered(services)
             await ensure_schedule(client, settings)
             async with make_worker(client, services, settings):
-                catching_up = asyncio.create_task(
-                    keep_catching_up(services.mirror, services.episodes, services.notes.waiting)
+                upkeep = asyncio.create_task(
+                    keep_up(unanswered, services.spool, services.episodes, services.notes.waiting)
                 )
+                stopped = asyncio.create_task(stop.wait())
                 _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))
-                await stop.wait()
-                _log.info("worker stopping")
-                catching_up.cancel()
+                try:
+                    await asyncio.wait({upkeep, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                    _log.info("worker stopping")
+                    if upkeep.done():
+                        upkeep.result()
+                finally:
+                    upkeep.cancel()
+                    stopped.cancel()
     finally:
         telemetry.stop()
 
@@ -79,24 +87,26 @@ def make_worker(
     return Worker(client, **options)  # pyright: ignore[reportArgumentType]
 
 
-async def _checked(services: Services) -> None:
-    """Refuse data that this worker would damage, and warm up. What does not answer yet is passed over."""
-    try:
-        await services.longterm.prepare()
-    except StoreUnavailable as error:
-        _log.warning("long-term memory does not answer yet", problem=str(error))
-    with contextlib.suppress(StoreUnavailable):
-        await services.installation.check(services.tenant_key)
+async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]:
+    """Refuse data that this worker would damage, and warm up; return the checks that a store did not answer yet."""
+    unanswered: list[Callable[[], Awaitable[None]]] = []
+    for check in (services.belongs, services.longterm.prepare):
+        try:
+            await check()
+        except StoreUnavailable as error:
+            _log.warning("not checked yet", problem=str(error))
+            unanswered.append(check)
     with contextlib.suppress(StoreUnavailable):
         # The model's first text takes 0.3 s (measured); no recall should have to wait for that.
         await services.embedder.embed(["warm"])
+    return unanswered
 
 
 async def _main() -> None:
     settings = Settings()
     addresses = running(settings)
     if addresses is None:
-        raise StoreUnavailable("servers", "none run: start them with 'perdure up', or set their addresses")
+        raise NothingRuns("no servers run: start them with 'perdure up', or set their addresses")
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -109,7 +119,7 @@ def main() -> int:
         asyncio.run(_main())
     except PerdureError as error:
         sys.stderr.write(f"error: {error}\n")
-        return 3 if isinstance(error, StoreUnavailable) else 2
+        return 3 if isinstance(error, Unavailable) else 2
     return 0
 
 

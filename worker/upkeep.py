@@ -1,13 +1,15 @@
-"""What a worker does beside its tasks: bring episodes that waited in the mirror to Redis once it is back."""
+"""What a worker does besides its tasks: check the installation, and bring waiting episodes to Redis once it is back."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 
 import structlog
 
 from perdure.errors import StoreUnavailable
-from perdure.stores.journal.log import Mirror
 from perdure.stores.redis.episodes import LIFETIME, Episodes
+from perdure.stores.spool import Spool
+from perdure.together import together
 
 AGAIN_AFTER = 5.0
 """Seconds between two tries while Redis is away."""
@@ -15,30 +17,57 @@ AGAIN_AFTER = 5.0
 _log = structlog.get_logger(__name__)
 
 
-async def bring_episodes(mirror: Mirror, episodes: Episodes, *, now: datetime) -> int:
-    """Append every waiting episode that is not too old to be kept; gives how many were new.
+async def bring_episodes(spool: Spool, episodes: Episodes, *, now: datetime) -> int:
+    """Append every waiting episode that is not too old to be kept; return how many were new.
 
     Appending is idempotent, so it may run as often as it likes, and in several workers at once.
 
     Raises:
-        StoreUnavailable: Redis is still away, or the mirror cannot be read.
+        StoreUnavailable: Redis is still away, or the spool cannot be read.
     """
     brought = 0
-    for tenant in await mirror.tenants():
-        for line in await mirror.episodes(tenant):
+    for tenant in await spool.tenants():
+        waited = await spool.read(tenant)
+        for line in waited.episodes:
             if line.episode.at > now - LIFETIME:
                 brought += await episodes.append(tenant, line.session, line.episode)
+        await spool.delivered(tenant, waited)
     return brought
 
 
-async def keep_catching_up(mirror: Mirror, episodes: Episodes, waiting: asyncio.Event) -> None:
-    """Bring what waited before this worker started, and then whatever it has to leave waiting; until cancelled."""
+async def keep_up(
+    checks: Iterable[Callable[[], Awaitable[None]]], spool: Spool, episodes: Episodes, waiting: asyncio.Event
+) -> None:
+    """Repeat what a store did not answer at the start, and bring waiting episodes to Redis; until cancelled.
+
+    Args:
+        checks: What must hold for this worker to serve its installation.
+        spool: Where episodes wait.
+        episodes: Where they go.
+        waiting: Set when an episode was left waiting.
+
+    Raises:
+        PerdureError: A check found that this worker must not write.
+    """
+    await together(*(_until_answered(check) for check in checks), _keep_bringing(spool, episodes, waiting))
+
+
+async def _until_answered(check: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        try:
+            return await check()
+        except StoreUnavailable as error:
+            _log.warning("not checked yet", problem=str(error))
+            await asyncio.sleep(AGAIN_AFTER)
+
+
+async def _keep_bringing(spool: Spool, episodes: Episodes, waiting: asyncio.Event) -> None:
     waiting.set()
     while True:
         await waiting.wait()
         waiting.clear()
         try:
-            brought = await bring_episodes(mirror, episodes, now=datetime.now(UTC))
+            brought = await bring_episodes(spool, episodes, now=datetime.now(UTC))
         except StoreUnavailable as error:
             _log.warning("episodes wait", problem=str(error))
             waiting.set()

@@ -30,7 +30,7 @@ from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder, open_embedder
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
-from perdure.stores.journal.log import Mirror
+from perdure.stores.journal.log import Journal
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
@@ -39,6 +39,7 @@ from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
@@ -51,6 +52,9 @@ WRITE_SECONDS = 3.0
 
 ANSWERS_KEPT = timedelta(minutes=5)
 """How long an answer waits to be fetched by a caller without the tenant key, who does so at once."""
+
+_POLICY = WritePolicy()
+"""What may be believed; degraded recall applies it too."""
 
 _CACHED_VECTORS = 4_000
 """Vectors of one process: planning a batch and applying it embed each text once (6 MB at 384 numbers)."""
@@ -65,7 +69,8 @@ class Reading:
     tenant_key: TenantKey
     embedder: Embedder
     longterm: LongTerm
-    mirror: Mirror
+    journal: Journal
+    spool: Spool
     episodes: Episodes
     recall: Recall
 
@@ -74,6 +79,7 @@ class Reading:
 class Services(Reading):
     """Every service of a worker, on real stores."""
 
+    leases: Leases
     notes: StepNotes
     writer: Writer
     forgetter: Forgetter
@@ -84,6 +90,17 @@ class Services(Reading):
     answers: Outputs
     toolbox: Toolbox
     skills: SkillLibrary
+
+    async def belongs(self) -> None:
+        """Make sure that this process belongs to the installation whose stores it uses.
+
+        Raises:
+            TenantKeyMismatch: It has another tenant key.
+            JournalMismatch: It has another journal.
+            StoreUnavailable: Redis does not answer, or the journal's folder cannot be used.
+        """
+        await self.installation.check(self.tenant_key)
+        await self.installation.check_journal(self.journal)
 
 
 @asynccontextmanager
@@ -105,12 +122,14 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         api_key=addresses.weaviate_api_key.get_secret_value() if addresses.weaviate_api_key else None,
         write_timeout=WRITE_SECONDS,
     )
-    mirror, episodes = Mirror(settings.mirror_folder), Episodes(redis)
+    journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     recall = Recall(
         longterm=longterm,
         episodes=episodes,
-        mirror=mirror,
+        journal=journal,
+        spool=spool,
         embedder=embedder,
+        policy=_POLICY,
         limit_seconds=settings.recall_seconds,
         telemetry=Telemetry(content=settings.trace_content),
     )
@@ -121,7 +140,8 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             tenant_key=key,
             embedder=embedder,
             longterm=longterm,
-            mirror=mirror,
+            journal=journal,
+            spool=spool,
             episodes=episodes,
             recall=recall,
         )
@@ -139,21 +159,27 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     """
     key = TenantKey.load_or_create(settings.home / "tenant.key")
     async with open_reading(settings, addresses, key) as reading:
-        redis, longterm, mirror = reading.redis, reading.longterm, reading.mirror
-        due, deletions, rules = DueIndex(redis), Deletions(redis), RetentionRules()
+        redis, longterm = reading.redis, reading.longterm
+        due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), RetentionRules()
         ttl = timedelta(days=settings.claim_ttl_days)
-        door = Door(longterm=longterm, leases=Leases(redis), due=due, rules=rules, client_timeout=WRITE_SECONDS)
+        door = Door(
+            longterm=longterm,
+            journal=reading.journal,
+            deletions=deletions,
+            leases=leases,
+            due=due,
+            rules=rules,
+            client_timeout=WRITE_SECONDS,
+        )
         yield Services(
             **vars(reading),
-            notes=StepNotes(reading.episodes, mirror),
-            writer=Writer(
-                longterm=longterm, embedder=reading.embedder, door=door, deletions=deletions, policy=WritePolicy()
-            ),
+            leases=leases,
+            notes=StepNotes(reading.episodes, reading.spool),
+            writer=Writer(longterm=longterm, embedder=reading.embedder, door=door, deletions=deletions, policy=_POLICY),
             forgetter=Forgetter(
                 longterm=longterm,
                 door=door,
                 deletions=deletions,
-                mirror=mirror,
                 rules=rules,
                 guard=Guard(fraction=settings.forgetting_guard),
                 grace=timedelta(days=settings.forgetting_grace_days),
@@ -192,7 +218,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         client=client,
         task_queue=settings.task_queue,
         tenant_key=services.tenant_key,
-        mirror=services.mirror,
+        journal=services.journal,
+        leases=services.leases,
         writer=services.writer,
     )
     forgetting = ForgettingActivities(

@@ -28,6 +28,11 @@ def is_conflict(error: ActivityError) -> bool:
     return isinstance(error.cause, ApplicationError) and error.cause.type == "VersionConflict"
 
 
+def is_erased(error: ActivityError) -> bool:
+    """Return whether the user was erased after the change was accepted."""
+    return isinstance(error.cause, ApplicationError) and error.cause.type == "TenantErased"
+
+
 def problem_of(error: ActivityError) -> str:
     """Return what a person should read of a failed activity."""
     cause = error.cause

@@ -1,4 +1,4 @@
-"""The scheduled sweep that lets memories go. Which ones is decided by pure rules, in activities."""
+"""The scheduled sweep that forgets memories. Which ones is decided by pure rules, in activities."""
 
 from collections import Counter
 from typing import Annotated
@@ -9,6 +9,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import DueRequest, ForgetRequest, ForgettingActivities, SelectRequest
+    from perdure.changes import Actor, ActorKind
     from perdure.errors import InvalidInput
     from perdure.memory.forgetting.selection import Forgetting, Letting
     from perdure.model import Instant, Passed
@@ -30,20 +31,22 @@ class Report(Passed):
     held: tuple[str, ...] = ()
     """Tenants of which so much is due that a person has to look first, at most 20."""
     reasons: dict[str, int] = Field(default_factory=dict[str, int])
-    """How many entries were let go for each reason."""
+    """How many entries were forgotten for each reason."""
     examples: tuple[str, ...] = ()
-    """Ids of what was let go, at most 20."""
+    """Ids of what was forgotten, at most 20."""
 
 
 class ForgetRun(Passed):
     """A sweep: the input of ``ForgetMemory``."""
 
     dry_run: bool = False
-    """Only say what would be let go."""
+    """Only report what would be forgotten."""
     user_id: str = ""
     """Sweep this user only, whether or not something is due."""
     approved: bool = False
     """A person has looked: the guard does not hold anything."""
+    by: Actor | None = None
+    """Who asks; None: the schedule, or for a user's sweep or an approved one a person who did not say who."""
     now: Instant | None = None
     """The sweep's moment, as a documented input; None: when it runs."""
     after: str = ""
@@ -115,19 +118,19 @@ class ForgetMemory:
         )
 
     async def _sweep(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> bool:
-        """Let go as much of a tenant as one plan takes; say whether that was all."""
+        """Forget as much of a tenant as one plan takes; return whether that was all."""
         chosen = await workflow.execute_activity_method(
             ForgettingActivities.select,
             SelectRequest(tenant=tenant, now=now, approved=sweep.approved),
             **options.of_change(),
-            summary="Choose what to let go",
+            summary="Choose what to forget",
         )
         if sweep.dry_run:
             planned = Counter({} if chosen.held else chosen.due)
             self._note(chosen, reasons=planned, forgotten=planned.total(), purged=chosen.purgeable, finished=True)
             return True
         try:
-            forgotten, purged = await self._let_go(chosen, run)
+            forgotten, purged = await self._forget(chosen, run, _author(sweep))
         except ActivityError as error:
             if is_conflict(error):
                 return False
@@ -140,21 +143,21 @@ class ForgetMemory:
                 **options.of_change(),
                 summary="Set the next due date",
             )
-        reasons = Counter(item.reason for item in _let_go_of(chosen))
+        reasons = Counter(item.reason for item in _forgotten(chosen))
         self._note(chosen, reasons=reasons, forgotten=forgotten, purged=purged, finished=finished)
         return finished
 
-    async def _let_go(self, chosen: Forgetting, run: str) -> tuple[int, int]:
-        tombstone = chosen.changed(tombstone=_let_go_of(chosen))
+    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[int, int]:
+        tombstone = chosen.changed(tombstone=_forgotten(chosen))
         forgotten = await workflow.execute_activity_method(
             ForgettingActivities.tombstone,
-            ForgetRequest(forgetting=tombstone, run=run),
+            ForgetRequest(forgetting=tombstone, run=run, by=by),
             **options.of_change(),
             summary=f"Forget {len(tombstone.tombstone)} entries",
         )
         purged = await workflow.execute_activity_method(
             ForgettingActivities.purge,
-            ForgetRequest(forgetting=chosen, run=run),
+            ForgetRequest(forgetting=chosen, run=run, by=by),
             **options.of_change(),
             summary=f"Purge {len(chosen.purge)} entries",
         )
@@ -169,7 +172,7 @@ class ForgetMemory:
             purged=report.purged + purged,
             held=(*report.held, *held)[:_KEPT],
             reasons=dict(Counter(report.reasons) + reasons),
-            examples=(*report.examples, *(item.id for item in _let_go_of(chosen)))[:_KEPT],
+            examples=(*report.examples, *(item.id for item in _forgotten(chosen)))[:_KEPT],
         )
         workflow.set_current_details(
             f"**{self._report.tenants}** tenants swept: **{self._report.forgotten}** entries forgotten, "
@@ -177,5 +180,10 @@ class ForgetMemory:
         )
 
 
-def _let_go_of(chosen: Forgetting) -> tuple[Letting, ...]:
+def _forgotten(chosen: Forgetting) -> tuple[Letting, ...]:
     return () if chosen.held else chosen.tombstone
+
+
+def _author(sweep: ForgetRun) -> Actor:
+    person = sweep.user_id or sweep.approved
+    return sweep.by or Actor(kind=ActorKind.PERSON if person else ActorKind.SCHEDULE)

@@ -6,10 +6,10 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from activities.jobs import ApplyRequest, ConfirmRequest, IngestActivities, PlanRequest
     from perdure.errors import InvalidInput
-    from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
+    from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, Receipt
     from workflows import options
     from workflows import options as rolling
-    from workflows.failures import is_conflict, required
+    from workflows.failures import is_conflict, is_erased, problem_of, required
 
 
 @workflow.defn(name="IngestMemory")
@@ -32,6 +32,9 @@ class IngestMemory:
                 versions = await self._apply(batch, plan, operation)
                 break
             except ActivityError as error:
+                if is_erased(error):
+                    self._show(batch, "done")
+                    return _refused(operation, batch, problem_of(error))
                 if not is_conflict(error):
                     raise
                 if rolling.is_due():
@@ -78,3 +81,12 @@ class IngestMemory:
         again = f", planned {self._plans} times" if self._plans > 1 else ""
         asked_by = f" for `{batch.run}`" if batch.run else ""
         workflow.set_current_details(f"**{stage}** {len(batch.items)} items{asked_by}{again}")
+
+
+def _refused(job: str, batch: Batch, reason: str) -> Receipt:
+    """Return the receipt of a job of which nothing became memory."""
+    items = (
+        ItemReceipt(index=index, fate=Fate.REJECTED, decision=Decision.REJECT, reason=reason)
+        for index in range(len(batch.items))
+    )
+    return Receipt(job_id=job, items=tuple(items))

@@ -8,6 +8,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import FindUndo, ForgettingActivities, RestoreRequest
+    from perdure.changes import Actor, ActorKind
     from perdure.errors import InvalidInput
     from perdure.model import Instant, Passed
     from perdure.temporal.names import TENANT
@@ -23,6 +24,8 @@ class UndoRun(Passed):
     """The forgetting run to be undone; empty: the latest one of the user."""
     user_id: str = ""
     """Undo it for this user only."""
+    by: Actor = Actor(kind=ActorKind.PERSON)
+    """Who undoes it."""
     now: Instant | None = None
     """When the undoing began, of one that continues."""
     after: str = ""
@@ -67,7 +70,7 @@ class UndoForgetting:
             for tenant in found.tenants:
                 if undo.user_id:
                     workflow.upsert_search_attributes([TENANT.value_set(tenant)])
-                await self._restore(tenant, run)
+                await self._restore(tenant, run, undo.by)
                 after = tenant
                 if rolling.is_due(undo.continue_after):
                     rest = {"run": run, "now": self._now, "after": after, "restored": self._restored}
@@ -80,13 +83,13 @@ class UndoForgetting:
             )
         return UndoResult(run=run, restored=self._restored)
 
-    async def _restore(self, tenant: str, run: str) -> None:
+    async def _restore(self, tenant: str, run: str, by: Actor) -> None:
         before, more = self._restored, True
         while more:
             try:
                 restored = await workflow.execute_activity_method(
                     ForgettingActivities.restore,
-                    RestoreRequest(tenant=tenant, run=run, now=self._now),
+                    RestoreRequest(tenant=tenant, run=run, now=self._now, by=by),
                     **options.of_change(),
                     summary="Restore what was forgotten",
                 )

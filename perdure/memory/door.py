@@ -1,89 +1,149 @@
-"""Exactly-once writes to long-term memory: under a lease, at an expected version, recognised by an operation id."""
+"""Exactly-once writes to long-term memory: under a lease, at an expected version, recognised by an operation id.
 
-from collections.abc import Callable, Mapping, Sequence
+Every change is journaled before it is written and settled after it, so the journal can answer for a store that is
+away, and tell who changed what and why.
+"""
 
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import OPERATIONS_KEPT, Memory, Record, State
-from perdure.errors import VersionConflict
+from perdure.entries import Memory, Record, State
+from perdure.errors import TenantErased, VersionConflict
+from perdure.memory.audit import Audit, AuditLog
 from perdure.memory.retention import RetentionRules
-from perdure.models.embedding import Vector
+from perdure.memory.writing.planning import occurrence_of
+from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
-
-Edit = Callable[[str, Record | Memory | None], Record | Memory]
-"""From an id and what is stored under it, what shall be stored: absolute values, never increments."""
 
 _CHUNK = 50
 """Objects a write call; the lease is asked again before each."""
 
 
 class Door:
-    """The only writer of long-term memory."""
+    """The only writer of long-term memory, its deletion log, and what the journal says of them."""
 
     def __init__(
-        self, *, longterm: LongTerm, leases: Leases, due: DueIndex, rules: RetentionRules, client_timeout: float
+        self,
+        *,
+        longterm: LongTerm,
+        journal: Journal,
+        deletions: Deletions,
+        leases: Leases,
+        due: DueIndex,
+        rules: RetentionRules,
+        client_timeout: float,
+        audit: Audit | None = None,
     ) -> None:
         """Wire the door.
 
         Args:
             longterm: The store.
+            journal: Where every change is written first.
+            deletions: The log that keeps forgotten things forgotten.
             leases: One writer a tenant.
             due: Where the next due date of a tenant is kept.
             rules: What dates the entries.
             client_timeout: The longest that one call to the store may take, in seconds. A write starts
                 only while the lease has twice that to live.
+            audit: Learns of every change; without one, the process's log does.
         """
         self._longterm = longterm
+        self._journal = journal
+        self._deletions = deletions
         self._leases = leases
         self._due = due
         self._rules = rules
         self._margin = 2 * client_timeout
+        self._audit = audit or AuditLog()
+
+    async def epoch(self, tenant: str) -> int:
+        """Return the tenant's epoch, for a change that is accepted now."""
+        return await self._leases.epoch(tenant)
 
     async def change(
-        self, tenant: str, *, operation: str, expected: Mapping[str, int], edit: Edit, vectors: Mapping[str, Vector]
+        self,
+        tenant: str,
+        changes: Sequence[Change],
+        *,
+        epoch: int | None = None,
+        deletions: Sequence[Deletion] = (),
+        refused: Sequence[Refusal] = (),
     ) -> dict[str, int]:
-        """Change what is stored under some ids, once, however often this is called with one operation.
+        """Make the changes of one operation, once, however often this is called with them.
 
         Args:
             tenant: Whose memories.
-            operation: The id of this change. An object that carries it has had the change already.
-            expected: For each id the version that it must still have; 0: it must not exist.
-            edit: Gives what shall be stored; returning what it was given leaves it alone.
-            vectors: The vectors of entries that are new or whose text changes.
+            changes: At least one; those that are equal to what is stored are only checked.
+            epoch: The tenant's epoch when the changes were accepted; None: they are accepted now.
+            deletions: Lines of the deletion log that belong to the changes. Those that forget are written before
+                the entries, those that are restored after them.
+            refused: The items of the operation's batch that change nothing; their text leaves the journal.
 
         Returns:
             The version of each id afterwards.
 
         Raises:
-            VersionConflict: Somebody else changed one of them since they were read: plan again.
-            LeaseLost: The lease ran out under us; what is written is written and will be recognised.
-            StoreUnavailable: Weaviate or Redis does not answer.
+            TenantErased: The tenant was erased after the changes were accepted.
+            VersionConflict: Another writer changed one of the entries since they were read: plan again. What
+                these deletions said of entries that stay is taken back.
+            LeaseLost: The lease ran out; what is written is written and will be recognised.
+            StoreUnavailable: Weaviate, Redis or the journal does not answer.
         """
+        [operation] = {change.operation for change in changes}
+        forgetting = [line for line in deletions if line.restored_at is None]
+        restoring = [line for line in deletions if line.restored_at is not None]
         async with self._leases.hold(tenant) as lease:
+            if epoch is not None and epoch < lease.epoch:
+                raise TenantErased("the user's memory was erased after this was accepted")
             reached(CrashPoint.APPLY_LEASED)
-            stored = await self._longterm.get(tenant, list(expected))
-            versions = {identifier: entry.version for identifier, entry in stored.items()}
-            changed: list[Record | Memory] = []
-            for identifier, version in expected.items():
-                entry = stored.get(identifier)
-                if entry is not None and operation in entry.operations:
-                    continue
-                if (entry.version if entry else 0) != version:
-                    raise VersionConflict(f"{identifier} is no longer at version {version}")
-                edited = edit(identifier, entry)
-                if edited is not entry:
-                    changed.append(self._stamped(edited, version, operation))
-            await self._write(tenant, lease, changed, vectors)
+            stored = await self._longterm.get(tenant, [change.id for change in changes])
+            try:
+                pending = _pending(changes, stored)
+                written = [self._stamped(change) for change in pending]
+                await self._journaled(tenant, lease, pending, written, forgetting)
+                await self._write(tenant, lease, pending, written)
+            except VersionConflict:
+                await self._withdraw(tenant, forgetting)
+                raise
             reached(CrashPoint.APPLY_WRITTEN)
-            await self._index(tenant, [*stored.values(), *changed])
-            return versions | {entry.id: entry.version for entry in changed}
+            await self._index(tenant, [*stored.values(), *written])
+            versions = {entry.id: entry.version for entry in (*stored.values(), *written)}
+            await self._settle(tenant, operation, versions, refused, restoring)
+        for (by, why), ids in _reasons(pending).items():
+            await self._audit.record(tenant, ids=ids, operation=operation, by=by, why=why)
+        return versions
 
-    async def remove(self, tenant: str, *, expected: Mapping[str, int]) -> list[str]:
-        """Remove for good what is still at its expected version.
+    async def refuse(self, tenant: str, operation: str, refused: Sequence[Refusal]) -> None:
+        """Settle an operation of which nothing becomes memory; the items' text leaves the journal.
+
+        Raises:
+            StoreUnavailable: The journal cannot be written.
+        """
+        await self._settle(tenant, operation, {}, refused)
+
+    async def redact_refused(self, tenant: str, job: str) -> None:
+        """Erase from the journal what a job refused, after its batch was accepted once more."""
+        lines = await self._journal.read(tenant)
+        refused = [line.refused for line in lines if isinstance(line, Settled) and line.operation == job]
+        await self._journal.redact(tenant, job, {item.index for items in refused for item in items})
+
+    async def remove(
+        self, tenant: str, expected: Mapping[str, int], *, operation: str, by: Actor, why: str
+    ) -> list[str]:
+        """Remove for good what is still at its expected version: from the store first, then from the journal.
 
         Returns:
             The ids that are gone now; one that changed since it was read stays.
+
+        Raises:
+            LeaseLost: The lease ran out; what is removed is removed.
+            StoreUnavailable: Weaviate, Redis or the journal does not answer; call it again.
         """
         async with self._leases.hold(tenant) as lease:
             stored = await self._longterm.get(tenant, list(expected))
@@ -94,32 +154,97 @@ class Door:
             ]
             await lease.require(self._margin)
             await self._longterm.delete(tenant, [identifier for identifier in gone if identifier in stored])
-            return gone
+            reached(CrashPoint.FORGET_PURGED)
+            deletions = await self._deletions.of(tenant, gone)
+
+            def observed_anew(line: Accepted) -> bool:
+                deletion = deletions.get(line.id)
+                occurrence = occurrence_of(tenant, line.item)
+                return deletion is not None and not deletion.covers(occurrence, line.item.occurred_at)
+
+            await self._journal.drop(tenant, gone, spared=observed_anew)
+            await self._log(tenant, [line.changed(purged=True) for line in deletions.values()])
+        if gone:
+            await self._audit.record(tenant, ids=gone, operation=operation, by=by, why=why)
+        return gone
 
     async def reindex(self, tenant: str) -> None:
-        """Set the tenant's next due date to what its memories say.
+        """Set the tenant's next due date to what its memories say, and compact its journal if that is worth it.
 
         Raises:
-            LeaseLost: The lease ran out under us; nothing is set.
+            LeaseLost: The lease ran out; nothing is set.
         """
         async with self._leases.hold(tenant) as lease:
             moment = await self._longterm.next_due(tenant)
-            # Whoever slept past the lease would erase what another writer has made due since.
+            # A process that slept past its lease would erase what another writer has made due since.
             await lease.require(self._margin)
             await self._due.set(tenant, moment)
+        await self._journal.compact(tenant, now=datetime.now(UTC))
 
-    def _stamped(self, entry: Record | Memory, version: int, operation: str) -> Record | Memory:
-        operations = (*entry.operations, operation)[-OPERATIONS_KEPT:]
-        stamped = entry.changed(version=version + 1, operations=operations)
+    def _stamped(self, change: Change) -> Record | Memory:
+        stamped = change.entry.stamped(change.expected + 1, change.operation)
         return self._rules.dated(stamped) if stamped.state is State.CURRENT else stamped
 
-    async def _write(
-        self, tenant: str, lease: Lease, entries: Sequence[Record | Memory], vectors: Mapping[str, Vector]
+    async def _journaled(
+        self,
+        tenant: str,
+        lease: Lease,
+        changes: Sequence[Change],
+        written: Sequence[Record | Memory],
+        deletions: Sequence[Deletion],
     ) -> None:
-        for chunk in (entries[start : start + _CHUNK] for start in range(0, len(entries), _CHUNK)):
+        """Write to the journal and the deletion log what is about to be written to the store."""
+        known = await self._deletions.of(tenant, [line.id for line in deletions])
+        # A second attempt of the same run finds its lines, and keeps them.
+        new = [line for line in deletions if not (line.id in known and known[line.id].holds(line.run))]
+        await lease.require(self._margin)
+        now = datetime.now(UTC)
+        lines = [
+            Changed(entry=entry, operation=change.operation, by=change.by, why=change.why, at=now)
+            for change, entry in zip(changes, written, strict=True)
+        ]
+        await self._log(tenant, new, *lines)
+        if deletions:
+            reached(CrashPoint.FORGET_LOGGED)
+        reached(CrashPoint.CHANGE_JOURNALED)
+
+    async def _write(
+        self, tenant: str, lease: Lease, changes: Sequence[Change], written: Sequence[Record | Memory]
+    ) -> None:
+        vectors = {change.id: change.vector for change in changes if change.vector is not None}
+        for chunk in (written[start : start + _CHUNK] for start in range(0, len(written), _CHUNK)):
             await lease.require(self._margin)
             await self._longterm.put(tenant, chunk, vectors)
             reached(CrashPoint.APPLY_HALF_WRITTEN)
+
+    async def _withdraw(self, tenant: str, deletions: Sequence[Deletion]) -> None:
+        """Take back deletions of entries that were not forgotten: otherwise they could not be observed again."""
+        ids = [line.id for line in deletions]
+        runs = {line.id: line for line in deletions}
+        stored = await self._longterm.get(tenant, ids)
+        lines = [
+            line.changed(restored_at=runs[line.id].at)
+            for line in (await self._deletions.of(tenant, ids)).values()
+            if line.holds(runs[line.id].run) and line.id in stored and stored[line.id].state is not State.FORGOTTEN
+        ]
+        await self._log(tenant, lines)
+
+    async def _settle(
+        self,
+        tenant: str,
+        operation: str,
+        versions: Mapping[str, int],
+        refused: Sequence[Refusal],
+        deletions: Sequence[Deletion] = (),
+    ) -> None:
+        settled = Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=datetime.now(UTC))
+        await self._log(tenant, deletions, settled)
+        await self._journal.redact(tenant, operation, {item.index for item in refused})
+
+    async def _log(self, tenant: str, deletions: Sequence[Deletion], *lines: Line) -> None:
+        """Append to the journal, and then to the deletion log."""
+        await self._journal.append(tenant, [*(Forgotten(deletion=line) for line in deletions), *lines])
+        await self._deletions.write(tenant, deletions)
 
     async def _index(self, tenant: str, entries: Sequence[Record | Memory]) -> None:
         dates = [
@@ -129,3 +254,29 @@ class Door:
         ]
         if dates:
             await self._due.lower(tenant, min(dates))
+
+
+def _pending(changes: Sequence[Change], stored: Mapping[str, Record | Memory]) -> list[Change]:
+    """Return the changes that are still to be written.
+
+    Raises:
+        VersionConflict: One of the entries is not at the version that its change expects.
+    """
+    pending: list[Change] = []
+    for change in changes:
+        entry = stored.get(change.id)
+        if entry is not None and change.operation in entry.operations:
+            continue
+        if (entry.version if entry else 0) != change.expected:
+            raise VersionConflict(f"{change.id} is no longer at version {change.expected}")
+        if change.entry != entry:
+            pending.append(change)
+    return pending
+
+
+def _reasons(changes: Sequence[Change]) -> dict[tuple[Actor, str], list[str]]:
+    """Return the ids that each actor changed for each reason."""
+    found: dict[tuple[Actor, str], list[str]] = {}
+    for change in changes:
+        found.setdefault((change.by, change.why), []).append(change.id)
+    return found

@@ -1,4 +1,4 @@
-"""When the rules let a memory go. Pure: which moment, and why; it forgets nothing itself."""
+"""When the rules will forget an entry. Pure: which moment, and why; it forgets nothing itself."""
 
 from datetime import datetime
 from typing import TypeVar
@@ -11,7 +11,7 @@ EntryT = TypeVar("EntryT", bound=Record | Memory)
 
 
 class RetentionRules(Model):
-    """What is let go, and when."""
+    """What is forgotten, and when."""
 
     minimum_confidence: Unit = 0.3
     """Below this a memory is not worth keeping (R33)."""
@@ -22,7 +22,7 @@ class RetentionRules(Model):
         return digest("rules/1", self.model_dump(mode="json"))[:12]
 
     def date(self, entry: Record | Memory) -> tuple[datetime | None, str]:
-        """Give the moment from which the rules let an entry go, and the reason.
+        """Return the moment from which the rules forget an entry, and the reason.
 
         Returns:
             ``(None, "")`` for an entry that they keep as things stand. A missing importance plays no
@@ -38,6 +38,6 @@ class RetentionRules(Model):
         return min(due) if due else (None, "")
 
     def dated(self, entry: EntryT) -> EntryT:
-        """Give the entry with its date, its reason and the version of the rules that computed them."""
+        """Return the entry with its date, its reason and the version of the rules that computed them."""
         moment, reason = self.date(entry)
-        return entry.changed(forget_after=moment, forget_reason=reason, rules_version=self.version)
+        return entry.dated(moment, reason, self.version)

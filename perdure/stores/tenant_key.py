@@ -1,12 +1,11 @@
 """The tenant key: the one secret that turns user ids into tenants. Never writes over a key that is there."""
 
-import os
 import secrets
 from pathlib import Path
 
 from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMismatch, TenantKeyMissing
 from perdure.identity import digest, tenant_id
-from perdure.stores.disk import sync_folder
+from perdure.stores.disk import create_once
 
 KEY_BYTES = 32
 
@@ -50,7 +49,7 @@ class TenantKey:
         """
         if not path.exists():
             try:
-                _create(path)
+                create_once(path, secrets.token_bytes(KEY_BYTES))
             except OSError as error:
                 raise StoreUnavailable("tenant key", f"{path} cannot be made: {error.strerror}") from error
         return cls.load(path)
@@ -75,21 +74,3 @@ class TenantKey:
                 f"the data was written under the tenant key {fingerprint}, the key here is {self.fingerprint}: "
                 "restore the key that belongs to the data"
             )
-
-
-def _create(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        # A hard link, unlike a rename, fails where another process made a key in the meantime.
-        path.hardlink_to(draft)
-        sync_folder(path.parent)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from temporalio.client import WorkflowHandle
 from demo.workers import DemoWorker
 from perdure.jobs import Batch, Fate, Receipt
 from perdure.memory.writing.checking import read_batch
+from perdure.stores.journal.folding import fold
 from perdure.temporal.names import TASK_TIMEOUT
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
@@ -53,6 +54,7 @@ async def start(here: Deployment, servers: Servers, crash_at: str = "") -> DemoW
         "submit.started",
         "plan.decided",
         "apply.leased",
+        "change.journaled",
         "apply.half_written",
         "apply.written",
         "confirm.read",
@@ -84,8 +86,10 @@ async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant
         stored = await here.services.longterm.get(tenant, [item.id for item in receipt.items])
         assert {(entry.seen, entry.version) for entry in stored.values()} == {(1, 1)}
         assert await here.services.longterm.count(tenant) == 60
+        # The journal says the same, and nothing is left to be done.
+        assert fold(await here.services.journal.read(tenant)) == (stored, {}, ())
         # A lease that its holder took into the grave has to run out first.
-        waited = 10 if point.startswith("apply") else 0
+        waited = 10 if point.startswith(("apply", "change")) else 0
         assert took < ENDED_WITHIN + waited
 
 
@@ -100,7 +104,7 @@ async def sweep(here: Deployment, user: str, day: int) -> WorkflowHandle[Any, Fo
     )
 
 
-@pytest.mark.parametrize("point", ["forget.logged", "forget.tombstoned", "forget.purged"])
+@pytest.mark.parametrize("point", ["forget.logged", "change.journaled", "forget.tombstoned", "forget.purged"])
 async def test_a_worker_killed_in_a_sweep(servers: Servers, tmp_path: Path, point: str) -> None:
     user = f"user {uuid4().hex}"
     async with deployment(servers, tmp_path, serving=False) as here:
@@ -125,3 +129,6 @@ async def test_a_worker_killed_in_a_sweep(servers: Servers, tmp_path: Path, poin
         log = await here.services.deletions.of(tenant, ids)
         assert {(line.purged, line.reason) for line in log.values()} == {(True, "expired")}
         assert len(log) == 3
+        assert fold(await here.services.journal.read(tenant)) == ({}, log, ())
+        files = (here.settings.journal_folder / tenant).glob("*.jsonl")
+        assert not any(b"payload" in file.read_bytes() for file in files), "the text is gone from the disk"

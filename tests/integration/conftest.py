@@ -1,6 +1,6 @@
 """What integration tests share: real stores, one tenant for each test."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from perdure.changes import Actor
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
@@ -16,13 +17,24 @@ from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.models.embedding.minilm import MiniLMEmbedder
-from perdure.stores.journal.log import Mirror
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Leases
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
+
+
+class Audited:
+    """Keeps what the door reports."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, tuple[str, ...], str, Actor, str]] = []
+
+    async def record(self, tenant: str, *, ids: Sequence[str], operation: str, by: Actor, why: str) -> None:
+        self.found.append((tenant, tuple(ids), operation, by, why))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +44,8 @@ class Stores:
     redis: Redis
     longterm: LongTerm
     embedder: Embedder
-    mirror: Mirror
+    journal: Journal
+    audit: "Audited"
     leases: Leases
     due: DueIndex
     deletions: Deletions
@@ -43,7 +56,7 @@ class Stores:
 
 @pytest.fixture
 async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
-    redis: Redis = Redis.from_url(servers.redis_url, decode_responses=True)
+    redis = connect(servers.redis_url)
     embedder = CachedEmbedder(MiniLMEmbedder(), 1000)
     longterm = LongTerm(
         servers.weaviate_url,
@@ -52,14 +65,25 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
     )
     await longterm.prepare()
-    mirror, due, deletions = Mirror(tmp_path / "mirror"), DueIndex(redis), Deletions(redis)
+    journal, due, deletions = Journal(tmp_path / "journal"), DueIndex(redis), Deletions(redis)
     leases, rules = Leases(redis), RetentionRules()
-    door = Door(longterm=longterm, leases=leases, due=due, rules=rules, client_timeout=3)
+    audit = Audited()
+    door = Door(
+        longterm=longterm,
+        journal=journal,
+        deletions=deletions,
+        leases=leases,
+        due=due,
+        rules=rules,
+        client_timeout=3,
+        audit=audit,
+    )
     yield Stores(
         redis=redis,
         longterm=longterm,
         embedder=embedder,
-        mirror=mirror,
+        journal=journal,
+        audit=audit,
         leases=leases,
         due=due,
         deletions=deletions,
@@ -69,7 +93,6 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
             longterm=longterm,
             door=door,
             deletions=deletions,
-            mirror=mirror,
             rules=rules,
             guard=Guard(),
             grace=timedelta(days=30),

@@ -5,6 +5,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import ForgetRequest
     from perdure.agent.state import TaskRun
+    from perdure.changes import Actor
     from perdure.jobs import Batch, Plan, Receipt
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
@@ -61,11 +62,11 @@ class AnyOrder(ForgetMemory):
     async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
         return await super().run(sweep)
 
-    async def _let_go(self, chosen: Forgetting, run: str) -> tuple[int, int]:
+    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[int, int]:
         counts: dict[str, int] = {}
         for name in {"tombstone", "purge"}:  # noqa: PLC0208  the mistake that is made here
             counts[name] = await workflow.execute_activity(
-                name, ForgetRequest(forgetting=chosen, run=run), result_type=int, **options.of_change()
+                name, ForgetRequest(forgetting=chosen, run=run, by=by), result_type=int, **options.of_change()
             )
         return counts["tombstone"], counts["purge"]
 

@@ -25,11 +25,18 @@ PURE = (
         "perdure.agent.steps.checking",
         "perdure.agent.steps.calls",
         "perdure.agent.steps.items",
+        "perdure.agent.plan",
+        "perdure.requests",
     ),
-    *("perdure.memory.retention", "perdure.memory.writing.planning", "perdure.memory.writing.observation"),
+    *(
+        "perdure.memory.recall.reconciling",
+        "perdure.memory.retention",
+        "perdure.memory.writing.planning",
+        "perdure.memory.writing.observation",
+    ),
     *("perdure.memory.writing.checking", "perdure.memory.forgetting.selection", "perdure.memory.recall.query"),
     *("perdure.memory.recall.ranking", "perdure.memory.recall.context", "perdure.memory.recall.local"),
-    *("perdure.stores.journal.lines", "perdure.stores.journal.reconcile", "perdure.models.embedding"),
+    *("perdure.stores.journal.lines", "perdure.stores.journal.folding", "perdure.models.embedding"),
 )
 """Values and pure rules: no store, no model and no Temporal is loaded with them."""
 

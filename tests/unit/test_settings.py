@@ -23,7 +23,7 @@ def test_defaults_are_in_the_users_folders(tmp_path: Path) -> None:
 
     assert settings.home == tmp_path / "me/.local/share/perdure"
     assert settings.cache == tmp_path / "me/.cache/perdure"
-    assert settings.mirror_folder == settings.home / "mirror"
+    assert settings.journal_folder == settings.home / "journal"
     assert settings.configured_addresses() is None
 
 

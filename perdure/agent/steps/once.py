@@ -68,6 +68,7 @@ class OnceRunner:
         """Make an effect happen once.
 
         Args:
+            tenant: Whose effect it is.
             tool: The tool.
             call: The call; its key is the same for every attempt.
             keywords: Validated arguments.

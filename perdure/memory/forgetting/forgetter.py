@@ -1,18 +1,15 @@
 """The sweep of one tenant on the real stores, in steps that can each be repeated. What to forget is selection's."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from perdure.changes import Deletion
+from perdure.changes import Actor, Change, Deletion
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Memory, Record, State
+from perdure.entries import State
 from perdure.errors import VersionConflict
 from perdure.memory.door import Door
 from perdure.memory.forgetting.selection import Counts, Forgetting, Guard, select
 from perdure.memory.retention import RetentionRules
 from perdure.model import Passed
-from perdure.stores.journal.lines import DeletionLine, RestorationLine
-from perdure.stores.journal.log import Mirror
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
@@ -39,7 +36,6 @@ class Forgetter:
         longterm: LongTerm,
         door: Door,
         deletions: Deletions,
-        mirror: Mirror,
         rules: RetentionRules,
         guard: Guard,
         grace: timedelta,
@@ -50,21 +46,19 @@ class Forgetter:
             longterm: Where the entries are.
             door: The one way to change them.
             deletions: The log that keeps forgotten things forgotten.
-            mirror: It learns of a deletion before anything else does.
-            rules: What is let go, and when.
+            rules: What is forgotten, and when.
             guard: Stops what looks like a mistake.
             grace: How long forgetting can be undone.
         """
         self._longterm = longterm
         self._door = door
         self._deletions = deletions
-        self._mirror = mirror
         self._rules = rules
         self._guard = guard
         self._grace = grace
 
     async def plan(self, tenant: str, *, at: datetime, approved: bool) -> Forgetting:
-        """Choose what is let go; changes nothing."""
+        """Choose what is forgotten; changes nothing."""
         due, purgeable = await together(
             self._longterm.due(tenant, before=at, limit=MOST_AT_ONCE),
             self._longterm.purgeable(tenant, before=at, limit=MOST_AT_ONCE),
@@ -84,63 +78,66 @@ class Forgetter:
             at=at,
         )
 
-    async def tombstone(self, forgetting: Forgetting, *, run: str) -> int:
+    async def tombstone(self, forgetting: Forgetting, *, run: str, by: Actor) -> int:
         """Forget what was chosen: from here on it is never recalled, and can be undone.
 
         Raises:
             VersionConflict: One of them changed since: plan again. What was logged of those that stay is taken back.
         """
-        letting = {item.id: item for item in (*forgetting.tombstone, *forgetting.backdated)}
-        if not letting:
+        tenant, at = forgetting.tenant, forgetting.at
+        chosen = (*forgetting.tombstone, *forgetting.backdated)
+        if not chosen:
             return 0
-        reasons = {item.id: item.reason for item in forgetting.tombstone}
-        await self._log(forgetting, run=run)
-        reached(CrashPoint.FORGET_LOGGED)
-
-        def edit(identifier: str, stored: Record | Memory | None) -> Record | Memory:
-            if stored is None:
-                raise AssertionError(f"{identifier} was planned at a version, so it exists")
-            if identifier not in reasons:
-                return stored.changed(rules_version="")
-            return stored.changed(
-                state=State.FORGOTTEN, forget_reason=reasons[identifier], purge_after=forgetting.at + self._grace
+        stored = await self._longterm.get(tenant, [item.id for item in chosen])
+        if len(stored) < len(chosen):
+            raise VersionConflict("some of the entries are no longer there")
+        forgotten = {item.id for item in forgetting.tombstone}
+        changes = [
+            Change(
+                id=item.id,
+                expected=item.version,
+                entry=stored[item.id].forgotten(item.reason, at + self._grace)
+                if item.id in forgotten
+                else self._rules.dated(stored[item.id]),
+                by=by,
+                why=item.reason,
+                operation=f"forget:{run}",
             )
-
-        expected = {identifier: item.version for identifier, item in letting.items()}
-        try:
-            await self._door.change(
-                forgetting.tenant, operation=f"forget:{run}", expected=expected, edit=edit, vectors={}
-            )
-        except VersionConflict:
-            await self._take_back(forgetting, run=run)
-            raise
+            for item in chosen
+        ]
+        deletions = [
+            Deletion(id=item.id, at=at, reason=item.reason, run=run, occurrences=stored[item.id].occurrences)
+            for item in forgetting.tombstone
+        ]
+        await self._door.change(tenant, changes, deletions=deletions)
         reached(CrashPoint.FORGET_TOMBSTONED)
-        return len(reasons)
+        return len(forgotten)
 
-    async def purge(self, forgetting: Forgetting) -> int:
+    async def purge(self, forgetting: Forgetting, *, run: str, by: Actor) -> int:
         """Remove for good what was forgotten long enough ago, if it is still as the plan saw it."""
         if not forgetting.purge:
             return 0
-        tenant, ids = forgetting.tenant, [item.id for item in forgetting.purge]
-        lines = list((await self._deletions.of(tenant, ids)).values())
-        await self._mirrored(tenant, lines)
-        reached(CrashPoint.FORGET_LOGGED)
-        gone = await self._door.remove(tenant, expected={item.id: item.version for item in forgetting.purge})
-        reached(CrashPoint.FORGET_PURGED)
-        await self._deletions.write(tenant, [line.changed(purged=True) for line in lines if line.id in gone])
+        gone = await self._door.remove(
+            forgetting.tenant,
+            {item.id: item.version for item in forgetting.purge},
+            operation=f"purge:{run}",
+            by=by,
+            why="forgotten, and can no longer be undone",
+        )
         return len(gone)
 
     async def finish(self, tenant: str) -> None:
         """Set the tenant's next due date, now that what was due is gone."""
         await self._door.reindex(tenant)
 
-    async def restore(self, tenant: str, *, run: str, at: datetime) -> Restored:
+    async def restore(self, tenant: str, *, run: str, at: datetime, by: Actor) -> Restored:
         """Undo what a run forgot, as far as it is not purged and as much as one call takes.
 
         Args:
             tenant: Whose.
             run: The forgetting run.
             at: When it is undone: one moment for all calls of one undoing.
+            by: Who undoes it.
         """
         undoable = [line for line in await self._deletions.all(tenant) if line.run == run and not line.purged]
         restored = sum(line.restored_at == at for line in undoable)
@@ -149,65 +146,17 @@ class Forgetter:
         if not lines:
             return Restored(restored=restored)
         stored = await self._longterm.get(tenant, [line.id for line in lines])
-
-        def edit(identifier: str, entry: Record | Memory | None) -> Record | Memory:
-            if entry is None:
-                raise AssertionError(f"{identifier} was planned at a version, so it exists")
-            # Whoever undoes it says that it still holds, so what made it due is lifted.
-            life = {"state": _state_before(entry), "purge_after": None, "valid_until": None, "kept_at": at}
-            return entry.changed(**life)
-
-        await self._door.change(
-            tenant,
-            operation=f"restore:{run}",
-            expected={
-                identifier: entry.version for identifier, entry in stored.items() if entry.state is State.FORGOTTEN
-            },
-            edit=edit,
-            vectors={},
-        )
-        await self._mirror.append(tenant, RestorationLine(ids=tuple(line.id for line in lines), run=run, at=at))
-        await self._deletions.write(tenant, [line.changed(restored_at=at) for line in lines])
-        return Restored(restored=restored + len(lines), more=len(forgotten) > len(lines))
-
-    async def _log(self, forgetting: Forgetting, *, run: str) -> None:
-        ids = [item.id for item in forgetting.tombstone]
-        stored = await self._longterm.get(forgetting.tenant, ids)
-        written = await self._deletions.of(forgetting.tenant, ids)
-        lines = [
-            Deletion(
-                id=item.id,
-                at=forgetting.at,
-                reason=item.reason,
-                run=run,
-                occurrences=stored[item.id].occurrences,
+        # Those that are not forgotten any more are restored already; only their lines may be missing.
+        changes = [
+            Change(
+                id=entry.id,
+                expected=entry.version,
+                entry=entry.restored(at) if entry.state is State.FORGOTTEN else entry,
+                by=by,
+                why=f"the forgetting run {run} was undone",
+                operation=f"restore:{run}",
             )
-            for item in forgetting.tombstone
-            # A second attempt of the same run finds its line, and keeps it.
-            if item.id in stored and not (item.id in written and written[item.id].holds(run))
+            for entry in stored.values()
         ]
-        await self._mirrored(forgetting.tenant, lines)
-        await self._deletions.write(forgetting.tenant, lines)
-
-    async def _take_back(self, forgetting: Forgetting, *, run: str) -> None:
-        """Strike from the log what it says of entries that were not forgotten: else they could not be seen again."""
-        tenant, ids = forgetting.tenant, [item.id for item in forgetting.tombstone]
-        stored = await self._longterm.get(tenant, ids)
-        lines = [
-            line
-            for line in (await self._deletions.of(tenant, ids)).values()
-            if line.holds(run) and line.id in stored and stored[line.id].state is not State.FORGOTTEN
-        ]
-        if lines:
-            kept = RestorationLine(ids=tuple(line.id for line in lines), run=run, at=forgetting.at)
-            await self._mirror.append(tenant, kept)
-            await self._deletions.write(tenant, [line.changed(restored_at=forgetting.at) for line in lines])
-
-    async def _mirrored(self, tenant: str, lines: Sequence[Deletion]) -> None:
-        for line in lines:
-            gone = DeletionLine(ids=(line.id,), reason=line.reason, at=line.at, occurrences=line.occurrences)
-            await self._mirror.append(tenant, gone)
-
-
-def _state_before(entry: Record | Memory) -> State:
-    return State.SUPERSEDED if isinstance(entry, Memory) and entry.superseded_by else State.CURRENT
+        await self._door.change(tenant, changes, deletions=[line.changed(restored_at=at) for line in lines])
+        return Restored(restored=restored + len(lines), more=len(forgotten) > len(lines))

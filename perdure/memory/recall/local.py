@@ -1,20 +1,20 @@
-"""Recall from the mirror's lines, for when the store does not answer. Pure: no file, no store, no clock.
+"""Recall from the journal's lines, for when the store does not answer. Pure: no file, no store, no clock.
 
-The mirror has what was accepted, not what became of it: what a plan would reject is here too, and what
-memory learned later is not. So it answers only for a store that is down, and says so.
+What is written is told by the lines. What is only accepted is decided by the rules that its job will apply, so
+nothing is recalled that would be refused.
 """
 
 import re
-from collections.abc import Iterable
-from datetime import datetime
-from itertools import chain
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from perdure.entries import Hit, Item, Memory, MemoryItem, Record, RecordItem, record_text
-from perdure.episodes import Episode
+from perdure.entries import Entry, Hit, Memory, Record, State
+from perdure.jobs import Batch
 from perdure.memory.recall.query import Query
-from perdure.stores.journal.lines import EpisodeLine, MirrorLine
-from perdure.stores.journal.reconcile import Reconciled, reconcile
+from perdure.memory.writing.observation import applied
+from perdure.memory.writing.planning import Known, WritePolicy, plan
+from perdure.model import Instant
+from perdure.stores.journal.folding import Folded, fold
+from perdure.stores.journal.lines import Accepted, Line
 
 _WORD = re.compile(r"\w+")
 _STOP = frozenset(
@@ -25,23 +25,38 @@ _STOP = frozenset(
 )
 
 
-def local_entries(query: Query, lines: Iterable[MirrorLine]) -> list[Record | Memory]:
-    """Give what the mirror knows that recall may return, as the entries that it would become."""
-    found = reconcile(query.tenant, (), lines)
-    replaced: dict[str, datetime] = {}
-    for item in chain.from_iterable(_replacing(one) for one in found):
-        replaced[item.supersedes] = max(item.occurred_at, replaced.get(item.supersedes, item.occurred_at))
-    entries = [
-        _entry(one)
-        for one in found
-        # What replaced something after it was replaced itself is believed again.
-        if one.id not in replaced or any(item.occurred_at > replaced[one.id] for item in _replacing(one))
+def recallable(query: Query, lines: Iterable[Line], policy: WritePolicy) -> list[Record | Memory]:
+    """Return what the journal knows that recall may return."""
+    folded = fold(lines)
+    known = believed(query.tenant, folded, policy=policy, at=query.now)
+    return [
+        entry
+        for entry in known.values()
+        if entry.state is State.CURRENT and (entry.valid_until is None or entry.valid_until > query.now)
     ]
-    return [entry for entry in entries if entry.valid_until is None or entry.valid_until > query.now]
+
+
+def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -> dict[str, Entry]:
+    """Return every entry as it will be when the jobs that are not done have ended, whatever its state."""
+    entries = dict(folded.entries)
+    for items in _batches(folded.pending):
+        first = items[0]
+        batch = Batch(
+            tenant=tenant,
+            key=first.job[:300],
+            items=tuple(line.item for line in items),
+            run=first.run,
+            agent=first.agent,
+        )
+        # Neighbours are nominated by vectors, which the journal does not have; equal words have equal ids anyway.
+        known = Known.model_construct(entries=entries, deletions=folded.deletions, neighbours={})
+        decided = plan(batch, known, policy=policy, at=at)
+        entries |= {identifier: entry for identifier, (entry, _) in applied(batch, decided, entries).items()}
+    return entries
 
 
 def exact(query: Query, entries: Iterable[Record | Memory]) -> list[Record]:
-    """Give the records in the query's lane and under its keys, those seen last first."""
+    """Return the records in the query's lane and under its keys, those seen last first."""
     records = [
         entry
         for entry in entries
@@ -51,7 +66,7 @@ def exact(query: Query, entries: Iterable[Record | Memory]) -> list[Record]:
 
 
 def by_words(query: Query, entries: Iterable[Record | Memory]) -> list[Hit]:
-    """Give what shares words with the query, and which share of the query's words."""
+    """Return what shares words with the query, with the share of the query's words."""
     wanted = _words(query.text)
     hits: list[Hit] = []
     for entry in entries:
@@ -68,48 +83,12 @@ def by_words(query: Query, entries: Iterable[Record | Memory]) -> list[Hit]:
     return hits
 
 
-def waiting_episodes(session: str, lines: Iterable[MirrorLine]) -> list[Episode]:
-    """Give the session's episodes that wait for Redis, each once."""
-    found = {
-        line.episode.id: line.episode for line in lines if isinstance(line, EpisodeLine) and line.session == session
-    }
-    return list(found.values())
-
-
-def _replacing(one: Reconciled) -> list[MemoryItem]:
-    return [item for item in one.items if isinstance(item, MemoryItem) and item.supersedes]
-
-
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower())) - _STOP
 
 
-def _entry(one: Reconciled) -> Record | Memory:
-    moments = [item.occurred_at for item in one.items]
-    newest: Item = max(one.items, key=lambda item: item.occurred_at)
-    common: dict[str, Any] = {
-        "id": one.id,
-        "seen": len(one.items),
-        "first_seen": min(moments),
-        "last_seen": max(moments),
-        "confidence": newest.confidence,
-        "importance": newest.importance,
-        "valid_until": newest.valid_until,
-    }
-    if isinstance(newest, RecordItem):
-        return Record(
-            **common,
-            text=record_text(newest),
-            lane=newest.lane,
-            key=newest.key,
-            payload=newest.payload,
-            intent=newest.intent,
-        )
-    return Memory(
-        **common,
-        text=newest.content,
-        memory_type=newest.memory_type,
-        source=newest.source,
-        tags=newest.tags,
-        supersedes=newest.supersedes,
-    )
+def _batches(pending: Sequence[Accepted]) -> list[list[Accepted]]:
+    batches: dict[str, list[Accepted]] = {}
+    for line in pending:
+        batches.setdefault(line.job, []).append(line)
+    return list(batches.values())

@@ -11,14 +11,14 @@ from perdure.model import Instant, Model, OpenEnum, Passed, Unit
 
 
 class Phase(OpenEnum):
-    """Which part of recall found something."""
+    """Which part of recall found something; it is shown, and nothing depends on it."""
 
     EXACT = "exact"
     """The activity log, by lane and key."""
     SEMANTIC = "semantic"
     """By meaning and words."""
-    MIRROR = "mirror"
-    """The local copy, because the store did not answer."""
+    JOURNAL = "journal"
+    """The journal on disk, because the store did not answer."""
 
 
 class Trigger(OpenEnum):

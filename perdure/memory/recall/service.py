@@ -14,9 +14,11 @@ from perdure.memory.recall.context import render
 from perdure.memory.recall.query import Phase, Query, RecalledItem, RecallResult, Trigger
 from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, Scored, rank, score_exact
 from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.writing.planning import WritePolicy
 from perdure.models.embedding import Embedder, Vector
-from perdure.stores.journal.log import Mirror
+from perdure.stores.journal.log import Journal
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 
@@ -32,7 +34,7 @@ _EPISODES_IMPORTANT = 5
 _EMBEDDING_SHARE = 0.4
 """Of the time limit: when there is no vector by then, words alone are searched."""
 _STORES_SHARE = 0.75
-"""Of the time limit: what did not answer by then is looked for in the mirror."""
+"""Of the time limit: what did not answer by then is looked for on disk."""
 _ALL_SHARE = 0.95
 """Of the time limit: the rest is for putting the answer together."""
 
@@ -44,9 +46,9 @@ class _Answers:
     started: float
     degraded: set[str] = field(default_factory=set[str])
     entries: list[Record | Memory] | None = None
-    """What the mirror knows, once it was asked."""
+    """What the journal knows, once it was asked."""
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Several phases may need the mirror at once; one reads it."""
+    """Several phases may need the journal at once; one reads it."""
 
 
 class Recall:
@@ -55,10 +57,12 @@ class Recall:
     Args:
         longterm: Records and memories.
         episodes: What happened in a session.
-        mirror: Answers for a store that does not.
+        journal: Answers for long-term memory when it does not.
+        spool: Has the episodes that wait for Redis.
         embedder: The model whose vectors ``longterm`` holds.
         limit_seconds: How long a recall may take, whatever is down.
         profile: The weights of the ranking.
+        policy: What may be believed; it decides on items whose jobs are not done.
         telemetry: Where spans and figures go; without one, to the global providers, without content.
     """
 
@@ -67,15 +71,19 @@ class Recall:
         *,
         longterm: LongTerm,
         episodes: Episodes,
-        mirror: Mirror,
+        journal: Journal,
+        spool: Spool,
         embedder: Embedder,
         limit_seconds: float = 3.0,
         profile: Profile = RELEVANCE_FIRST,
+        policy: WritePolicy | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
         self._longterm = longterm
         self._episodes = episodes
-        self._mirror = mirror
+        self._journal = journal
+        self._spool = spool
+        self._policy = policy or WritePolicy()
         self._embedder = embedder
         self._limit = limit_seconds
         self._profile = profile
@@ -139,7 +147,7 @@ class Recall:
         records = await self._ask(answers, "weaviate", "lookup", call)
         phase = Phase.EXACT
         if records is None:
-            phase = Phase.MIRROR
+            phase = Phase.JOURNAL
             records = local.exact(query, await self._local(query, answers))[:limit]
         why = "same lane and key" if query.keys else "same lane"
         return [_item(score_exact(one, now=query.now, profile=self._profile), phase, why) for one in records]
@@ -150,9 +158,9 @@ class Recall:
         phase = Phase.SEMANTIC
         hits = await self._search(query, answers, limit)
         if hits is None:
-            phase = Phase.MIRROR
+            phase = Phase.JOURNAL
             entries = await self._local(query, answers)
-            hits = await self._ask_mirror(answers, asyncio.to_thread(local.by_words, query, entries)) or []
+            hits = await self._ask_disk(answers, "journal", asyncio.to_thread(local.by_words, query, entries)) or []
         floor = self._embedder.relevance_floor
         ranked = rank(hits, now=query.now, floor=floor, limit=limit, profile=self._profile)
         return [_item(scored, phase, _explained(scored, self._profile)) for scored in ranked]
@@ -186,9 +194,9 @@ class Recall:
             ),
         )
         if recent is None or important is None:
-            waiting = await self._ask_mirror(answers, self._mirror.episodes(query.tenant))
-            found = local.waiting_episodes(query.session, waiting or ())
-            found = sorted(found, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
+            waited = await self._ask_disk(answers, "spool", self._spool.read(query.tenant))
+            waiting = [line.episode for line in waited.episodes if line.session == query.session] if waited else []
+            found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
         else:
             found = recent + important
         distinct = {episode.id: episode for episode in found}
@@ -196,17 +204,17 @@ class Recall:
 
     async def _local(self, query: Query, answers: _Answers) -> Sequence[Record | Memory]:
         async def read() -> list[Record | Memory]:
-            view = await self._mirror.read(query.tenant)
+            lines = await self._journal.read(query.tenant)
             # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
-            return await asyncio.to_thread(local.local_entries, query, view.lines)
+            return await asyncio.to_thread(local.recallable, query, lines, self._policy)
 
         async with answers.reading:
             if answers.entries is None:
-                answers.entries = await self._ask_mirror(answers, read()) or []
+                answers.entries = await self._ask_disk(answers, "journal", read()) or []
             return answers.entries
 
-    async def _ask_mirror(self, answers: _Answers, call: Awaitable[_T]) -> _T | None:
-        return await self._ask(answers, "mirror", "read", call, answers.started + self._limit * _ALL_SHARE)
+    async def _ask_disk(self, answers: _Answers, place: str, call: Awaitable[_T]) -> _T | None:
+        return await self._ask(answers, place, "read", call, answers.started + self._limit * _ALL_SHARE)
 
     async def _ask(
         self, answers: _Answers, store: str, operation: str, call: Awaitable[_T], end: float | None = None

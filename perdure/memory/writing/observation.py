@@ -1,27 +1,31 @@
 """What one more observation makes of an entry. Pure: absolute values from what is stored and what was seen."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryItem, Record, RecordItem, State, record_text
-from perdure.jobs import Batch
+from perdure.jobs import Batch, Decision, Plan, UnusableItem
 from perdure.memory.writing.planning import occurrence_of
 
 REINFORCEMENT = 0.1
 """What one more independent observation adds to a memory's confidence (R32)."""
 
+WRITING = frozenset({Decision.INSERT, Decision.REINFORCE, Decision.SUPERSEDE})
+"""The decisions after which something is written."""
+
 
 def observed(
     stored: Record | Memory | None, identifier: str, item: RecordItem | MemoryItem, batch: Batch
 ) -> Record | Memory:
-    """Give the entry after an observation.
+    """Return the entry after an observation.
 
     The same observation again changes nothing, so a retry never inflates "seen". A forgotten entry that is
     observed anew starts over: nothing of its old life comes back. A memory that was replaced is believed again.
     """
     occurrence = occurrence_of(batch.tenant, item)
     if stored is None or stored.state is State.FORGOTTEN:
-        return _fresh(identifier, item, batch, occurrence, version=stored.version if stored else 1)
+        return _fresh(identifier, item, batch, occurrence)
     if occurrence in stored.occurrences:
         return stored
     seen = {
@@ -58,22 +62,43 @@ def observed(
 
 
 def _end(stored: Record | Memory, item: RecordItem | MemoryItem) -> datetime | None:
-    """Give until when something holds that was just observed: a past end is refuted, an open one is news of none."""
+    """Return until when something holds that was just observed.
+
+    An observation after the end refutes it; one before the end that names none leaves it as it is.
+    """
     if item.valid_until is None and stored.valid_until is not None and stored.valid_until > item.occurred_at:
         return stored.valid_until
     return item.valid_until
 
 
-def superseded(stored: Memory, by: str) -> Memory:
-    """Give a memory after another one replaced it: kept, and no longer recalled."""
-    if stored.superseded_by == by:
-        return stored
-    return stored.changed(state=State.SUPERSEDED, superseded_by=by)
+def applied(
+    batch: Batch, decided: Plan, stored: Mapping[str, Record | Memory]
+) -> dict[str, tuple[Record | Memory, Decision]]:
+    """Return each entry that a plan writes, as it is afterwards, and the last decision about it.
+
+    Args:
+        batch: What was offered.
+        decided: The decisions on it.
+        stored: The entries at the versions that the plan expects; those that it expects to be new are absent.
+    """
+    entries: dict[str, tuple[Record | Memory, Decision]] = {}
+    for planned in decided.items:
+        item = batch.items[planned.index]
+        if isinstance(item, UnusableItem) or planned.decision not in WRITING:
+            continue
+        before = entries[planned.target][0] if planned.target in entries else stored.get(planned.target)
+        entries[planned.target] = observed(before, planned.target, item, batch), planned.decision
+    # Only now, so that what is replaced stays replaced by a batch that also observes it.
+    for planned in decided.items:
+        item = batch.items[planned.index]
+        if planned.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem):
+            replaced, decision = entries.get(item.supersedes, (stored.get(item.supersedes), Decision.SUPERSEDE))
+            if isinstance(replaced, Memory) and replaced.superseded_by != planned.target:
+                entries[replaced.id] = replaced.superseded(planned.target), decision
+    return entries
 
 
-def _fresh(
-    identifier: str, item: RecordItem | MemoryItem, batch: Batch, occurrence: str, *, version: int
-) -> Record | Memory:
+def _fresh(identifier: str, item: RecordItem | MemoryItem, batch: Batch, occurrence: str) -> Record | Memory:
     common: dict[str, Any] = {
         "id": identifier,
         "occurrences": (occurrence,),
@@ -82,7 +107,6 @@ def _fresh(
         "confidence": item.confidence,
         "importance": item.importance,
         "valid_until": item.valid_until,
-        "version": version,
     }
     if isinstance(item, RecordItem):
         return Record(

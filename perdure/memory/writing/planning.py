@@ -36,16 +36,16 @@ class Known(Model):
 
 
 def occurrence_of(tenant: str, item: RecordItem | MemoryItem) -> str:
-    """Give the id of the observation that an item reports."""
+    """Return the id of the observation that an item reports."""
     return occurrence_id(tenant, "caller", item.occurrence)
 
 
 def same_statement(one: str, other: str) -> bool:
-    """Say whether two sentences have the same words in the same order, but for case, articles and stops."""
+    """Return whether two sentences have the same words in the same order, but for case, articles and stops."""
     return statement(one) == statement(other)
 
 
-def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime) -> Plan:
+def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> Plan:
     """Decide on every item of a batch."""
     planned = [_decide(batch.tenant, index, item, known, policy) for index, item in enumerate(batch.items)]
     expected: dict[str, int] = {}
@@ -56,7 +56,7 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime) -> Pl
         for identifier in touched:
             entry = known.entries.get(identifier)
             expected[identifier] = entry.version if entry else 0
-    return Plan(at=at, items=tuple(planned), expected=expected)
+    return Plan(at=at, items=tuple(planned), expected=expected, epoch=epoch)
 
 
 def _decide(tenant: str, index: int, item: BatchItem, known: Known, policy: WritePolicy) -> PlannedItem:
@@ -104,7 +104,7 @@ def _cannot_replace(tenant: str, item: MemoryItem, replaced: Record | Memory | N
 
 
 def _replaced_already(tenant: str, item: MemoryItem, known: Known) -> str:
-    """Say why a memory that was replaced is not believed again; empty: nothing speaks against it."""
+    """Return why a memory that was replaced is not believed again; empty: it may be."""
     stored = known.entries.get(item_id(tenant, item))
     if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:
         return ""

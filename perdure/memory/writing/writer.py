@@ -1,18 +1,20 @@
 """Plan, apply and confirm a batch on the real stores. Each can be repeated; the decisions are planning's."""
 
 import asyncio
-from collections import defaultdict
 from datetime import datetime
 
+from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Memory, MemoryItem, Record, RecordItem, headline_of, item_id, record_text
-from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, PlannedItem, UnusableItem
+from perdure.entries import Memory, MemoryItem, RecordItem, headline_of, item_id, record_text
+from perdure.errors import VersionConflict
+from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, UnusableItem
 from perdure.memory.door import Door
-from perdure.memory.writing.observation import observed, superseded
+from perdure.memory.writing.observation import WRITING, applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.weaviate.store import LongTerm
+from perdure.together import together
 
 _NEIGHBOURS = 5
 _QUERIES_AT_ONCE = 8
@@ -36,9 +38,8 @@ class Writer:
         usable = {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
         ids = {item_id(batch.tenant, item) for item in usable.values()}
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
-        entries, deletions, neighbours = await asyncio.gather(
-            self._longterm.get(batch.tenant, sorted(ids)),
-            self._deletions.of(batch.tenant, sorted(ids)),
+        (entries, deletions), neighbours = await together(
+            together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
             self._neighbours(batch.tenant, usable),
         )
         heirs = {entry.superseded_by for entry in entries.values() if isinstance(entry, Memory) and entry.superseded_by}
@@ -47,7 +48,8 @@ class Writer:
         for found in neighbours.values():
             entries |= {memory.id: memory for memory in found if memory.id not in entries}
         known = Known(entries=entries, deletions=deletions, neighbours=neighbours)
-        decided = plan(batch, known, policy=self._policy, at=at)
+        epoch = await self._door.epoch(batch.tenant) if batch.epoch is None else batch.epoch
+        decided = plan(batch, known, policy=self._policy, at=at, epoch=epoch)
         reached(CrashPoint.PLAN_DECIDED)
         return decided
 
@@ -59,40 +61,46 @@ class Writer:
 
         Raises:
             VersionConflict: What the plan was made from has changed: plan again.
+            TenantErased: The user was erased after the batch was accepted.
         """
-        work: dict[str, list[PlannedItem]] = defaultdict(list)
-        replaced: dict[str, str] = {}
-        for item in decided.items:
-            if item.decision is not Decision.REJECT:
-                work[item.target].append(item)
-            offered = batch.items[item.index]
-            if item.decision is Decision.SUPERSEDE and isinstance(offered, MemoryItem):
-                replaced[offered.supersedes] = item.target
-        if not work:
-            return {}
-
-        embedded = await self._embedded(batch, decided)
-        vectors: dict[str, Vector] = {}
-
-        def edit(identifier: str, stored: Record | Memory | None) -> Record | Memory:
-            entry = stored
-            for planned in work.get(identifier, ()):
-                item = batch.items[planned.index]
-                if not isinstance(item, UnusableItem):
-                    entry = observed(entry, identifier, item, batch)
-            if isinstance(entry, Memory) and identifier in replaced:
-                entry = superseded(entry, replaced[identifier])
-            if entry is None:
-                raise AssertionError(f"{identifier} was expected and nothing was planned for it")
-            headline = headline_of(entry.text)
+        refused = [
+            Refusal(index=item.index, id=item.target, reason=item.reason)
+            for item in decided.items
+            if item.decision not in WRITING
+        ]
+        known = [identifier for identifier, version in decided.expected.items() if version]
+        stored, vectors = await together(self._longterm.get(batch.tenant, known), self._embedded(batch, decided))
+        if missing := set(known) - stored.keys():
+            raise VersionConflict(f"{len(missing)} entries are no longer there to be changed")
+        changes: list[Change] = []
+        for identifier, (entry, decision) in applied(batch, decided, stored).items():
+            before, headline = stored.get(identifier), headline_of(entry.text)
             # The vector goes with the text: an item that came late has another one, and not the last word.
-            if stored is None or headline != headline_of(stored.text):
-                vectors[identifier] = embedded[headline]
-            return entry
+            is_new = before is None or headline != headline_of(before.text)
+            changes.append(
+                Change(
+                    id=identifier,
+                    expected=decided.expected[identifier],
+                    entry=entry,
+                    vector=vectors.get(headline) if is_new else None,
+                    by=batch.author,
+                    why=decision.value,
+                    operation=operation,
+                )
+            )
+        if not changes:
+            await self._door.refuse(batch.tenant, operation, refused)
+            return {}
+        return await self._door.change(batch.tenant, changes, epoch=decided.epoch, refused=refused)
 
-        return await self._door.change(
-            batch.tenant, operation=operation, expected=decided.expected, edit=edit, vectors=vectors
-        )
+    async def refuse(self, batch: Batch, reason: str, *, operation: str) -> None:
+        """Settle a batch of which nothing becomes memory."""
+        refused = [Refusal(index=index, reason=reason) for index in range(len(batch.items))]
+        await self._door.refuse(batch.tenant, operation, refused)
+
+    async def settled_again(self, tenant: str, job: str) -> None:
+        """Erase what a job refused, after its batch was journaled once more."""
+        await self._door.redact_refused(tenant, job)
 
     async def confirm(self, batch: Batch, decided: Plan, versions: dict[str, int]) -> tuple[ItemReceipt, ...] | None:
         """Read back what was written, through a query as recall makes it.
@@ -107,7 +115,7 @@ class Writer:
         return tuple(
             ItemReceipt(
                 index=item.index,
-                fate=Fate.REJECTED if item.decision is Decision.REJECT else Fate.SEARCHABLE,
+                fate=Fate.SEARCHABLE if item.decision in WRITING else Fate.REJECTED,
                 decision=item.decision,
                 id=item.target,
                 reason=item.reason,
@@ -131,18 +139,18 @@ class Writer:
                 if isinstance(hit.entry, Memory) and (hit.cosine or 0.0) >= self._policy.nominate
             )
 
-        found = await asyncio.gather(*(nominated(vector) for vector in vectors))
+        found = await together(*(nominated(vector) for vector in vectors))
         return dict(zip(memories, found, strict=True))
 
     async def _embedded(self, batch: Batch, decided: Plan) -> dict[str, Vector]:
-        """Give the vector of each text that an entry may get."""
+        """Return the vector of each text that an entry may get."""
         texts: set[str] = set()
         for planned in decided.items:
             item = batch.items[planned.index]
             # A memory that is reinforced keeps its words; a record's headline can change.
             if isinstance(item, MemoryItem) and planned.decision in (Decision.INSERT, Decision.SUPERSEDE):
                 texts.add(item.content)
-            elif isinstance(item, RecordItem) and planned.decision is not Decision.REJECT:
+            elif isinstance(item, RecordItem) and planned.decision in WRITING:
                 texts.add(headline_of(record_text(item)))
         ordered = sorted(texts)
         return dict(zip(ordered, await self._embedder.embed(ordered), strict=True))

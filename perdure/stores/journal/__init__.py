@@ -1,4 +1,4 @@
-"""The append-only copy on disk of every accepted write, one folder per tenant.
+"""The journal on disk: what was accepted, changed, settled and forgotten; one folder per tenant.
 
-Recall reads it only while Weaviate is down.
+Two write it: submitting appends what was accepted, the door all else. Recall reads it only while Weaviate is down.
 """

@@ -1,88 +1,103 @@
-"""What the mirror's lines say, and how they are written. Pure: bytes and values, no file."""
+"""What the journal's lines say, and how they are written. Pure: bytes and values, no file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from perdure.episodes import Episode
-from perdure.jobs import Batch
-from perdure.model import Instant, Model, Stored
+from perdure.changes import Actor, Deletion, Refusal
+from perdure.entries import Entry, Item, item_id
+from perdure.jobs import Batch, UnusableItem
+from perdure.model import Instant, Stored
 
 
-class BatchLine(Stored):
-    """A batch was accepted."""
+class Accepted(Stored):
+    """An item was accepted: a line for each, so that one can be erased without touching the others."""
 
-    kind: Literal["batch"] = "batch"
-    job_id: str
-    batch: Batch
-    at: Instant
-
-
-class DeletionLine(Stored):
-    """Something was forgotten: a line of the deletion log."""
-
-    kind: Literal["deletion"] = "deletion"
-    ids: Annotated[tuple[str, ...], Field(min_length=1)]
-    """The records and memories that it is about."""
-    reason: str
-    at: Instant
-    occurrences: tuple[str, ...] = ()
-    """The observations that supported them, so that the same ones cannot bring them back."""
-
-
-class RestorationLine(Stored):
-    """Forgetting was undone: earlier deletion lines about these ids count no longer."""
-
-    kind: Literal["restoration"] = "restoration"
-    ids: Annotated[tuple[str, ...], Field(min_length=1)]
+    kind: Literal["accepted"] = "accepted"
+    job: str
+    index: int
+    """The item's place in its batch."""
+    id: str
+    """The record or memory that it becomes."""
+    item: Item
     run: str = ""
-    """The forgetting run that was undone."""
+    agent: str | None = None
     at: Instant
 
 
-class EpisodeLine(Stored):
-    """An episode that waits for Redis to come back."""
+class Changed(Stored):
+    """An entry is about to be written. Whether it was, a later line tells."""
 
-    kind: Literal["episode"] = "episode"
-    session: str
-    episode: Episode
-
-
-MirrorLine = Annotated[BatchLine | DeletionLine | RestorationLine | EpisodeLine, Field(discriminator="kind")]
-"""Anything that the mirror keeps."""
-
-
-class MirrorView(Model):
-    """A tenant's lines, oldest first."""
-
-    lines: tuple[MirrorLine, ...] = ()
-    damaged: int = 0
-    """Lines that cannot be read: a crash in the middle of a write leaves one."""
+    kind: Literal["changed"] = "changed"
+    entry: Entry
+    """The whole entry, with its new version."""
+    operation: str
+    by: Actor
+    why: str
+    at: Instant
 
 
-_line: TypeAdapter[MirrorLine] = TypeAdapter(MirrorLine)
+class Settled(Stored):
+    """An operation is done: what it changed is in the store, and what it refused is not memory."""
+
+    kind: Literal["settled"] = "settled"
+    operation: str
+    """For a job the job's id."""
+    versions: dict[str, int] = Field(default_factory=dict[str, int])
+    """The version of each entry that it changed."""
+    refused: tuple[Refusal, ...] = ()
+    at: Instant
 
 
-def encode(line: MirrorLine) -> bytes:
-    """Write a line. Its kind comes first, so that ``is_about_an_episode`` need not parse it."""
-    return _line.dump_json(line) + b"\n"
+class Forgotten(Stored):
+    """A line of the deletion log, as it now is; the last one about an id counts."""
+
+    kind: Literal["forgotten"] = "forgotten"
+    deletion: Deletion
 
 
-def decode(content: Iterable[bytes]) -> MirrorView:
-    """Read lines; those that cannot be read are skipped and counted."""
-    lines: list[MirrorLine] = []
-    damaged = 0
-    for raw in content:
-        if not raw.strip():
-            continue
-        try:
-            lines.append(_line.validate_json(raw))
-        except ValidationError:
-            damaged += 1
-    return MirrorView(lines=tuple(lines), damaged=damaged)
+Line = Annotated[Accepted | Changed | Settled | Forgotten, Field(discriminator="kind")]
+"""Anything that the journal says."""
+
+_line: TypeAdapter[Line] = TypeAdapter(Line)
 
 
-def is_about_an_episode(raw: bytes) -> bool:
-    """Tell whether a written line is an episode, without parsing it."""
-    return b'"kind":"episode"' in raw[:40]
+def encode(lines: Iterable[Line]) -> bytes:
+    """Return lines as they are written."""
+    return b"".join(_line.dump_json(line) + b"\n" for line in lines)
+
+
+def decode(raw: bytes) -> Line | None:
+    """Return what a line says; None for one that a newer build or a crash has left."""
+    try:
+        return _line.validate_json(raw)
+    except ValidationError:
+        return None
+
+
+def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
+    """Return the lines of a batch's items, without those that could not be read."""
+    return [
+        Accepted(
+            job=job, index=index, id=item_id(batch.tenant, item), item=item, run=batch.run, agent=batch.agent, at=at
+        )
+        for index, item in enumerate(batch.items)
+        if not isinstance(item, UnusableItem)
+    ]
+
+
+def known(content: Iterable[bytes]) -> list[Line]:
+    """Return the lines that this build understands, in their order."""
+    return [line for raw in content if raw.strip() and (line := decode(raw)) is not None]
+
+
+def ids_of(line: Line) -> Sequence[str]:
+    """Return the entries whose text a line holds."""
+    match line:
+        case Accepted():
+            return (line.id,)
+        case Changed():
+            return (line.entry.id,)
+        case Settled() | Forgotten():
+            return ()

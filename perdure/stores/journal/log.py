@@ -1,26 +1,30 @@
-"""The mirror's files: append, rotate, read. Never changes or drops a line that was accepted."""
+"""The journal: one log of lines for each tenant. Decides nothing about what the lines mean."""
 
 import asyncio
-import errno
-import fcntl
-import os
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
-from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.stores.disk import sync_folder
-from perdure.stores.journal.lines import EpisodeLine, MirrorLine, MirrorView, decode, encode, is_about_an_episode
+from perdure.errors import InvalidInput
+from perdure.stores import disk
+from perdure.stores.journal import folding
+from perdure.stores.journal.files import Files
+from perdure.stores.journal.lines import Accepted, Changed, Line, decode, encode, ids_of, known
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_CURRENT = "current.jsonl"
+_ID = "journal.id"
+
+_T = TypeVar("_T")
 
 
-class Mirror:
-    """An append-only log for each tenant, shared safely by all processes of a machine.
+class Journal:
+    """The logs of all tenants, shared safely by all processes that see the folder.
 
     Files are touched and read in worker threads only: an fsync or a large log can take long, and heartbeats must go on.
+    Every method raises StoreUnavailable when the files cannot be read or written.
 
     Args:
         folder: Where the logs are; made when first needed.
@@ -28,127 +32,79 @@ class Mirror:
     """
 
     def __init__(self, folder: Path, rotate_at: int = 50_000_000) -> None:
-        self._folder = folder
+        self.folder = folder
         self._rotate_at = rotate_at
 
-    async def append(self, tenant: str, line: MirrorLine) -> None:
-        """Write a line; on return it is on the disk.
+    async def id(self) -> str:
+        """Return the folder's id, made when it is first asked for."""
+        return await self._in_thread(self._id)
 
-        Raises:
-            StoreUnavailable: When it could not be written, on a full disk say. Nothing of it is then kept.
+    async def append(self, tenant: str, lines: Sequence[Line]) -> None:
+        """Write lines together; on return they are on the disk, and after an error none of them is kept."""
+        if lines:
+            rotated = await self._in_thread(lambda: self._of(tenant).append(encode(lines)))
+            if rotated:
+                await self.compact(tenant, now=datetime.now(UTC))
+
+    async def read(self, tenant: str) -> list[Line]:
+        """Return all lines of a tenant that this build understands, oldest first."""
+        return await self._in_thread(lambda: known(self._of(tenant).read()))
+
+    async def history(self, tenant: str, identifier: str) -> list[Changed]:
+        """Return the changes of an entry, oldest first: who, why, when, and what it was then."""
+        return folding.history(await self.read(tenant), identifier)
+
+    async def redact(self, tenant: str, job: str, places: Collection[int]) -> None:
+        """Erase the text of a job's items at these places of its batch."""
+
+        def condemned(raw: bytes) -> bool:
+            line = decode(raw)
+            return isinstance(line, Accepted) and line.job == job and line.index in places
+
+        if places:
+            await self._in_thread(lambda: self._of(tenant).erase([job], condemned))
+
+    async def drop(self, tenant: str, ids: Collection[str], *, spared: Callable[[Accepted], bool]) -> None:
+        """Erase the text of entries everywhere in the tenant's files, for good.
+
+        Args:
+            tenant: Whose.
+            ids: The entries.
+            spared: Says which items were observed anew and stay, since their jobs are still to come.
         """
-        await asyncio.to_thread(self._append, tenant, encode(line))
 
-    async def read(self, tenant: str) -> MirrorView:
-        """Give all lines of a tenant, oldest first; none when there is no such tenant.
+        def condemned(raw: bytes) -> bool:
+            line = decode(raw)
+            if line is None:
+                # A newer build's line that names the entry may hold its text.
+                return True
+            return any(name in ids for name in ids_of(line)) and not (isinstance(line, Accepted) and spared(line))
 
-        Raises:
-            StoreUnavailable: When they cannot be read.
-        """
-        return await asyncio.to_thread(lambda: decode(self._raw(tenant)))
+        if ids:
+            await self._in_thread(lambda: self._of(tenant).erase(ids, condemned))
 
-    async def episodes(self, tenant: str) -> list[EpisodeLine]:
-        """Give the episodes that were to wait here for Redis, oldest first; those it has by now among them.
+    async def compact(self, tenant: str, *, now: datetime) -> None:
+        """Drop the lines that are no longer needed, if there is enough to gain."""
 
-        Raises:
-            StoreUnavailable: When they cannot be read.
-        """
-        view = await asyncio.to_thread(lambda: decode(filter(is_about_an_episode, self._raw(tenant))))
-        return [line for line in view.lines if isinstance(line, EpisodeLine)]
+        def needed(content: Sequence[bytes]) -> Sequence[bool]:
+            return folding.needed([decode(raw) for raw in content], now)
 
-    async def tenants(self) -> list[str]:
-        """Give every tenant that has a log.
+        await self._in_thread(lambda: self._of(tenant).compact(needed))
 
-        Raises:
-            StoreUnavailable: When the folder cannot be read.
-        """
-        return await asyncio.to_thread(self._tenants)
+    async def _in_thread(self, call: Callable[[], _T]) -> _T:
+        def work() -> _T:
+            with disk.unavailable("journal"):
+                return call()
 
-    def _append(self, tenant: str, content: bytes) -> None:
-        with _failing_as_unavailable():
-            folder = self._folder_of(tenant)
-            if not folder.is_dir():
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                sync_folder(self._folder)
-            with _locked(folder, fcntl.LOCK_EX):
-                self._rotate(folder, len(content))
-                _append(folder / _CURRENT, content)
+        return await asyncio.to_thread(work)
 
-    def _tenants(self) -> list[str]:
-        with _failing_as_unavailable():
-            if not self._folder.is_dir():
-                return []
-            return sorted(entry.name for entry in self._folder.iterdir() if _TENANT.fullmatch(entry.name))
-
-    def _folder_of(self, tenant: str) -> Path:
+    def _of(self, tenant: str) -> Files:
         if not _TENANT.fullmatch(tenant):
             raise InvalidInput("tenant", "is not a tenant's name")
-        return self._folder / tenant
+        return Files(self.folder / tenant, self._rotate_at)
 
-    def _raw(self, tenant: str) -> list[bytes]:
-        with _failing_as_unavailable():
-            folder = self._folder_of(tenant)
-            if not folder.is_dir():
-                return []
-            with _locked(folder, fcntl.LOCK_SH):
-                files = [*_closed(folder), folder / _CURRENT]
-                return [line for file in files if file.exists() for line in file.read_bytes().split(b"\n")]
-
-    def _rotate(self, folder: Path, coming: int) -> None:
-        current = folder / _CURRENT
-        size = current.stat().st_size if current.exists() else 0
-        if size == 0 or size + coming <= self._rotate_at:
-            return
-        last = max((int(file.stem) for file in _closed(folder)), default=0)
-        current.rename(folder / f"{last + 1:08}.jsonl")
-        sync_folder(folder)
-
-
-def _closed(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.glob("*.jsonl") if file.stem.isdecimal())
-
-
-def _append(path: Path, content: bytes) -> None:
-    new = not path.exists()
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        size = os.fstat(handle).st_size
-        # A crash may have left half a line: the next one must not be glued to it.
-        torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-        try:
-            _write(handle, b"\n" + content if torn else content)
-            os.fsync(handle)
-        except OSError:
-            os.ftruncate(handle, size)
-            raise
-    finally:
-        os.close(handle)
-    if new:
-        sync_folder(path.parent)
-
-
-def _write(handle: int, content: bytes) -> None:
-    left = memoryview(content)
-    while left:
-        written = os.write(handle, left)
-        if written == 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        left = left[written:]
-
-
-@contextmanager
-def _locked(folder: Path, how: int) -> Generator[None]:
-    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, how)
-        yield
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def _failing_as_unavailable() -> Generator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StoreUnavailable("mirror", error.strerror or type(error).__name__) from error
+    def _id(self) -> str:
+        path = self.folder / _ID
+        if not path.exists():
+            disk.create_once(path, secrets.token_hex(8).encode())
+        return path.read_text().strip()

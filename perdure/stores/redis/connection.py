@@ -1,5 +1,7 @@
-"""Asking Redis: one place where its client's errors become ours."""
+"""The connection to Redis: commands, scripts, and the one place where its client's errors become StoreUnavailable."""
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 from redis.asyncio import Redis
@@ -11,23 +13,11 @@ from redis.maint_notifications import MaintNotificationsConfig
 from perdure.errors import StoreUnavailable
 
 
-async def ask(redis: Redis, *command: str | float) -> Any:
-    """Send one command and wait for its answer.
-
-    Raises:
-        StoreUnavailable: Redis does not answer, or refuses (out of memory, read-only, loading).
-    """
-    try:
-        return await cast("Any", redis).execute_command(*command)
-    except (RedisError, OSError) as error:
-        raise StoreUnavailable("redis", type(error).__name__) from error
-
-
 def connect(url: str, *, timeout: float = 2.0) -> Redis:
-    """Make a client that gives up soon and repeats itself once at most.
+    """Make a client that gives up soon and retries a command once at most.
 
-    The client's own default is ten repeats: minutes in which a caller with a time limit hears nothing.
-    Whatever is sent through this one must be safe to be sent twice.
+    The client's own default is ten retries: minutes in which a caller with a time limit gets no answer.
+    Everything sent through this client must be safe to be sent twice.
 
     Args:
         url: Redis's address: ``redis://host:port`` or ``rediss://…``.
@@ -44,3 +34,56 @@ def connect(url: str, *, timeout: float = 2.0) -> Redis:
         retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 1),
         maint_notifications_config=MaintNotificationsConfig(enabled=False),
     )
+
+
+async def ask(redis: Redis, *command: str | float) -> Any:
+    """Send one command and return its answer.
+
+    Raises:
+        StoreUnavailable: Redis does not answer, or refuses (out of memory, read-only, loading).
+    """
+    with _unavailable():
+        return await cast("Any", redis).execute_command(*command)
+
+
+class Script:
+    """A Lua script, loaded when it is first run.
+
+    Args:
+        redis: A client made with ``connect``.
+        text: The script.
+    """
+
+    def __init__(self, redis: Redis, text: str) -> None:
+        self._script: Any = redis.register_script(text)
+
+    async def __call__(self, keys: Sequence[str], *arguments: str | float) -> Any:
+        """Run the script and return its answer.
+
+        Raises:
+            StoreUnavailable: Redis does not answer, or refuses.
+        """
+        with _unavailable():
+            return await self._script(keys=list(keys), args=list(arguments))
+
+
+# A key that expires is indexed in the script that writes it, so none is ever missing. The second's margin: a key that
+# is about to expire may still be there when its time has come.
+INDEXED = """
+local function indexed(index, key, ttl)
+  local t = redis.call('TIME')
+  local now = t[1] * 1000 + math.floor(t[2] / 1000)
+  redis.call('ZREMRANGEBYSCORE', index, '-inf', now - 1000)
+  redis.call('ZADD', index, 'GT', now + ttl, key)
+  if redis.call('PTTL', index) < ttl + 1000 then redis.call('PEXPIRE', index, ttl + 1000) end
+end
+"""
+"""The Lua function ``indexed(index, key, ttl)``, for scripts that write a tenant's expiring keys."""
+
+
+@contextmanager
+def _unavailable() -> Generator[None]:
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise StoreUnavailable("redis", type(error).__name__) from error

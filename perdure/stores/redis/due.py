@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from redis.asyncio import Redis
 
 from perdure.stores.redis.connection import ask
-
-_KEY = "perdure:due"
+from perdure.stores.redis.keys import DUE
 
 
 class DueIndex:
@@ -17,7 +16,7 @@ class DueIndex:
 
     async def lower(self, tenant: str, moment: datetime) -> None:
         """Record that something of a tenant is due at this moment, unless something is due earlier."""
-        await ask(self._redis, "ZADD", _KEY, "LT", moment.timestamp(), tenant)
+        await ask(self._redis, "ZADD", DUE, "LT", moment.timestamp(), tenant)
 
     async def set(self, tenant: str, moment: datetime | None) -> None:
         """Record a tenant's next due date exactly; None: nothing is due as things stand.
@@ -25,22 +24,22 @@ class DueIndex:
         Call it under the tenant's lease, so that no write in between is overlooked.
         """
         if moment is None:
-            await ask(self._redis, "ZREM", _KEY, tenant)
+            await ask(self._redis, "ZREM", DUE, tenant)
         else:
-            await ask(self._redis, "ZADD", _KEY, moment.timestamp(), tenant)
+            await ask(self._redis, "ZADD", DUE, moment.timestamp(), tenant)
 
     async def tenants(self, *, now: datetime, after: str, limit: int) -> list[str]:
-        """Give the tenants with something due, in order of their ids.
+        """Return the tenants with something due, in order of their ids.
 
         Args:
             now: Up to which moment.
             after: The last tenant that was handled; the sweep's cursor.
             limit: How many at most.
         """
-        found: list[str] = await ask(self._redis, "ZRANGEBYSCORE", _KEY, "-inf", now.timestamp())
+        found: list[str] = await ask(self._redis, "ZRANGEBYSCORE", DUE, "-inf", now.timestamp())
         return sorted(tenant for tenant in found if tenant > after)[:limit]
 
     async def next(self, tenant: str) -> datetime | None:
-        """Give a tenant's next due date."""
-        score = await ask(self._redis, "ZSCORE", _KEY, tenant)
+        """Return a tenant's next due date."""
+        score = await ask(self._redis, "ZSCORE", DUE, tenant)
         return None if score is None else datetime.fromtimestamp(float(score), UTC)

@@ -1,15 +1,13 @@
 """A session's episodes: appended once, bounded, expiring. Never ranks beyond time and importance."""
 
-from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from perdure.episodes import Episode
-from perdure.errors import StoreUnavailable
-from perdure.identity import digest
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import INDEXED, Script
 
 EPISODES_KEPT = 1_000
 """How many episodes a session keeps; the oldest go first."""
@@ -19,7 +17,9 @@ LIFETIME = timedelta(hours=24)
 
 # One script, because the steps branch: a duplicate must neither move nor refresh anything. Scores are event
 # times, so what comes late and is older than all that is kept evicts itself again.
-_APPEND = """
+_APPEND = (
+    INDEXED
+    + """
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then
   return 0
 end
@@ -33,11 +33,13 @@ if excess > 0 then
     redis.call('ZREM', KEYS[3], id)
   end
 end
-for _, key in ipairs(KEYS) do
-  redis.call('EXPIRE', key, ARGV[6])
+for place = 1, 3 do
+  redis.call('PEXPIRE', KEYS[place], ARGV[6])
+  indexed(KEYS[4], KEYS[place], tonumber(ARGV[6]))
 end
 return redis.call('HEXISTS', KEYS[1], ARGV[1])
 """
+)
 
 _NEWEST = """
 local ids = redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1, 'REV')
@@ -56,8 +58,8 @@ class Episodes:
     """
 
     def __init__(self, redis: Redis) -> None:
-        self._append = redis.register_script(_APPEND)
-        self._newest = redis.register_script(_NEWEST)
+        self._append = Script(redis, _APPEND)
+        self._newest = Script(redis, _NEWEST)
 
     async def append(self, tenant: str, session: str, episode: Episode) -> bool:
         """Keep an episode; the same id again changes nothing.
@@ -68,55 +70,42 @@ class Episodes:
         Raises:
             StoreUnavailable: When Redis does not answer, or refuses.
         """
-        arguments = [
+        answer = await self._append(
+            [*keys.episodes(tenant, session), keys.index(tenant)],
             episode.id,
             episode.model_dump_json(),
             int(episode.at.timestamp() * 1000),
             _rank(episode),
             EPISODES_KEPT,
-            int(LIFETIME.total_seconds()),
-        ]
-        return bool(await _run(self._append, _keys(tenant, session), arguments))
+            int(LIFETIME.total_seconds() * 1000),
+        )
+        return bool(answer)
 
     async def recent(self, tenant: str, session: str, limit: int) -> list[Episode]:
-        """Give the newest episodes, newest first.
+        """Return the newest episodes, newest first.
 
         Raises:
             StoreUnavailable: When Redis does not answer.
         """
-        content, by_time, _ = _keys(tenant, session)
+        content, by_time, _ = keys.episodes(tenant, session)
         return await self._read([content, by_time], limit)
 
     async def important(self, tenant: str, session: str, limit: int) -> list[Episode]:
-        """Give the most important episodes, most important first; of equally important ones the newest.
+        """Return the most important episodes, most important first; of equally important ones the newest.
 
         Raises:
             StoreUnavailable: When Redis does not answer.
         """
-        content, _, by_importance = _keys(tenant, session)
+        content, _, by_importance = keys.episodes(tenant, session)
         return await self._read([content, by_importance], limit)
 
-    async def _read(self, keys: list[str], limit: int) -> list[Episode]:
+    async def _read(self, places: list[str], limit: int) -> list[Episode]:
         if limit < 1:
             return []
-        lines = cast("list[str | None]", await _run(self._newest, keys, [limit]))
+        lines = cast("list[str | None]", await self._newest(places, limit))
         return [Episode.model_validate_json(line) for line in lines if line]
 
 
 def _rank(episode: Episode) -> int:
-    """Give importance in thousandths, then time: exact in a score's 53 bits, for 139 years from 1970."""
+    """Return importance in thousandths, then time: exact in a score's 53 bits, for 139 years from 1970."""
     return (round(episode.importance * 1000) << 42) + int(episode.at.timestamp() * 1000)
-
-
-def _keys(tenant: str, session: str) -> list[str]:
-    # The braces keep a session's keys on one node of a cluster, as a script needs. The session's own name
-    # is the caller's, and stays out of keys.
-    place = f"ep:{{{tenant}:{digest('session/1', session)[:24]}}}"
-    return [f"{place}:h", f"{place}:t", f"{place}:i"]
-
-
-async def _run(script: Any, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
-    try:
-        return await script(keys=keys, args=arguments)
-    except (RedisError, OSError) as error:
-        raise StoreUnavailable("redis", type(error).__name__) from error

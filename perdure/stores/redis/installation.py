@@ -1,28 +1,28 @@
-"""What an installation is known by in its stores: the fingerprint of the tenant key its data was written under."""
+"""What an installation is known by in its stores: its tenant key's fingerprint, and its journal's id."""
 
 from redis.asyncio import Redis
 
+from perdure.errors import JournalMismatch
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.tenant_key import TenantKey
 
-_KEY = "perdure:tenant-key"
-
 
 class Installation:
-    """The fingerprint, kept in Redis from the first start on."""
+    """Both, kept in Redis from the first start on: the first worker's are the installation's."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
     async def check(self, key: TenantKey) -> None:
-        """Make sure that the data here is this key's; the first key to come is the one.
+        """Make sure that the data here is this key's.
 
         Raises:
             TenantKeyMismatch: The data was written under another key.
             StoreUnavailable: Redis does not answer.
         """
-        await ask(self._redis, "SET", _KEY, key.fingerprint, "NX")
-        await self.require(key)
+        key.require(await self._first(keys.TENANT_KEY, key.fingerprint))
 
     async def require(self, key: TenantKey) -> None:
         """Check that the data here is this key's, or that there is none yet; claims nothing for the key.
@@ -31,5 +31,21 @@ class Installation:
             TenantKeyMismatch: The data was written under another key.
             StoreUnavailable: Redis does not answer.
         """
-        if found := await ask(self._redis, "GET", _KEY):
+        if found := await ask(self._redis, "GET", keys.TENANT_KEY):
             key.require(found)
+
+    async def check_journal(self, journal: Journal) -> None:
+        """Make sure that this journal is the one that all workers share.
+
+        Raises:
+            JournalMismatch: They share another one.
+            StoreUnavailable: Redis does not answer, or the journal's folder cannot be used.
+        """
+        found = await journal.id()
+        shared = await self._first(keys.JOURNAL, found)
+        if shared != found:
+            raise JournalMismatch(shared, found, str(journal.folder))
+
+    async def _first(self, key: str, value: str) -> str:
+        await ask(self._redis, "SET", key, value, "NX")
+        return await ask(self._redis, "GET", key)

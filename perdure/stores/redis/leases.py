@@ -1,6 +1,11 @@
-"""A short lease on a tenant, so that one writer at a time changes its memories. Decides nothing else."""
+"""A short lease on a tenant, so that one writer at a time changes its memories; and the tenant's epoch.
+
+Decides nothing else. The epoch is an integer that each erasure of the tenant raises: what was accepted under an
+older one may no longer be written.
+"""
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -8,16 +13,19 @@ from contextlib import asynccontextmanager
 from redis.asyncio import Redis
 
 from perdure.errors import LeaseLost, StoreUnavailable
-from perdure.stores.redis.connection import ask
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import Script, ask
 
 LEASE_SECONDS = 10.0
-"""Long enough for a batch of 100 (under 1 s measured) with the margin that its writes ask for; short enough that
-whoever comes after a holder that was killed can wait it out."""
+"""Long enough for a batch of 100 (under 1 s measured) with the margin that its writes ask for; short enough to be
+waited out after a holder was killed."""
 
 # The client repeats what it got no answer to, so a lease that is ours already is taken again.
 _TAKE = """
-if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end
-return redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+local taken
+if redis.call('get', KEYS[1]) == ARGV[1] then taken = redis.call('pexpire', KEYS[1], ARGV[2])
+else taken = redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) end
+return {taken and 1 or 0, redis.call('get', KEYS[2]) or '0'}
 """
 _LEFT = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pttl', KEYS[1]) end return -1"
 _DROP = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
@@ -26,10 +34,12 @@ _DROP = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', 
 class Lease:
     """A lease that is held; ask it before every write whether enough of it is left."""
 
-    def __init__(self, redis: Redis, key: str, token: str) -> None:
-        self._redis = redis
+    def __init__(self, left: Script, key: str, token: str, epoch: int) -> None:
+        self._left = left
         self._key = key
         self._token = token
+        self.epoch = epoch
+        """The tenant's epoch when the lease was taken."""
 
     async def require(self, seconds: float) -> None:
         """Make sure that the lease is ours for a while longer.
@@ -41,7 +51,7 @@ class Lease:
         Raises:
             LeaseLost: It is another's, or has too little left.
         """
-        left = await ask(self._redis, "EVAL", _LEFT, 1, self._key, self._token) / 1000
+        left = await self._left([self._key], self._token) / 1000
         if left < seconds:
             raise LeaseLost(f"{max(left, 0):.1f} s of the lease are left and {seconds:.1f} s are needed")
 
@@ -53,11 +63,14 @@ class Leases:
         """Use a Redis.
 
         Args:
-            redis: A connection.
+            redis: A client made with ``connect``.
             seconds: How long a lease lasts when its holder dies.
             patience: How long to wait for another holder, in seconds.
         """
         self._redis = redis
+        self._take = Script(redis, _TAKE)
+        self._left = Script(redis, _LEFT)
+        self._drop = Script(redis, _DROP)
         self._seconds = seconds
         self._patience = patience
 
@@ -69,21 +82,26 @@ class Leases:
             LeaseLost: Another holder kept it for longer than the patience.
             StoreUnavailable: Redis does not answer.
         """
-        key, token = f"perdure:{tenant}:lease", secrets.token_hex(16)
+        key, token = keys.lease(tenant), secrets.token_hex(16)
         deadline = asyncio.get_running_loop().time() + self._patience
-        while not await ask(self._redis, "EVAL", _TAKE, 1, key, token, int(self._seconds * 1000)):
+        while True:
+            taken, epoch = await self._take([key, keys.epoch(tenant)], token, int(self._seconds * 1000))
+            if taken:
+                break
             if asyncio.get_running_loop().time() > deadline:
                 raise LeaseLost(f"another writer has held the tenant's lease for {self._patience:.0f} s")
             await asyncio.sleep(0.02)
         try:
-            yield Lease(self._redis, key, token)
+            yield Lease(self._left, key, token, int(epoch))
         finally:
-            # A Redis that is gone by now lets the lease run out by itself.
-            await _dropped(self._redis, key, token)
+            # When Redis is away by now, the lease expires by itself.
+            with contextlib.suppress(StoreUnavailable):
+                await self._drop([key], token)
 
+    async def epoch(self, tenant: str) -> int:
+        """Return a tenant's epoch, which a change carries from its acceptance on.
 
-async def _dropped(redis: Redis, key: str, token: str) -> None:
-    try:
-        await ask(redis, "EVAL", _DROP, 1, key, token)
-    except StoreUnavailable:
-        return
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        return int(await ask(self._redis, "GET", keys.epoch(tenant)) or 0)

@@ -8,26 +8,45 @@ from typing import cast
 
 from pydantic import JsonValue
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
-from perdure.errors import ResultExpired, StoreUnavailable
+from perdure.errors import ResultExpired
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import INDEXED, Script
 
 CACHE_BYTES = 32_000_000
 """What a process keeps of them in memory: sixteen of the largest."""
 
+_KEEP = (
+    INDEXED
+    + """
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+indexed(KEYS[2], KEYS[1], tonumber(ARGV[2]))
+"""
+)
+_GET = (
+    INDEXED
+    + """
+local value = redis.call('GETEX', KEYS[1], 'PX', ARGV[1])
+if value then indexed(KEYS[2], KEYS[1], tonumber(ARGV[1])) end
+return value
+"""
+)
+
 
 class Outputs:
-    """Values by digest, one name space for each tenant.
+    """Values by digest, apart for each tenant.
 
     Args:
-        redis: A client with ``decode_responses=True``.
+        redis: A client made with ``connect``.
         ttl: How long a value is kept after its last use. It must outlive the tasks that refer to it.
+        kind: What they are; values of different kinds are kept apart.
     """
 
     def __init__(self, redis: Redis, ttl: datetime.timedelta, *, kind: str = "output") -> None:
-        self._redis = redis
-        self._ttl = ttl
         self._kind = kind
+        self._ttl = int(ttl.total_seconds() * 1000)
+        self._keep = Script(redis, _KEEP)
+        self._get = Script(redis, _GET)
         self._cache: OrderedDict[str, str] = OrderedDict()
         self._cached = 0
 
@@ -41,28 +60,22 @@ class Outputs:
             StoreUnavailable: When Redis does not answer.
         """
         reference = hashlib.sha256(encoded.encode()).hexdigest()
-        key = f"perdure:{self._kind}:{{{tenant}}}:{reference}"
-        try:
-            await self._redis.set(key, encoded, px=self._ttl)
-        except (RedisError, OSError) as problem:
-            raise StoreUnavailable("redis", type(problem).__name__) from problem
+        key = keys.output(tenant, self._kind, reference)
+        await self._keep([key, keys.index(tenant)], encoded, self._ttl)
         self._remember(key, encoded)
         return reference
 
     async def get(self, tenant: str, reference: str) -> JsonValue:
-        """Give a value back.
+        """Return a value that was kept.
 
         Raises:
             StoreUnavailable: When Redis does not answer.
             ResultExpired: It is no longer kept, so the step that made it has to run again.
         """
-        key = f"perdure:{self._kind}:{{{tenant}}}:{reference}"
+        key = keys.output(tenant, self._kind, reference)
         encoded = self._cache.get(key)
         if encoded is None:
-            try:
-                encoded = cast("str | None", await self._redis.getex(key, px=self._ttl))
-            except (RedisError, OSError) as problem:
-                raise StoreUnavailable("redis", type(problem).__name__) from problem
+            encoded = cast("str | None", await self._get([key, keys.index(tenant)], self._ttl))
             if encoded is None:
                 raise ResultExpired(f"the value {reference[:12]} was too large for the history and is no longer kept")
             self._remember(key, encoded)

@@ -25,7 +25,9 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
     other_home = tmp_path / "other"
     other_home.mkdir()
     (other_home / "tenant.key").write_bytes(b"x" * 32)
+    other_journal = tmp_path / "other journal"
     cases = (
+        ({"PERDURE_JOURNAL": str(other_journal)}, 2, "PRD203 the workers of this installation share the journal"),
         ({"PERDURE_HOME": str(other_home)}, 2, "PRD202 the data was written under the tenant key"),
         ({"PERDURE_EMBEDDING": "openai", "PERDURE_OPENAI_API_KEY": "none"}, 2, "PRD201"),
         ({"PERDURE_TOOLS": '["no.such.module"]'}, 2, "no.such.module"),

@@ -1,25 +1,28 @@
-"""Episodes that waited in the mirror reach Redis once it is back, each once."""
+"""Episodes that waited in the spool reach Redis once it is back, each once; a worker that does not belong stops."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from activities.episodes import StepNotes
 from localservers import Server
 from perdure.episodes import Episode, EpisodeKind
-from perdure.stores.journal.lines import EpisodeLine
-from perdure.stores.journal.log import Mirror
+from perdure.errors import JournalMismatch
+from perdure.stores.journal.log import Journal
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.installation import Installation
+from perdure.stores.spool import Spool
 from tests.conftest import OwnServers
-from worker.upkeep import bring_episodes, keep_catching_up
+from worker.upkeep import bring_episodes, keep_up
 
 NOW = datetime.now(UTC)
 
 
-def line(name: str, at: datetime = NOW) -> EpisodeLine:
-    episode = Episode(id=name, kind=EpisodeKind.TOOL, text=name, importance=0.5, at=at)
-    return EpisodeLine(session="s", episode=episode)
+def episode(name: str, at: datetime = NOW) -> Episode:
+    return Episode(id=name, kind=EpisodeKind.TOOL, text=name, importance=0.5, at=at)
 
 
 async def test_waiting_episodes_are_brought_when_redis_is_back(
@@ -27,16 +30,38 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
 ) -> None:
     fleet = await own_servers(Server.REDIS)
     redis = connect(fleet.addresses.redis_url)
-    mirror, episodes = Mirror(tmp_path), Episodes(redis)
-    for kept in (line("one"), line("two"), line("too old", NOW - timedelta(hours=25))):
-        await mirror.append(tenant, kept)
+    spool, episodes = Spool(tmp_path), Episodes(redis)
+    for kept in (episode("one"), episode("two"), episode("too old", NOW - timedelta(hours=25))):
+        await spool.append(tenant, "s", kept)
     await fleet.stop(Server.REDIS)
-    waiting = StepNotes(episodes, mirror).waiting
-    task = asyncio.create_task(keep_catching_up(mirror, episodes, waiting))
+    waiting = StepNotes(episodes, spool).waiting
+    task = asyncio.create_task(keep_up([], spool, episodes, waiting))
     await fleet.start(Server.REDIS)
     async with asyncio.timeout(20):
         while {one.id for one in await episodes.recent(tenant, "s", 10)} != {"one", "two"}:
             await asyncio.sleep(0)
+        while await spool.tenants():
+            await asyncio.sleep(0)
     task.cancel()
-    assert await bring_episodes(mirror, episodes, now=NOW) == 0, "what is there is not brought again"
+    assert await bring_episodes(spool, episodes, now=NOW) == 0, "what is there is not brought again"
+    await redis.aclose()
+
+
+async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS)
+    redis = connect(fleet.addresses.redis_url)
+    installation = Installation(redis)
+    shared, other = Journal(tmp_path / "shared"), Journal(tmp_path / "other")
+    await installation.check_journal(shared)
+    await installation.check_journal(Journal(tmp_path / "shared"))
+    await fleet.stop(Server.REDIS)
+    spool = Spool(tmp_path / "spool")
+    task = asyncio.create_task(
+        keep_up([lambda: installation.check_journal(other)], spool, Episodes(redis), asyncio.Event())
+    )
+    await fleet.start(Server.REDIS)
+    with pytest.raises(JournalMismatch) as refused:
+        await asyncio.wait_for(task, 20)
+    for named in (await shared.id(), await other.id(), str(tmp_path / "other"), "PERDURE_JOURNAL"):
+        assert named in str(refused.value)
     await redis.aclose()

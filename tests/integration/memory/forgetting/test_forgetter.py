@@ -5,18 +5,21 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import JsonValue
 
-from perdure.changes import Deletion
+from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Lane, State
 from perdure.errors import VersionConflict
 from perdure.jobs import Decision
 from perdure.memory.forgetting import forgetter
+from perdure.memory.recall import local
+from perdure.memory.recall.query import Query
 from perdure.memory.writing.checking import read_batch
-from perdure.stores.journal.lines import BatchLine
-from perdure.stores.journal.reconcile import reconcile
+from perdure.memory.writing.planning import WritePolicy
+from perdure.stores.journal.lines import Accepted, accepted
 from tests.integration.conftest import Stores
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=40)
+SWEEP, PERSON = Actor(kind=ActorKind.SCHEDULE), Actor(kind=ActorKind.PERSON, id="ada")
 
 
 def passing(key: str, occurrence: str, at: datetime = NOW) -> dict[str, JsonValue]:
@@ -38,6 +41,13 @@ async def write(stores: Stores, tenant: str, *items: JsonValue, operation: str =
     return [item.target for item in plan.items]
 
 
+async def locally(stores: Stores, tenant: str) -> dict[str, int]:
+    """Return what recall finds in the journal, and how often it was seen."""
+    query = Query(tenant=tenant, session="", now=NOW)
+    entries = local.recallable(query, await stores.journal.read(tenant), WritePolicy())
+    return {entry.id: entry.seen for entry in entries}
+
+
 def _covers_nothing(self: Deletion, occurrence: str, occurred_at: datetime) -> bool:
     return False
 
@@ -50,22 +60,23 @@ async def test_what_expired_is_tombstoned_then_purged_and_stays_away(
 
     first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
     assert [(item.id, item.reason) for item in first.tombstone] == [(identifier, "expired")]
-    assert await stores.forgetter.tombstone(first, run="run-1") == 1
+    assert await stores.forgetter.tombstone(first, run="run-1", by=SWEEP) == 1
     assert await stores.longterm.lookup(tenant, lane=Lane.PATTERN, keys=["a"], limit=5, now=NOW) == []
     await stores.forgetter.finish(tenant)
     assert await stores.due.next(tenant) == NOW + timedelta(days=32)
 
     second = await stores.forgetter.plan(tenant, at=LATER, approved=False)
     assert [item.id for item in second.purge] == [identifier]
-    assert await stores.forgetter.purge(second) == 1
-    assert await stores.forgetter.purge(second) == 1, "a second attempt finds it gone, which is what was asked"
+    assert await stores.forgetter.purge(second, run="run-2", by=SWEEP) == 1
+    assert await stores.forgetter.purge(second, run="run-2", by=SWEEP) == 1, (
+        "a second attempt finds it gone, which is what was asked"
+    )
     assert await stores.longterm.get(tenant, [identifier]) == {}
     assert (await stores.deletions.of(tenant, [identifier]))[identifier].purged
 
     again = read_batch(tenant=tenant, key="job-1", items=[passing("a", "o1")])
-    mirrored = (await stores.mirror.read(tenant)).lines
-    resubmitted = BatchLine(job_id="job-1", batch=again, at=LATER)
-    assert reconcile(tenant, [], [*mirrored, resubmitted]) == ()
+    await stores.journal.append(tenant, accepted("job-again", again, LATER))
+    assert await locally(stores, tenant) == {}
     refused = (await stores.writer.plan(again, at=LATER)).items[0]
     assert refused.decision is Decision.REJECT
     assert "forgotten on 2026-05-03: expired" in refused.reason
@@ -84,38 +95,37 @@ async def test_what_was_seen_again_since_the_plan_stays_whole(stores: Stores, te
     await write(stores, tenant, again, operation="job-2")
 
     with pytest.raises(VersionConflict):
-        await stores.forgetter.tombstone(planned, run="run-1")
+        await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
 
     third = read_batch(tenant=tenant, key="job-3", items=[again | {"occurrence": "o3"}])
     assert (await stores.writer.plan(third, at=LATER)).items[0].decision is not Decision.REJECT
-    batches = [BatchLine(job_id="job-2", batch=read_batch(tenant=tenant, key="job-2", items=[again]), at=NOW)]
-    [found] = reconcile(tenant, [], [*batches, *(await stores.mirror.read(tenant)).lines])
-    assert found.id == identifier, "nor has the mirror lost it"
+    assert await locally(stores, tenant) == {identifier: 2}, "nor has the journal lost it"
 
     due = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=99), approved=False)
-    assert await stores.forgetter.tombstone(due, run="run-1") == 1, "it may still go later in the same run"
+    assert await stores.forgetter.tombstone(due, run="run-1", by=SWEEP) == 1, "it may still go later in the same run"
     assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REJECT
 
 
-async def test_a_purge_that_comes_late_takes_nothing_new_from_the_mirror(stores: Stores, tenant: str) -> None:
+async def test_a_purge_that_comes_late_takes_nothing_new_from_the_journal(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(first, run="run-1")
+    await stores.forgetter.tombstone(first, run="run-1", by=SWEEP)
     purge = await stores.forgetter.plan(tenant, at=LATER, approved=False)
     new = read_batch(tenant=tenant, key="job-2", items=[passing("a", "o2", at=LATER)])
-    await stores.mirror.append(tenant, BatchLine(job_id="job-2", batch=new, at=LATER))
-    await stores.forgetter.purge(purge)
+    await stores.journal.append(tenant, accepted("job-2", new, LATER))
+    await stores.forgetter.purge(purge, run="run-2", by=SWEEP)
 
-    [found] = reconcile(tenant, [], (await stores.mirror.read(tenant)).lines)
-    assert (found.id, [item.occurrence for item in found.items]) == (identifier, ["o2"])
+    assert await locally(stores, tenant) == {identifier: 1}
+    [line] = [line for line in await stores.journal.read(tenant) if isinstance(line, Accepted)]
+    assert line.item.occurrence == "o2"
 
 
 async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(forgetting, run="run-1")
+    await stores.forgetter.tombstone(forgetting, run="run-1", by=SWEEP)
     for attempt in ("the first", "a second"):
-        restored = await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3))
+        restored = await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3), by=PERSON)
         assert (restored.restored, restored.more) == (1, False), attempt
     [entry] = (await stores.longterm.get(tenant, [identifier])).values()
     assert entry.state is State.CURRENT
@@ -142,7 +152,7 @@ async def test_what_one_plan_does_not_take_is_counted_by_reason(
     planned = await stores.forgetter.plan(tenant, at=LATER, approved=False)
     assert (len(planned.tombstone), planned.more) == (2, True)
     assert planned.due == {"expired": 2, "confidence below 0.3": 3}
-    await stores.forgetter.tombstone(planned, run="run-1")
+    await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
     rest = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=31), approved=False)
     assert (rest.due, rest.purgeable) == ({"expired": 2, "confidence below 0.3": 1}, 2), "most overdue first"
 
@@ -150,9 +160,9 @@ async def test_what_one_plan_does_not_take_is_counted_by_reason(
 async def test_an_entry_used_again_after_the_plan_is_not_purged(stores: Stores, tenant: str) -> None:
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(first, run="run-1")
+    await stores.forgetter.tombstone(first, run="run-1", by=SWEEP)
     purge = await stores.forgetter.plan(tenant, at=LATER, approved=False)
     await write(stores, tenant, passing("a", "o2", at=LATER), operation="job-2")
-    assert await stores.forgetter.purge(purge) == 0
+    assert await stores.forgetter.purge(purge, run="run-2", by=SWEEP) == 0
     [entry] = (await stores.longterm.get(tenant, [identifier])).values()
     assert (entry.state, entry.seen) == (State.CURRENT, 1)

@@ -29,11 +29,12 @@ from perdure.memory.recall.telemetry import Telemetry
 from perdure.models.embedding import Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.requests import RecallRequest
-from perdure.stores.journal.lines import BatchLine, EpisodeLine
-from perdure.stores.journal.log import Mirror
+from perdure.stores.journal.lines import accepted
+from perdure.stores.journal.log import Journal
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
@@ -57,14 +58,16 @@ def longterm_of(servers: Servers, embedding: Embedding = EMBEDDING) -> LongTerm:
 class Tiers:
     longterm: LongTerm
     episodes: Episodes
-    mirror: Mirror
+    journal: Journal
+    spool: Spool
     tenant: str
 
     def recall(self, **other: Any) -> Recall:
         given: dict[str, Any] = {
             "longterm": self.longterm,
             "episodes": self.episodes,
-            "mirror": self.mirror,
+            "journal": self.journal,
+            "spool": self.spool,
             "embedder": EMBEDDER,
         }
         return Recall(**(given | other))
@@ -72,17 +75,16 @@ class Tiers:
     def query(self, text: str = "", **more: Any) -> Query:
         return Query.model_validate({"tenant": self.tenant, "session": "s", "text": text, "now": NOW, **more})
 
-    async def know(self, *items: RecordItem | MemoryItem, mirrored: bool = True) -> None:
-        """Store items, as the writer would, and mirror them."""
+    async def know(self, *items: RecordItem | MemoryItem, journaled: bool = True) -> None:
+        """Store items, as the writer would, and journal them."""
         entries = [_entry(self.tenant, item) for item in items]
         vectors = await EMBEDDER.embed([entry.text.partition("\n")[0] for entry in entries])
         await self.longterm.put(
             self.tenant, entries, {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
         )
-        if mirrored:
-            await self.mirror.append(
-                self.tenant, BatchLine(job_id="j", batch=Batch(tenant=self.tenant, key="k", items=items), at=NOW)
-            )
+        if journaled:
+            batch = Batch(tenant=self.tenant, key="k", items=items)
+            await self.journal.append(self.tenant, accepted(uuid4().hex, batch, NOW))
 
 
 def _entry(tenant: str, item: RecordItem | MemoryItem) -> Record | Memory:
@@ -103,7 +105,8 @@ async def tiers(servers: Servers, tmp_path: Path) -> AsyncGenerator[Tiers]:
     tiers = Tiers(
         longterm=longterm_of(servers),
         episodes=Episodes(redis),
-        mirror=Mirror(tmp_path / "mirror"),
+        journal=Journal(tmp_path / "journal"),
+        spool=Spool(tmp_path / "spool"),
         tenant=f"t_{uuid4().hex}",
     )
     await tiers.longterm.prepare()
@@ -228,7 +231,7 @@ async def test_nobody_recalls_anothers(tiers: Tiers) -> None:
     assert (result.items, result.episodes, result.degraded) == ((), (), ())
 
 
-async def test_with_the_store_down_the_mirror_answers_in_time(tiers: Tiers) -> None:
+async def test_with_the_store_down_the_journal_answers_in_time(tiers: Tiers) -> None:
     await tiers.know(*KNOWN, logged("a"), logged("b"))
     await tiers.episodes.append(tiers.tenant, "s", episode(1))
     dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)
@@ -239,7 +242,7 @@ async def test_with_the_store_down_the_mirror_answers_in_time(tiers: Tiers) -> N
     assert result.degraded == ("weaviate",)
     assert [(item.key, item.payload) for item in result.items if item.kind == "record"] == [("a", {"licence": "MIT"})]
     assert result.items[1].text == "The user is allergic to peanuts"
-    assert {item.phase for item in result.items} == {Phase.MIRROR}
+    assert {item.phase for item in result.items} == {Phase.JOURNAL}
     assert [one.id for one in result.episodes] == ["e1"]
     assert "no answer from weaviate" in result.context
     await dead.close()
@@ -273,11 +276,11 @@ async def test_a_store_that_hangs_costs_no_more_than_the_limit(servers: Servers,
         await silent.wait_closed()
 
 
-async def test_a_large_mirror_costs_no_more_than_the_limit_and_holds_nothing_else_up(tiers: Tiers) -> None:
+async def test_a_large_journal_costs_no_more_than_the_limit_and_holds_nothing_else_up(tiers: Tiers) -> None:
     items = tuple(believed(f"statement {number} of a long life") for number in range(40_000))
     for start in range(0, len(items), 100):
         batch = Batch(tenant=tiers.tenant, key=str(start), items=items[start : start + 100])
-        await tiers.mirror.append(tiers.tenant, BatchLine(job_id="j", batch=batch, at=NOW))
+        await tiers.journal.append(tiers.tenant, accepted(str(start), batch, NOW))
     dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)
     pauses: list[float] = []
 
@@ -295,13 +298,13 @@ async def test_a_large_mirror_costs_no_more_than_the_limit_and_holds_nothing_els
     # All of it takes 2 s and more; wide bounds, since what else runs here may take its share.
     assert took < 1.2
     assert max(pauses) < 1.2
-    assert "mirror" in result.degraded, "the control: there was more than the limit allows"
+    assert "journal" in result.degraded, "the control: there was more than the limit allows"
     await dead.close()
 
 
 async def test_with_redis_down_the_rest_answers(tiers: Tiers) -> None:
     await tiers.know(*KNOWN)
-    await tiers.mirror.append(tiers.tenant, EpisodeLine(session="s", episode=episode(7)))
+    await tiers.spool.append(tiers.tenant, "s", episode(7))
     redis = connect(DEAD_REDIS)
     result = await tiers.recall(episodes=Episodes(redis)).recall(tiers.query("allergies"))
     assert result.degraded == ("redis",)
@@ -324,10 +327,14 @@ async def test_with_the_model_down_words_are_searched(tiers: Tiers) -> None:
 
 
 async def test_everything_down_is_an_empty_answer(tmp_path: Path) -> None:
-    (tmp_path / "mirror").write_text("in the way")
+    (tmp_path / "journal").write_text("in the way")
     dead, redis = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING), connect(DEAD_REDIS)
     recall = Recall(
-        longterm=dead, episodes=Episodes(redis), mirror=Mirror(tmp_path / "mirror" / "x"), embedder=EMBEDDER
+        longterm=dead,
+        episodes=Episodes(redis),
+        journal=Journal(tmp_path / "journal" / "x"),
+        spool=Spool(tmp_path / "journal" / "y"),
+        embedder=EMBEDDER,
     )
     result = await recall.recall(Query(tenant="t_1", session="s", text="anything", now=NOW))
     assert (result.items, result.episodes) == ((), ())
@@ -368,7 +375,7 @@ async def test_an_answer_that_temporal_cannot_carry_is_refused_with_what_to_do(s
     try:
         for number in range(0, 140, 20):
             large = [logged("k", payload={"n": n, "text": "x" * 15_900}) for n in range(number, number + 20)]
-            await theirs.know(*large, mirrored=False)
+            await theirs.know(*large, journaled=False)
         activities = MemoryActivities(tiers.recall(), key, Outputs(redis, timedelta(minutes=5), kind="answer"))
         request = RecallRequest(user_id="ada", lane=Lane.PATTERN, keys=("k",))
         with pytest.raises(ResultTooLarge, match="ask for fewer keys"):

@@ -6,11 +6,13 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
+from perdure.changes import Actor, ActorKind
 from perdure.entries import Memory, State
 from perdure.errors import LeaseLost, VersionConflict
 from perdure.jobs import Batch, Decision, Fate
 from perdure.memory.writing import observation as observing
 from perdure.memory.writing.checking import read_batch
+from perdure.stores.redis import keys
 from tests.integration.conftest import Stores
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -97,7 +99,7 @@ async def test_a_bad_item_is_rejected_with_its_reason_and_the_good_ones_go_in(st
         items=[
             fact("Backups are kept for 35 days.", "o1"),
             fact("Perhaps the office moves.", "o2", confidence=0.4),
-            {"kind": "record", "lane": "patern", "key": "k", "payload": 1, "occurrence": "o3"},
+            log("k", 1, "o3") | {"lane": "patern"},
         ],
     )
     plan = await stores.writer.plan(batch, at=NOW)
@@ -149,7 +151,7 @@ async def test_nobody_can_replace_another_users_memory(stores: Stores, tenant: s
 async def test_no_write_starts_when_the_lease_has_too_little_left(stores: Stores, tenant: str) -> None:
     async with stores.leases.hold(tenant) as lease:
         await lease.require(6)
-        await stores.redis.delete(f"perdure:{tenant}:lease")
+        await stores.redis.delete(keys.lease(tenant))
         with pytest.raises(LeaseLost):
             await lease.require(0.1)
 
@@ -161,7 +163,7 @@ async def test_what_was_forgotten_does_not_come_back_in_another_case(stores: Sto
     both = {*await written(stores, first, "j1"), *await written(stores, second, "j2")}
     assert len(both) == 1
     forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
-    await stores.forgetter.tombstone(forgetting, run="run-1")
+    await stores.forgetter.tombstone(forgetting, run="run-1", by=Actor(kind=ActorKind.SCHEDULE))
     for batch in (first, second):
         [planned] = (await stores.writer.plan(batch, at=NOW + timedelta(days=3))).items
         assert (planned.decision, "forgotten" in planned.reason) == (Decision.REJECT, True)

@@ -7,11 +7,13 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.errors import ClaimLost, ResultTooLarge, StoreUnavailable
+from perdure.errors import ClaimLost, ResultExpired, StoreUnavailable
 from perdure.stores.redis.claims import Claims, Holding
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.outputs import Outputs
 from tests.conftest import Servers
+
+T = f"t_{uuid4().hex}"
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def key() -> str:
 
 
 async def test_one_of_many_gets_it(claims: Claims, key: str) -> None:
-    found = await asyncio.gather(*(claims.claim("t", key, f"o{number}", 5) for number in range(20)))
+    found = await asyncio.gather(*(claims.claim(T, key, f"o{number}", 5) for number in range(20)))
     assert [claim.holding for claim in found].count(Holding.OURS) == 1
     assert {claim.owner for claim in found if claim.holding is Holding.THEIRS} == {
         claim.owner for claim in found if claim.holding is Holding.OURS
@@ -35,49 +37,49 @@ async def test_one_of_many_gets_it(claims: Claims, key: str) -> None:
 
 
 async def test_asking_again_is_the_same_claim(claims: Claims, key: str) -> None:
-    first = await claims.claim("t", key, "a", 5)
-    again = await claims.claim("t", key, "a", 5)
+    first = await claims.claim(T, key, "a", 5)
+    again = await claims.claim(T, key, "a", 5)
     assert again.holding is Holding.OURS
     assert again.remaining <= first.remaining == 5
     assert 0 < again.left() <= again.remaining
 
 
 async def test_only_a_claim_that_ran_out_is_taken_over_and_only_by_one(claims: Claims, key: str) -> None:
-    await claims.claim("t", key, "a", 5)
-    assert (await claims.take_over("t", key, "a", "b", 5)).holding is Holding.THEIRS
-    await claims.expire("t", key, "a")
-    found = await asyncio.gather(*(claims.take_over("t", key, "a", f"o{number}", 5) for number in range(20)))
+    await claims.claim(T, key, "a", 5)
+    assert (await claims.take_over(T, key, "a", "b", 5)).holding is Holding.THEIRS
+    await claims.expire(T, key, "a")
+    found = await asyncio.gather(*(claims.take_over(T, key, "a", f"o{number}", 5) for number in range(20)))
     assert [claim.holding for claim in found].count(Holding.OURS) == 1
 
 
 async def test_a_result_is_taken_from_the_present_owner_only(claims: Claims, key: str) -> None:
-    await claims.claim("t", key, "a", 5)
-    await claims.expire("t", key, "a")
-    await claims.take_over("t", key, "a", "b", 5)
+    await claims.claim(T, key, "a", 5)
+    await claims.expire(T, key, "a")
+    await claims.take_over(T, key, "a", "b", 5)
     with pytest.raises(ClaimLost):
-        await claims.store("t", key, "a", "late")
-    await claims.store("t", key, "b", "1")
-    await claims.store("t", key, "b", "1")
-    found = await claims.claim("t", key, "c", 5)
+        await claims.store(T, key, "a", "late")
+    await claims.store(T, key, "b", "1")
+    await claims.store(T, key, "b", "1")
+    found = await claims.claim(T, key, "c", 5)
     assert (found.holding, found.result) == (Holding.DONE, "1")
-    assert (await claims.take_over("t", key, "b", "c", 5)).holding is Holding.DONE
+    assert (await claims.take_over(T, key, "b", "c", 5)).holding is Holding.DONE
 
 
 async def test_a_released_claim_is_free_and_a_stored_one_is_not(claims: Claims, key: str) -> None:
-    await claims.claim("t", key, "a", 5)
-    await claims.release("t", key, "b")
-    assert (await claims.claim("t", key, "b", 5)).holding is Holding.THEIRS
-    await claims.release("t", key, "a")
-    assert (await claims.claim("t", key, "b", 5)).holding is Holding.OURS
-    await claims.store("t", key, "b", "1")
-    await claims.release("t", key, "b")
-    assert (await claims.claim("t", key, "c", 5)).holding is Holding.DONE
+    await claims.claim(T, key, "a", 5)
+    await claims.release(T, key, "b")
+    assert (await claims.claim(T, key, "b", 5)).holding is Holding.THEIRS
+    await claims.release(T, key, "a")
+    assert (await claims.claim(T, key, "b", 5)).holding is Holding.OURS
+    await claims.store(T, key, "b", "1")
+    await claims.release(T, key, "b")
+    assert (await claims.claim(T, key, "c", 5)).holding is Holding.DONE
 
 
 async def test_without_redis_there_is_no_claim(key: str) -> None:
     redis = connect("redis://127.0.0.1:1")
     with pytest.raises(StoreUnavailable):
-        await Claims(redis, timedelta(minutes=1)).claim("t", key, "a", 5)
+        await Claims(redis, timedelta(minutes=1)).claim(T, key, "a", 5)
     await redis.aclose()
 
 
@@ -85,6 +87,6 @@ async def test_outputs_come_back_and_belong_to_their_tenant(servers: Servers, ke
     redis = connect(servers.redis_url)
     reference = await Outputs(redis, timedelta(minutes=1)).keep(key, '{"a":[1,"é"]}')
     assert await Outputs(redis, timedelta(minutes=1)).get(key, reference) == {"a": [1, "é"]}
-    with pytest.raises(ResultTooLarge, match="no longer kept"):
+    with pytest.raises(ResultExpired, match="no longer kept"):
         await Outputs(redis, timedelta(minutes=1)).get(uuid4().hex, reference)
     await redis.aclose()

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from perdure.changes import Deletion
 from perdure.errors import StoreUnavailable
+from perdure.stores.redis import keys
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from tests.conftest import Servers
@@ -26,11 +27,11 @@ async def test_a_line_is_never_there_without_its_run_knowing_the_tenant(redis: R
     deletions, run = Deletions(redis), uuid4().hex
     line = Deletion(id="mem_1", at=datetime(2026, 5, 1, tzinfo=UTC), reason="expired", run=run)
     # Of another type, the run's key refuses: the attempt ends between its two writes.
-    await redis.set(f"perdure:forgetting:{run}", "in the way")
+    await redis.set(keys.forgetting(run), "in the way")
     with pytest.raises(StoreUnavailable):
         await deletions.write(tenant, [line])
     assert await deletions.all(tenant) == []
-    await redis.delete(f"perdure:forgetting:{run}")
+    await redis.delete(keys.forgetting(run))
     await deletions.write(tenant, [line])
     assert await deletions.tenants_of(run, after="", limit=5) == [tenant]
     assert await deletions.all(tenant) == [line]

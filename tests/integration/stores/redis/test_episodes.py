@@ -39,7 +39,7 @@ def episode(number: int, importance: float = 0.5) -> Episode:
 
 async def keys_of(redis: Redis, tenant: str) -> list[str]:
     client: Any = redis
-    found = client.scan_iter(match=f"ep:*{tenant}*", count=10_000)
+    found = client.scan_iter(match=f"*{tenant}*:episodes:*", count=10_000)
     return [key async for key in found]
 
 

@@ -28,7 +28,7 @@ async def test_all_is_well(installed: Installation) -> None:
 async def test_another_tenant_key_does_not_open_the_data(installed: Installation, tmp_path: Path) -> None:
     (tmp_path / "tenant.key").write_bytes(b"x" * 32)
 
-    found = await bad(installed, PERDURE_HOME=str(tmp_path), PERDURE_MIRROR="")
+    found = await bad(installed, PERDURE_HOME=str(tmp_path), PERDURE_JOURNAL="")
 
     assert found.keys() == {"tenant key"}
     assert "PRD202 the data was written under the tenant key" in found["tenant key"]

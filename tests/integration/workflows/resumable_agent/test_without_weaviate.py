@@ -1,4 +1,4 @@
-"""Weaviate away: recall answers from the mirror and says so, tasks go on, and jobs end after its return."""
+"""Weaviate away: recall answers from the journal and says so, tasks go on, and jobs end after its return."""
 
 import time
 from pathlib import Path
@@ -35,7 +35,7 @@ async def test_tasks_go_on_and_jobs_end_after_its_return(own_servers: OwnServers
         [recall] = result.recalls
         assert recall.degraded
         assert recall.milliseconds < RECALL_WITHIN * 1000
-        assert result.output == {"known": {"numpy": {"version": "2.4"}}}, "the mirror has what the first task learned"
+        assert result.output == {"known": {"numpy": {"version": "2.4"}}}, "the journal has what the first task learned"
         await fleet.start(Server.WEAVIATE)
         for job in result.jobs:
             receipt = await agents.client.get_workflow_handle(job, result_type=Receipt).result()

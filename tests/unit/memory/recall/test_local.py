@@ -1,11 +1,12 @@
 from datetime import UTC, datetime, timedelta
 
-from perdure.entries import Lane, MemoryItem, MemoryType, RecordItem, item_id
-from perdure.episodes import Episode, EpisodeKind
+from perdure.changes import Deletion
+from perdure.entries import Lane, Memory, MemoryItem, MemoryType, Record, RecordItem, item_id
 from perdure.jobs import Batch
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
-from perdure.stores.journal.lines import BatchLine, DeletionLine, EpisodeLine, MirrorLine
+from perdure.memory.writing.planning import WritePolicy
+from perdure.stores.journal.lines import Forgotten, Line, accepted
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TENANT = "t_1"
@@ -21,8 +22,16 @@ def believed(content: str, **more: object) -> MemoryItem:
     return MemoryItem.model_validate(fields)
 
 
-def lines(*items: RecordItem | MemoryItem) -> list[MirrorLine]:
-    return [BatchLine(job_id="j", batch=Batch(tenant=TENANT, key="k", items=(item,)), at=NOW) for item in items]
+def lines(*items: RecordItem | MemoryItem) -> list[Line]:
+    """Return the lines of as many jobs, none of them done."""
+    found: list[Line] = []
+    for number, item in enumerate(items):
+        found += accepted(f"job {number}", Batch(tenant=TENANT, key="k", items=(item,)), NOW)
+    return found
+
+
+def entries_of(query: Query, lines: list[Line]) -> list[Record | Memory]:
+    return local.recallable(query, lines, WritePolicy())
 
 
 def query(text: str = "", **more: object) -> Query:
@@ -32,7 +41,7 @@ def query(text: str = "", **more: object) -> Query:
 
 def test_records_are_found_by_lane_and_key_newest_first() -> None:
     asked = query(lane="pattern", keys=("a", "b"))
-    entries = local.local_entries(
+    entries = entries_of(
         asked, lines(logged("a", "1", 1), logged("a", "2", 5), logged("b", "3", 2, "bad"), logged("c", "4", 3))
     )
     found = local.exact(asked, entries)
@@ -41,44 +50,45 @@ def test_records_are_found_by_lane_and_key_newest_first() -> None:
 
 def test_words_are_matched_and_stop_words_are_not() -> None:
     asked = query("what does the user eat in Basel?")
-    entries = local.local_entries(asked, lines(believed("The user is in Bern"), believed("They eat fish in Basel")))
+    entries = entries_of(asked, lines(believed("The user is in Bern"), believed("They eat fish in Basel")))
     scores = {hit.entry.text: hit.bm25 for hit in local.by_words(asked, entries)}
     assert scores == {"The user is in Bern": 1 / 3, "They eat fish in Basel": 2 / 3}
 
 
-def test_types_confidence_and_lane_are_heeded() -> None:
-    asked = query("fish", memory_types=("preference",), lane="feedback")
+def test_types_confidence_and_lane_are_applied() -> None:
+    asked = query("fish", memory_types=("preference",), lane="feedback", min_confidence=0.8)
     items = [
         believed("fish one", memory_type=MemoryType.PREFERENCE),
         believed("fish two", memory_type=MemoryType.FACT),
-        believed("fish three", memory_type=MemoryType.PREFERENCE, confidence=0.6),
+        believed("fish three", memory_type=MemoryType.PREFERENCE, confidence=0.75),
         logged("fish", "1", 0),
     ]
-    hits = local.by_words(asked, local.local_entries(asked, lines(*items)))
+    hits = local.by_words(asked, entries_of(asked, lines(*items)))
     assert [hit.entry.text for hit in hits] == ["fish one"]
 
 
 def test_what_is_over_superseded_or_deleted_is_not_recalled() -> None:
     old, over, gone = believed("old fish"), believed("fish of the day", valid_until=NOW), believed("fish to forget")
     new = believed("new fish", supersedes=item_id(TENANT, old))
-    deletion = DeletionLine(ids=(item_id(TENANT, gone),), reason="asked for", at=NOW)
-    found = local.local_entries(query("fish"), [*lines(old, over, gone, new), deletion])
+    deletion = Forgotten(deletion=Deletion(id=item_id(TENANT, gone), reason="asked for", run="r", at=NOW))
+    found = entries_of(query("fish"), [*lines(old, over, gone, new), deletion])
     assert [entry.text for entry in found] == ["new fish"]
 
 
 def test_a_question_of_stop_words_finds_nothing() -> None:
     asked = query("who is it?")
-    assert local.by_words(asked, local.local_entries(asked, lines(believed("it is who")))) == []
-
-
-def test_waiting_episodes_are_those_of_the_session_once() -> None:
-    one = Episode(id="1", kind=EpisodeKind.TOOL, text="x", importance=0.5, at=NOW)
-    waiting: list[MirrorLine] = [EpisodeLine(session=session, episode=one) for session in ("s", "s", "other")]
-    assert local.waiting_episodes("s", waiting) == [one]
+    assert local.by_words(asked, entries_of(asked, lines(believed("it is who")))) == []
 
 
 def test_what_replaced_its_own_successor_is_believed_again() -> None:
     kim, lee = believed("lead is Kim"), believed("lead is Lee", supersedes=item_id(TENANT, believed("lead is Kim")))
     later = {"occurrence": "again", "occurred_at": NOW + timedelta(days=1), "supersedes": item_id(TENANT, lee)}
-    found = local.local_entries(query("lead"), lines(kim, lee, kim.changed(**later)))
+    found = entries_of(query("lead"), lines(kim, lee, kim.changed(**later)))
     assert [entry.text for entry in found] == ["lead is Kim"]
+
+
+def test_what_its_job_would_refuse_is_not_recalled() -> None:
+    doubted, stranger = believed("perhaps fish", confidence=0.5), believed("fish again", supersedes="mem_of_nobody")
+    assert entries_of(query("fish"), lines(doubted, stranger)) == []
+    low = local.recallable(query("fish"), lines(doubted), WritePolicy(minimum_confidence=0.4))
+    assert [entry.text for entry in low] == ["perhaps fish"], "the control: it is the policy that decides"

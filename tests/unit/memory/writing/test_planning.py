@@ -61,7 +61,7 @@ def test_a_difference_that_matters_makes_another_statement(one: str, other: str)
 def test_case_articles_and_stops_do_not() -> None:
     one, other = "The deploy freezes on Fridays.", "the deploy  freezes on fridays"
     assert same_statement(one, other)
-    assert item_id("t", memory(one)) == item_id("t", memory(other)), "so both are one to mirror and deletion log"
+    assert item_id("t", memory(one)) == item_id("t", memory(other)), "so both are one to journal and deletion log"
     assert not same_statement("...", "the ;")
 
 

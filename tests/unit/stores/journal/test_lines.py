@@ -1,42 +1,45 @@
 from datetime import UTC, datetime
 
-from perdure.entries import MemoryItem
-from perdure.episodes import Episode, EpisodeKind
-from perdure.jobs import Batch
-from perdure.stores.journal.lines import (
-    BatchLine,
-    DeletionLine,
-    EpisodeLine,
-    MirrorLine,
-    RestorationLine,
-    decode,
-    encode,
-    is_about_an_episode,
-)
+import pytest
+
+from perdure.changes import Actor, ActorKind, Deletion, Refusal
+from perdure.entries import Memory, MemoryItem, MemoryType, Source
+from perdure.jobs import Batch, UnusableItem
+from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled, accepted, decode, encode, known
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-LINES: list[MirrorLine] = [
-    BatchLine(
-        job_id="j",
-        batch=Batch(
-            tenant="t_1", key="k", items=(MemoryItem(content="two\nlines \u2028", occurrence="o", occurred_at=NOW),)
-        ),
-        at=NOW,
-    ),
-    DeletionLine(ids=("mem_1",), reason="expired", at=NOW, occurrences=("occ_1",)),
-    RestorationLine(ids=("mem_1",), run="r", at=NOW),
-    EpisodeLine(
-        session="s", episode=Episode(id="e", kind=EpisodeKind.ERROR, text="404", importance=0.5, at=NOW, step="1")
-    ),
+ITEM = MemoryItem(content="two\nlines \u2028", occurrence="o", occurred_at=NOW)
+BATCH = Batch(tenant="t_1", key="k", items=(ITEM, UnusableItem(reason="no good"), ITEM), run="task", agent="a")
+ENTRY = Memory(
+    id="mem_1", text="x\n", memory_type=MemoryType.FACT, source=Source.EXPLICIT, first_seen=NOW, last_seen=NOW
+)
+LINES: list[Line] = [
+    *accepted("job", BATCH, NOW),
+    Changed(entry=ENTRY, operation="job", by=Actor(kind=ActorKind.AGENT, id="task"), why="insert", at=NOW),
+    Settled(operation="job", versions={"mem_1": 1}, refused=(Refusal(index=1, reason="no good"),), at=NOW),
+    Forgotten(deletion=Deletion(id="mem_1", at=NOW, reason="expired", run="r", occurrences=("occ_1",))),
 ]
 
 
 def test_every_kind_of_line_comes_back_as_it_was() -> None:
-    written = [encode(line) for line in LINES]
-    assert all(line.count(b"\n") == 1 for line in written)
-    assert list(decode(written).lines) == LINES
+    written = encode(LINES)
+    assert written.count(b"\n") == len(LINES)
+    assert known(written.split(b"\n")) == LINES
 
 
-def test_lines_about_episodes_are_known_without_parsing() -> None:
-    told = [is_about_an_episode(encode(line)) for line in LINES]
-    assert told == [isinstance(line, EpisodeLine) for line in LINES]
+def test_an_item_has_a_line_of_its_own_and_one_that_could_not_be_read_has_none() -> None:
+    assert [line.index for line in accepted("job", BATCH, NOW)] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("written", "understood"),
+    [
+        (b'{"kind":"merged","ids":["mem_1"]}', False),
+        (encode(LINES[-1:]).replace(b'"run"', b'"invented":1,"run"'), True),
+        (encode(LINES[3:4]).replace(b'"settled"', b'"settled","colour":"red"'), True),
+        (b'{"kind":"settled"', False),
+    ],
+    ids=["a new kind", "a new field within", "a new field", "half a line"],
+)
+def test_what_a_newer_build_wrote_is_read_as_far_as_it_is_known(written: bytes, understood: bool) -> None:
+    assert (decode(written.strip()) is not None) is understood

@@ -1,0 +1,110 @@
+"""What the journal's lines mean together, and which of them are still needed. Pure: no file, no store, no clock."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from perdure.changes import Deletion
+from perdure.entries import Entry
+from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled
+
+HISTORY = timedelta(days=90)
+"""For how long compaction keeps the lines that only tell history."""
+
+
+class Folded(NamedTuple):
+    """What the lines of a tenant say in the end."""
+
+    entries: dict[str, Entry]
+    """By id, each as it was last written, whatever its state."""
+    deletions: dict[str, Deletion]
+    pending: tuple[Accepted, ...]
+    """Items whose jobs are not done, oldest first."""
+
+
+def fold(lines: Iterable[Line]) -> Folded:
+    """Return what the lines say.
+
+    A deletion counts at once: an entry that was not seen after it is forgotten, whether or not its tombstone is
+    known to be written.
+    """
+    lines = list(lines)
+    deletions = {line.deletion.id: line.deletion for line in lines if isinstance(line, Forgotten)}
+    entries = {line.entry.id: line.entry for line in counted(lines)}
+    for identifier, deletion in deletions.items():
+        entry = entries.get(identifier)
+        if entry is not None and deletion.restored_at is None and entry.last_seen <= deletion.at:
+            entries[identifier] = entry.forgotten(deletion.reason, entry.purge_after)
+    settled = _operations(lines)
+    pending = {(line.job, line.index): line for line in lines if isinstance(line, Accepted) and line.job not in settled}
+    return Folded(entries, deletions, tuple(pending.values()))
+
+
+def counted(lines: Sequence[Line]) -> list[Changed]:
+    """Return the changes that are known to have been written, oldest first.
+
+    A change is journaled before it is written, so a line of its own proves nothing: it counts once its operation is
+    settled, or is carried by what a later operation wrote. Of two lines with one version, the first was never written.
+    """
+    settled: dict[tuple[str, str], int] = {}
+    carried: defaultdict[str, set[str]] = defaultdict(set)
+    versions: set[tuple[str, int]] = set()
+    found: list[Changed] = []
+    for line in reversed(lines):
+        if isinstance(line, Settled):
+            for identifier, version in line.versions.items():
+                place = (line.operation, identifier)
+                settled[place] = max(version, settled.get(place, 0))
+        elif isinstance(line, Changed):
+            entry = line.entry
+            written = line.operation in carried[entry.id]
+            written |= settled.get((line.operation, entry.id), 0) >= entry.version
+            if written and (entry.id, entry.version) not in versions:
+                found.append(line)
+            versions.add((entry.id, entry.version))
+            carried[entry.id].update(name for name in entry.operations if name != line.operation)
+    return found[::-1]
+
+
+def history(lines: Sequence[Line], identifier: str) -> list[Changed]:
+    """Return the changes of one entry, oldest first."""
+    return [line for line in counted(lines) if line.entry.id == identifier]
+
+
+def needed(lines: Sequence[Line | None], now: datetime) -> list[bool]:
+    """Return for each line whether compaction keeps it.
+
+    It keeps the last written state of each entry, what may still turn out to be written, deletions, items whose jobs
+    are not done, 90 days of history, and every line that this build does not understand (None).
+    """
+    understood = [line for line in lines if line is not None]
+    last = {line.entry.id: id(line) for line in counted(understood)}
+    deletion = {line.deletion.id: id(line) for line in understood if isinstance(line, Forgotten)}
+    settled = _operations(understood)
+    recent = now - HISTORY
+    kept: list[bool] = []
+    passed: set[str] = set()
+    operations: set[str] = set()
+    for line in lines:
+        match line:
+            case None:
+                kept.append(True)
+            case Accepted():
+                kept.append(line.job not in settled)
+            case Changed():
+                if last.get(line.entry.id) == id(line):
+                    passed.add(line.entry.id)
+                keep = line.at > recent or line.entry.id in passed or line.entry.id not in last
+                kept.append(keep)
+                operations |= {line.operation} if keep else set()
+            case Forgotten():
+                kept.append(line.deletion.at > recent or deletion[line.deletion.id] == id(line))
+            case Settled():
+                # Lines that prove what is kept stay with it; they come after it.
+                kept.append(line.at > recent or line.operation in operations)
+    return kept
+
+
+def _operations(lines: Iterable[Line]) -> set[str]:
+    return {line.operation for line in lines if isinstance(line, Settled)}

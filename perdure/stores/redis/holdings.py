@@ -1,0 +1,44 @@
+"""What Redis holds of one tenant, found without looking at any other. Removes nothing."""
+
+from typing import NamedTuple
+
+from redis.asyncio import Redis
+
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import Script, ask
+
+# Every key named here is the tenant's, and so on the same node as its index.
+_KEYS = """
+local found = {}
+local function add(all)
+  for _, key in ipairs(all) do
+    if redis.call('EXISTS', key) == 1 then found[#found + 1] = key end
+  end
+end
+add(KEYS)
+add(redis.call('ZRANGE', KEYS[1], 0, -1))
+return found
+"""
+
+
+class Holdings(NamedTuple):
+    """What Redis holds of one tenant."""
+
+    keys: tuple[str, ...]
+    """The keys that are the tenant's alone."""
+    shared: tuple[str, ...]
+    """The installation's keys in which the tenant is a member: the due index, and forgetting runs."""
+
+
+async def holdings(redis: Redis, tenant: str) -> Holdings:
+    """Return everything that Redis holds of a tenant.
+
+    Raises:
+        StoreUnavailable: Redis does not answer.
+    """
+    own: list[str] = await Script(redis, _KEYS)(keys.fixed(tenant))
+    shared = [keys.DUE] if await ask(redis, "ZSCORE", keys.DUE, tenant) is not None else []
+    for run in sorted(await ask(redis, "SMEMBERS", keys.runs(tenant))):
+        if await ask(redis, "SISMEMBER", keys.forgetting(run), tenant):
+            shared.append(keys.forgetting(run))
+    return Holdings(tuple(own), tuple(shared))

@@ -1,0 +1,71 @@
+"""Every key in Redis, in one style.
+
+A tenant's keys are ``perdure:{<tenant>}:…``: the braces keep them on one node of a cluster, as scripts that touch
+several of them need. Names that callers choose (sessions, say) stay out of keys; only digests of them go in.
+"""
+
+from perdure.identity import digest
+
+DUE = "perdure:due"
+"""A sorted set: each tenant that has something to forget, by its next due date."""
+
+TENANT_KEY = "perdure:tenant-key"
+"""The fingerprint of the tenant key that the data was written under."""
+
+JOURNAL = "perdure:journal"
+"""The id of the journal folder that all workers share."""
+
+
+def forgetting(run: str) -> str:
+    """Return the key of the tenants of which a forgetting run forgot something: a set."""
+    return f"perdure:forgetting:{run}"
+
+
+def index(tenant: str) -> str:
+    """Return the key of a tenant's index: a sorted set of its keys that expire, by the time at which they do."""
+    return _of(tenant, "index")
+
+
+def epoch(tenant: str) -> str:
+    """Return the key of a tenant's epoch: an integer that each erasure raises."""
+    return _of(tenant, "epoch")
+
+
+def lease(tenant: str) -> str:
+    """Return the key of the lease on a tenant."""
+    return _of(tenant, "lease")
+
+
+def deletions(tenant: str) -> str:
+    """Return the key of a tenant's deletion log: a hash from id to line."""
+    return _of(tenant, "deletions")
+
+
+def runs(tenant: str) -> str:
+    """Return the key of the forgetting runs that forgot something of a tenant: a set."""
+    return _of(tenant, "runs")
+
+
+def claim(tenant: str, key: str) -> str:
+    """Return the key of the claim on an effect."""
+    return _of(tenant, f"claim:{key}")
+
+
+def output(tenant: str, kind: str, reference: str) -> str:
+    """Return the key of a large value: a task's ``output``, or an ``answer`` that waits to be fetched."""
+    return _of(tenant, f"{kind}:{reference}")
+
+
+def episodes(tenant: str, session: str) -> tuple[str, str, str]:
+    """Return a session's keys: its episodes by id, their order in time, and their order by importance."""
+    place = _of(tenant, f"episodes:{digest('session/1', session)[:24]}")
+    return f"{place}:content", f"{place}:time", f"{place}:importance"
+
+
+def fixed(tenant: str) -> tuple[str, ...]:
+    """Return the keys that a tenant has once each; the index lists the others."""
+    return index(tenant), epoch(tenant), lease(tenant), deletions(tenant), runs(tenant)
+
+
+def _of(tenant: str, rest: str) -> str:
+    return f"perdure:{{{tenant}}}:{rest}"

@@ -1,0 +1,112 @@
+"""Everything that Redis holds of one user can be listed without looking at anybody else's."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from redis.asyncio import Redis
+
+from perdure.changes import Deletion
+from perdure.episodes import Episode, EpisodeKind
+from perdure.stores.redis import keys
+from perdure.stores.redis.claims import Claims
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.due import DueIndex
+from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.holdings import holdings
+from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.outputs import Outputs
+from tests.conftest import Servers
+
+NOW = datetime.now(UTC)
+HOUR = timedelta(hours=1)
+
+
+async def fill(redis: Redis, tenant: str, run: str) -> None:
+    """Put one of every kind of value there."""
+    claims, outputs = Claims(redis, HOUR), Outputs(redis, HOUR)
+    await claims.claim(tenant, "claimed", "o", 5)
+    await claims.claim(tenant, "done", "o", 5)
+    await claims.store(tenant, "done", "o", "1")
+    await claims.claim(tenant, "released", "o", 5)
+    await claims.release(tenant, "released", "o")
+    await outputs.keep(tenant, '"large"')
+    for session in ("one", "two"):
+        episode = Episode(id="e", kind=EpisodeKind.TOOL, text="x", importance=0.5, at=NOW)
+        await Episodes(redis).append(tenant, session, episode)
+    await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)])
+    await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
+    await redis.set(keys.epoch(tenant), 1)
+
+
+async def whatever_names(redis: Redis, tenant: str) -> tuple[set[str], set[str]]:
+    """Return every key with the tenant in its name, and every key with the tenant in its members: by reading all."""
+    client: Any = redis
+    names = {key async for key in client.scan_iter(count=10_000)}
+    own = {key for key in names if tenant in key}
+    shared: set[str] = set()
+    for key in names - own:
+        match await client.type(key):
+            case "zset":
+                members = await client.zrange(key, 0, -1)
+            case "set":
+                members = await client.smembers(key)
+            case "hash":
+                members = [text for pair in (await client.hgetall(key)).items() for text in pair]
+            case _:
+                members = [await client.get(key) or ""]
+        if any(tenant in member for member in members):
+            shared.add(key)
+    return own, shared
+
+
+async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
+    redis = connect(servers.redis_url)
+    mine, theirs, run = f"t_{uuid4().hex}", f"t_{uuid4().hex}", uuid4().hex
+    for tenant in (mine, theirs):
+        await fill(redis, tenant, run)
+    async with Leases(redis).hold(mine):
+        found = await holdings(redis, mine)
+        own, shared = await whatever_names(redis, mine)
+    assert (set(found.keys), set(found.shared)) == (own, shared)
+    assert shared == {keys.DUE, keys.forgetting(run)}
+    # Index, epoch, lease, deletions, runs; two claims, an output, three keys for each of two sessions.
+    assert len(own) == 5 + 3 + 6
+    assert not any(theirs in key for key in found.keys)
+    assert all(f"{{{mine}}}" in key for key in own), "the hash tag is the tenant"
+    await DueIndex(redis).set(mine, None)
+    await DueIndex(redis).set(theirs, None)
+    await redis.aclose()
+
+
+async def test_the_index_forgets_what_has_expired_and_lives_as_long_as_what_it_lists(servers: Servers) -> None:
+    redis = connect(servers.redis_url)
+    client: Any = redis
+    tenant = f"t_{uuid4().hex}"
+    index = keys.index(tenant)
+    await Outputs(redis, HOUR).keep(tenant, '"long"')
+    await Outputs(redis, timedelta(minutes=1)).keep(tenant, '"short"')
+    assert await client.pttl(index) > 3_599_000
+    expired = keys.output(tenant, "output", "expired")
+    await client.zadd(index, {expired: 1})
+    await Outputs(redis, HOUR).keep(tenant, '"another"')
+    assert expired not in await client.zrange(index, 0, -1)
+    assert await client.zcard(index) == 3
+    await redis.aclose()
+
+
+@pytest.mark.parametrize("extended", [True, False], ids=["read again", "control"])
+async def test_reading_an_output_prolongs_it_in_the_index_too(servers: Servers, extended: bool) -> None:
+    redis = connect(servers.redis_url)
+    client: Any = redis
+    tenant = f"t_{uuid4().hex}"
+    reference = await Outputs(redis, timedelta(minutes=1)).keep(tenant, '"x"')
+    if extended:
+        assert await Outputs(redis, HOUR).get(tenant, reference) == "x"
+    expiry = await client.zscore(keys.index(tenant), keys.output(tenant, "output", reference))
+    left = await client.pttl(keys.output(tenant, "output", reference))
+    now = (await client.time())[0] * 1000
+    assert (left > 3_590_000) == (expiry - now > 3_590_000) == extended
+    await redis.aclose()

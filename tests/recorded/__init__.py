@@ -1,0 +1,1 @@
+"""What builds have stored and sent: a folder per release, never changed, and ``next`` for the one to come."""

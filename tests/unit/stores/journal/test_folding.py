@@ -1,0 +1,265 @@
+"""What the lines mean together, checked against the functions that writing uses."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.changes import Actor, ActorKind, Deletion, Refusal
+from perdure.entries import Entry, MemoryItem, State, item_id
+from perdure.jobs import Batch
+from perdure.memory.recall.local import believed
+from perdure.memory.recall.local import recallable as recallable_in
+from perdure.memory.recall.query import Query
+from perdure.memory.writing.observation import WRITING, applied
+from perdure.memory.writing.planning import Known, WritePolicy, occurrence_of, plan
+from perdure.stores.journal.folding import HISTORY, counted, fold, history, needed
+from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled, accepted
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+TENANT = "t_1"
+BY = Actor(kind=ActorKind.AGENT, id="task")
+POLICY = WritePolicy()
+
+
+def recalled(lines: list[Line], at: datetime = NOW) -> dict[str, Entry]:
+    query = Query(tenant=TENANT, session="", now=at + timedelta(days=1))
+    return {entry.id: entry for entry in recallable_in(query, lines, POLICY)}
+
+
+def moment(step: int) -> datetime:
+    return NOW + timedelta(minutes=step)
+
+
+class Store:
+    """What the writer and the sweep do, with a dictionary in the place of the stores, and the journal they leave."""
+
+    def __init__(self, spacing: timedelta = timedelta(minutes=1)) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.deletions: dict[str, Deletion] = {}
+        self.lines: list[Line] = []
+        self.refused: set[tuple[str, int]] = set()
+        self._spacing = spacing
+        self._steps = 0
+
+    def now(self) -> datetime:
+        self._steps += 1
+        return NOW + self._steps * self._spacing
+
+    def submit(self, job: str, *items: MemoryItem) -> Batch:
+        batch = Batch(tenant=TENANT, key=job, items=items)
+        self.lines += accepted(job, batch, self.now())
+        return batch
+
+    def run(self, job: str, batch: Batch, *, crash: str = "") -> None:
+        at = self.now()
+        known = Known(entries=self.entries, deletions=self.deletions, neighbours={})
+        decided = plan(batch, known, policy=POLICY, at=at)
+        pending = {
+            identifier: entry
+            for identifier, (entry, _) in applied(batch, decided, self.entries).items()
+            if entry != self.entries.get(identifier)
+        }
+        refused = [item for item in decided.items if item.decision not in WRITING]
+        self.write(job, pending, [Refusal(index=item.index, reason=item.reason) for item in refused], crash=crash)
+
+    def forget(self, run: str, identifier: str, *, crash: str = "") -> None:
+        entry = self.entries.get(identifier)
+        if entry is None or entry.state is State.FORGOTTEN:
+            return
+        deletion = Deletion(id=identifier, at=self.now(), reason="why", run=run, occurrences=entry.occurrences)
+        self.lines.append(Forgotten(deletion=deletion))
+        self.deletions[identifier] = deletion
+        self.write(run, {identifier: entry.forgotten("why")}, crash=crash)
+
+    def restore(self, run: str, identifier: str) -> None:
+        entry = self.entries.get(identifier)
+        if entry is None or entry.state is not State.FORGOTTEN or identifier not in self.deletions:
+            return
+        self.write(run, {identifier: entry.restored(self.now())})
+        self.deletions[identifier] = self.deletions[identifier].changed(restored_at=self.now())
+        self.lines.append(Forgotten(deletion=self.deletions[identifier]))
+
+    def write(
+        self, operation: str, entries: dict[str, Entry], refused: list[Refusal] | None = None, *, crash: str = ""
+    ) -> None:
+        at = self.now()
+        written: dict[str, Entry] = {}
+        for identifier, entry in entries.items():
+            before = self.entries.get(identifier)
+            written[identifier] = entry.stamped((before.version if before else 0) + 1, operation)
+        self.lines += [Changed(entry=entry, operation=operation, by=BY, why="", at=at) for entry in written.values()]
+        if crash == "journaled":
+            return
+        self.entries |= written
+        if crash == "written":
+            return
+        refused = refused or []
+        versions = {identifier: entry.version for identifier, entry in written.items()}
+        self.lines.append(Settled(operation=operation, versions=versions, refused=tuple(refused), at=at))
+        self.refused |= {(operation, item.index) for item in refused}
+        # As the journal does it: what was refused is no longer there.
+        self.lines = [
+            line for line in self.lines if not (line.kind == "accepted" and (line.job, line.index) in self.refused)
+        ]
+
+
+NAMES = "abcd"
+
+
+def said(name: str, occurrence: int, *, day: int = 0, confidence: float = 0.9, supersedes: str = "") -> MemoryItem:
+    return MemoryItem(
+        content=name,
+        occurrence=f"o{occurrence}",
+        occurred_at=NOW + timedelta(days=day),
+        confidence=confidence,
+        supersedes=item_id(TENANT, said(supersedes, 0)) if supersedes else "",
+    )
+
+
+ITEMS = st.builds(
+    said,
+    st.sampled_from(NAMES),
+    st.integers(0, 3),
+    day=st.integers(0, 3),
+    confidence=st.sampled_from([0.5, 0.9]),
+    supersedes=st.sampled_from(["", "", "a", "b"]),
+)
+JOBS = st.tuples(st.just("job"), st.lists(ITEMS, min_size=1, max_size=3))
+SWEEPS = st.tuples(st.sampled_from(["forget", "restore"]), st.sampled_from(NAMES))
+STEPS = st.lists(st.one_of(JOBS, JOBS, SWEEPS), max_size=8)
+
+
+def run_all(steps: list[tuple[str, object]], store: Store) -> Iterator[int]:
+    """Take the steps one after the other; yields after each."""
+    for number, (kind, what) in enumerate(steps):
+        name = f"{kind} {number}"
+        if kind == "job" and isinstance(what, list):
+            store.run(name, store.submit(name, *cast("list[MemoryItem]", what)))
+        elif kind == "forget":
+            store.forget(name, item_id(TENANT, said(str(what), 0)))
+        else:
+            store.restore(name, item_id(TENANT, said(str(what), 0)))
+        yield number
+
+
+@given(STEPS)
+def test_the_lines_give_what_the_store_has(steps: list[tuple[str, object]]) -> None:
+    store = Store()
+    for _ in run_all(steps, store):
+        folded = fold(store.lines)
+        assert folded.entries == store.entries
+        assert folded.deletions == store.deletions
+        assert folded.pending == ()
+
+
+@given(STEPS, st.lists(ITEMS, min_size=1, max_size=3))
+def test_what_is_accepted_is_given_as_its_job_will_decide(
+    steps: list[tuple[str, object]], items: list[MemoryItem]
+) -> None:
+    store = Store()
+    list(run_all(steps, store))
+    batch = store.submit("last", *items)
+    given_before = believed(TENANT, fold(store.lines), policy=POLICY, at=NOW)
+    store.run("last", batch)
+    wanted = {name: _life(entry) for name, entry in store.entries.items()}
+    assert {name: _life(entry) for name, entry in given_before.items()} == wanted
+
+
+def _life(entry: Entry) -> dict[str, object]:
+    return entry.model_dump(exclude={"version", "operations"})
+
+
+@given(STEPS, st.lists(ITEMS, min_size=1, max_size=3), st.sampled_from(["journaled", "written"]))
+def test_a_job_that_died_is_given_as_it_will_end(
+    steps: list[tuple[str, object]], items: list[MemoryItem], crash: str
+) -> None:
+    store = Store()
+    list(run_all(steps, store))
+    batch = store.submit("last", *items)
+    store.run("last", batch, crash=crash)
+    found = believed(TENANT, fold(store.lines), policy=POLICY, at=NOW)
+    if crash == "journaled":
+        store.run("last", batch)
+    assert {name: _life(entry) for name, entry in found.items()} == {
+        name: _life(entry) for name, entry in store.entries.items()
+    }
+
+
+@given(STEPS, st.sampled_from(NAMES), st.sampled_from(["", "journaled", "written"]))
+def test_what_was_forgotten_is_not_given_from_its_first_line_on(
+    steps: list[tuple[str, object]], name: str, crash: str
+) -> None:
+    store = Store(spacing=timedelta(days=1))
+    list(run_all(steps, store))
+    identifier = item_id(TENANT, said(name, 0))
+    was_current = identifier in store.entries and store.entries[identifier].state is not State.FORGOTTEN
+    store.forget("last", identifier, crash=crash)
+    if was_current:
+        assert identifier not in recalled(store.lines, store.now())
+
+
+@given(STEPS)
+def test_what_was_refused_is_never_given(steps: list[tuple[str, object]]) -> None:
+    store = Store()
+    list(run_all(steps, store))
+    assert recalled(store.lines).keys() == {
+        name for name, entry in store.entries.items() if entry.state is State.CURRENT
+    }
+
+
+@given(STEPS, st.integers(0, 2))
+def test_compaction_changes_neither_what_is_given_nor_what_is_recent(
+    steps: list[tuple[str, object]], pending: int
+) -> None:
+    store = Store(spacing=timedelta(days=20))
+    list(run_all(steps, store))
+    for number in range(pending):
+        batch = store.submit(f"pending {number}", said("d", 10 + number))
+        store.run(f"pending {number}", batch, crash="journaled")
+    at = store.now()
+    kept = [line for line, keep in zip(store.lines, needed(store.lines, at), strict=True) if keep]
+    assert fold(kept) == fold(store.lines)
+    for name in NAMES:
+        identifier = item_id(TENANT, said(name, 0))
+        recent = [line for line in history(store.lines, identifier) if line.at > at - HISTORY]
+        assert [line for line in history(kept, identifier) if line.at > at - HISTORY] == recent
+    again = [line for line, keep in zip(kept, needed(kept, at), strict=True) if keep]
+    assert again == kept, "twice is once"
+
+
+def test_compaction_drops_what_is_settled_and_keeps_what_it_does_not_know() -> None:
+    store = Store()
+    for number in range(5):
+        store.run(f"job {number}", store.submit(f"job {number}", said("a", number)))
+    much_later = NOW + 2 * HISTORY
+    kept = needed([*store.lines, None], much_later)
+    # The last state of the entry, what proves that it was written, and the unknown line.
+    assert [line.kind for line, keep in zip(store.lines, kept, strict=False) if keep] == ["changed", "settled"]
+    assert kept[-1]
+
+
+def test_a_change_counts_once_it_is_settled_or_carried() -> None:
+    store = Store()
+    store.run("one", store.submit("one", said("a", 1)), crash="written")
+    assert counted(store.lines) == []
+    store.run("two", store.submit("two", said("a", 2)), crash="written")
+    assert [line.operation for line in counted(store.lines)] == ["one"]
+    store.run("three", store.submit("three", said("a", 3)))
+    assert [line.operation for line in counted(store.lines)] == ["one", "two", "three"]
+
+
+def test_a_line_that_another_writer_overtook_does_not_count() -> None:
+    store = Store()
+    late = store.submit("late", said("a", 1))
+    store.run("late", late, crash="journaled")
+    store.run("early", store.submit("early", said("a", 2)))
+    store.run("late", late)
+    [identifier] = store.entries
+    assert [(line.operation, line.entry.version) for line in history(store.lines, identifier)] == [
+        ("early", 1),
+        ("late", 2),
+    ]
+    assert occurrence_of(TENANT, said("a", 1)) in fold(store.lines).entries[identifier].occurrences

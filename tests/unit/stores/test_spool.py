@@ -1,0 +1,43 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+from perdure.episodes import Episode, EpisodeKind
+from perdure.stores.spool import Spool
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def episode(name: str) -> Episode:
+    return Episode(id=name, kind=EpisodeKind.TOOL, text="x", importance=0.5, at=NOW)
+
+
+async def test_what_waits_is_found_by_who_has_any_and_gone_once_delivered(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    assert await spool.tenants() == []
+    await spool.append("t_1", "s", episode("one"))
+    await spool.append("t_2", "s", episode("two"))
+    assert await spool.tenants() == ["t_1", "t_2"]
+    waited = await spool.read("t_1")
+    assert [(line.session, line.episode) for line in waited.episodes] == [("s", episode("one"))]
+    await spool.delivered("t_1", waited)
+    await spool.delivered("t_1", waited)
+    assert await spool.tenants() == ["t_2"]
+    assert (await spool.read("t_1")).episodes == ()
+
+
+async def test_what_comes_while_the_rest_is_delivered_is_not_lost(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    await spool.append("t_1", "s", episode("one"))
+    waited = await spool.read("t_1")
+    await spool.append("t_1", "s", episode("two"))
+    await spool.delivered("t_1", waited)
+    assert [line.episode.id for line in (await spool.read("t_1")).episodes] == ["one", "two"]
+
+
+async def test_half_a_line_spoils_no_other(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    await spool.append("t_1", "s", episode("one"))
+    with (tmp_path / "t_1.jsonl").open("ab") as file:
+        file.write(b'{"session"')
+    await spool.append("t_1", "s", episode("two"))
+    assert [line.episode.id for line in (await spool.read("t_1")).episodes] == ["one", "two"]

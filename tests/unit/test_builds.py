@@ -1,0 +1,66 @@
+"""What another build has stored or sent is read, kept and handed on, whatever it knows more than this one."""
+
+import json
+from typing import Any, cast
+
+import pytest
+from pydantic import BaseModel
+
+from perdure.documents import refuse_unknown
+from perdure.errors import InvalidInput
+from perdure.model import OpenEnum, Stored
+from tests.recorded import samples
+
+TYPES = samples.types_of_builds()
+NEWER = {"from_a_newer_build": {"a": 1}}
+
+
+def read(name: str) -> dict[str, Any]:
+    return json.loads((samples.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def grown(value: object, written: Any, *, choices: bool) -> Any:
+    """Return what a newer build would have written: one field more in each model, one choice more for each enum."""
+    match value:
+        case BaseModel():
+            fields = {name: grown(getattr(value, name), written[name], choices=choices) for name in written}
+            return fields | NEWER
+        case OpenEnum() if choices:
+            return "a choice of a newer build"
+        case dict():
+            items = cast("dict[Any, Any]", value)
+            return {str(key): grown(item, written[str(key)], choices=choices) for key, item in items.items()}
+        case list() | tuple():
+            pairs = zip(cast("list[Any]", value), written, strict=True)
+            return [grown(item, one, choices=choices) for item, one in pairs]
+        case _:
+            return written
+
+
+def test_every_type_has_a_sample_and_every_sample_its_type() -> None:
+    assert sorted(path.stem for path in samples.FOLDER.glob("*.json")) == sorted(TYPES)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_sample_is_read_as_it_was_written(name: str) -> None:
+    assert TYPES[name].model_validate_json(json.dumps(read(name))).model_dump(mode="json") == read(name)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_field_and_a_choice_more_are_kept(name: str) -> None:
+    known = TYPES[name].model_validate(read(name))
+    newer = grown(known, read(name), choices=True)
+    found = TYPES[name].model_validate_json(json.dumps(newer))
+    assert found.model_dump(mode="json") == newer
+    with pytest.raises(InvalidInput, match="from_a_newer_build"):
+        refuse_unknown(TYPES[name].model_validate_json(json.dumps(grown(known, read(name), choices=False))))
+
+
+@pytest.mark.parametrize("name", [name for name, one in TYPES.items() if issubclass(one, Stored)])
+def test_what_is_stored_carries_its_version(name: str) -> None:
+    assert read(name)["format"] >= 1
+
+
+@pytest.mark.parametrize("kind", OpenEnum.__subclasses__())
+def test_each_enumeration_says_what_an_unknown_value_means(kind: type[OpenEnum]) -> None:
+    assert "unknown" in (kind.__doc__ or "").lower()

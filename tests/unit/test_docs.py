@@ -1,0 +1,46 @@
+"""Every command and every piece of code that the documentation shows is one that works."""
+
+import doctest
+import importlib
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from typer.main import get_command
+
+from worker.cli.app import COMMANDS
+
+DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
+EXAMPLES = ("perdure.tools", "perdure.tasks", "perdure.requests", "perdure.questions")
+
+
+def commands() -> Iterator[str]:
+    for document in DOCUMENTS:
+        for line in document.read_text(encoding="utf-8").splitlines():
+            if match := re.match(r"^(?:    )?(perdure [a-z][^#]*)", line):
+                yield match.group(1).strip()
+
+
+@pytest.mark.parametrize("line", sorted(set(commands())))
+def test_a_command_is_one_that_there_is(line: str) -> None:
+    _, name, *arguments = shlex.split(line)
+    module, _, function = COMMANDS[name].partition(":")
+    app = typer.Typer()
+    app.command(name=name)(getattr(importlib.import_module(module), function))
+    get_command(app).make_context(name, arguments)
+
+
+@pytest.mark.parametrize("module", EXAMPLES)
+def test_the_examples_in_docstrings_are_true(module: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert tried
+    assert not failed
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_a_link_leads_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
