@@ -79,7 +79,8 @@ class Door:
 
         Args:
             tenant: Whose memories.
-            changes: At least one; those that are equal to what is stored are only checked.
+            changes: Those that are equal to what is stored are only checked. There may be none where the entries
+                that ``deletions`` speaks of are no longer stored.
             epoch: The tenant's epoch when the changes were accepted; None: they are accepted now.
             deletions: Lines of the deletion log that belong to the changes. Those that forget are written before
                 the entries, those that are restored after them.
@@ -95,7 +96,7 @@ class Door:
             LeaseLost: The lease ran out; what is written is written and will be recognised.
             StoreUnavailable: Weaviate, Redis or the journal does not answer.
         """
-        [operation] = {change.operation for change in changes}
+        operation = changes[0].operation if changes else ""
         forgetting = [line for line in deletions if line.restored_at is None]
         restoring = [line for line in deletions if line.restored_at is not None]
         async with self._leases.hold(tenant) as lease:
@@ -237,8 +238,9 @@ class Door:
         refused: Sequence[Refusal],
         deletions: Sequence[Deletion] = (),
     ) -> None:
-        settled = Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=datetime.now(UTC))
-        await self._log(tenant, deletions, settled)
+        now = datetime.now(UTC)
+        settled = Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=now)
+        await self._log(tenant, deletions, *([settled] if operation else []))
         await self._journal.redact(tenant, operation, {item.index for item in refused})
 
     async def _log(self, tenant: str, deletions: Sequence[Deletion], *lines: Line) -> None:

@@ -1,14 +1,18 @@
 """Files that survive a crash: appended whole or not at all, made once, locked. Knows nothing of what files say."""
 
+import asyncio
 import errno
 import fcntl
 import os
 import secrets
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from perdure.errors import StoreUnavailable
+
+_T = TypeVar("_T")
 
 
 def append(path: Path, content: bytes) -> None:
@@ -43,12 +47,7 @@ def write(handle: int, content: bytes) -> None:
 
 def replace(path: Path, content: bytes, draft: Path) -> None:
     """Write a whole file under its name at once: after a crash there is the old one, or none, or the new one."""
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        write(handle, content)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    _drafted(draft, content)
     draft.rename(path)
     sync_folder(path.parent)
 
@@ -57,12 +56,8 @@ def create_once(path: Path, content: bytes) -> None:
     """Make a file if it is not there; of several processes that try, one makes it, and none sees half of it."""
     make_folder(path.parent)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        _drafted(draft, content)
         # A hard link, unlike a rename, fails where another process made the file in the meantime.
         path.hardlink_to(draft)
         sync_folder(path.parent)
@@ -99,10 +94,22 @@ def locked(folder: Path, *, shared: bool = False) -> Generator[None]:
         os.close(handle)
 
 
-@contextmanager
-def unavailable(store: str) -> Generator[None]:
-    """Turn the system's errors into StoreUnavailable."""
+async def in_thread(store: str, call: Callable[[], _T]) -> _T:
+    """Work on files in a thread, so that heartbeats go on while a disk is slow.
+
+    Raises:
+        StoreUnavailable: The system refused something.
+    """
     try:
-        yield
+        return await asyncio.to_thread(call)
     except OSError as error:
         raise StoreUnavailable(store, error.strerror or type(error).__name__) from error
+
+
+def _drafted(draft: Path, content: bytes) -> None:
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        write(handle, content)
+        os.fsync(handle)
+    finally:
+        os.close(handle)

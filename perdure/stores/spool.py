@@ -1,6 +1,6 @@
 """The spool: episodes that wait on this machine for Redis to come back, a file for each tenant that has any."""
 
-import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +45,13 @@ class Spool:
             StoreUnavailable: It could not be written.
         """
         line = Waiting(session=session, episode=episode).model_dump_json().encode() + b"\n"
-        await asyncio.to_thread(self._append, tenant, line)
+
+        def write() -> None:
+            disk.make_folder(self._folder)
+            with disk.locked(self._folder):
+                disk.append(self._file(tenant), line)
+
+        await disk.in_thread("spool", write)
 
     async def tenants(self) -> list[str]:
         """Return the tenants that have waiting episodes.
@@ -53,7 +59,7 @@ class Spool:
         Raises:
             StoreUnavailable: The folder cannot be read.
         """
-        return await asyncio.to_thread(self._tenants)
+        return await disk.in_thread("spool", lambda: sorted(file.stem for file in self._folder.glob(f"*{_ENDING}")))
 
     async def read(self, tenant: str) -> Waited:
         """Return what waits for a tenant, oldest first; lines that cannot be read are skipped.
@@ -61,7 +67,13 @@ class Spool:
         Raises:
             StoreUnavailable: It cannot be read.
         """
-        return await asyncio.to_thread(self._read, tenant)
+        file = self._file(tenant)
+        content = await disk.in_thread("spool", lambda: file.read_bytes() if file.exists() else b"")
+        found: list[Waiting] = []
+        for line in content.splitlines():
+            with suppress(ValidationError):
+                found.append(Waiting.model_validate_json(line))
+        return Waited(tuple(found), len(content))
 
     async def delivered(self, tenant: str, waited: Waited) -> None:
         """Remove a tenant's file, unless more was appended since it was read: then all of it is delivered again.
@@ -69,39 +81,16 @@ class Spool:
         Raises:
             StoreUnavailable: It cannot be removed.
         """
-        await asyncio.to_thread(self._delivered, tenant, waited.size)
+        file = self._file(tenant)
 
-    def _append(self, tenant: str, line: bytes) -> None:
-        with disk.unavailable("spool"):
-            disk.make_folder(self._folder)
+        def remove() -> None:
             with disk.locked(self._folder):
-                disk.append(self._file(tenant), line)
-
-    def _tenants(self) -> list[str]:
-        with disk.unavailable("spool"):
-            return sorted(file.stem for file in self._folder.glob(f"*{_ENDING}"))
-
-    def _read(self, tenant: str) -> Waited:
-        with disk.unavailable("spool"):
-            file = self._file(tenant)
-            content = file.read_bytes() if file.exists() else b""
-        found: list[Waiting] = []
-        for line in content.splitlines():
-            try:
-                found.append(Waiting.model_validate_json(line))
-            except ValidationError:
-                continue
-        return Waited(tuple(found), len(content))
-
-    def _delivered(self, tenant: str, size: int) -> None:
-        with disk.unavailable("spool"):
-            file = self._file(tenant)
-            if not file.exists():
-                return
-            with disk.locked(self._folder):
-                if file.exists() and file.stat().st_size == size:
+                if file.exists() and file.stat().st_size == waited.size:
                     file.unlink()
                     disk.sync_folder(self._folder)
+
+        if waited.size:
+            await disk.in_thread("spool", remove)
 
     def _file(self, tenant: str) -> Path:
         return self._folder / f"{tenant}{_ENDING}"

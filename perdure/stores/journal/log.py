@@ -1,12 +1,10 @@
 """The journal: one log of lines for each tenant. Decides nothing about what the lines mean."""
 
-import asyncio
 import re
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
 from perdure.errors import InvalidInput
 from perdure.stores import disk
@@ -16,8 +14,6 @@ from perdure.stores.journal.lines import Accepted, Changed, Line, decode, encode
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ID = "journal.id"
-
-_T = TypeVar("_T")
 
 
 class Journal:
@@ -37,18 +33,18 @@ class Journal:
 
     async def id(self) -> str:
         """Return the folder's id, made when it is first asked for."""
-        return await self._in_thread(self._id)
+        return await disk.in_thread("journal", self._id)
 
     async def append(self, tenant: str, lines: Sequence[Line]) -> None:
         """Write lines together; on return they are on the disk, and after an error none of them is kept."""
         if lines:
-            rotated = await self._in_thread(lambda: self._of(tenant).append(encode(lines)))
+            rotated = await disk.in_thread("journal", lambda: self._of(tenant).append(encode(lines)))
             if rotated:
                 await self.compact(tenant, now=datetime.now(UTC))
 
     async def read(self, tenant: str) -> list[Line]:
         """Return all lines of a tenant that this build understands, oldest first."""
-        return await self._in_thread(lambda: known(self._of(tenant).read()))
+        return await disk.in_thread("journal", lambda: known(self._of(tenant).read()))
 
     async def history(self, tenant: str, identifier: str) -> list[Changed]:
         """Return the changes of an entry, oldest first: who, why, when, and what it was then."""
@@ -62,7 +58,7 @@ class Journal:
             return isinstance(line, Accepted) and line.job == job and line.index in places
 
         if places:
-            await self._in_thread(lambda: self._of(tenant).erase([job], condemned))
+            await disk.in_thread("journal", lambda: self._of(tenant).erase([job], condemned))
 
     async def drop(self, tenant: str, ids: Collection[str], *, spared: Callable[[Accepted], bool]) -> None:
         """Erase the text of entries everywhere in the tenant's files, for good.
@@ -81,7 +77,7 @@ class Journal:
             return any(name in ids for name in ids_of(line)) and not (isinstance(line, Accepted) and spared(line))
 
         if ids:
-            await self._in_thread(lambda: self._of(tenant).erase(ids, condemned))
+            await disk.in_thread("journal", lambda: self._of(tenant).erase(ids, condemned))
 
     async def compact(self, tenant: str, *, now: datetime) -> None:
         """Drop the lines that are no longer needed, if there is enough to gain."""
@@ -89,14 +85,7 @@ class Journal:
         def needed(content: Sequence[bytes]) -> Sequence[bool]:
             return folding.needed([decode(raw) for raw in content], now)
 
-        await self._in_thread(lambda: self._of(tenant).compact(needed))
-
-    async def _in_thread(self, call: Callable[[], _T]) -> _T:
-        def work() -> _T:
-            with disk.unavailable("journal"):
-                return call()
-
-        return await asyncio.to_thread(work)
+        await disk.in_thread("journal", lambda: self._of(tenant).compact(needed))
 
     def _of(self, tenant: str) -> Files:
         if not _TENANT.fullmatch(tenant):

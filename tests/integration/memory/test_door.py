@@ -1,18 +1,20 @@
-"""The one door: a writer that slept past its lease does not overwrite who came after it."""
+"""The one door: every change has an author and a reason, and none crosses a lost lease or an erasure."""
 
 import asyncio
+import dataclasses
 import threading
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 
 from perdure.changes import Actor, ActorKind, Change
-from perdure.entries import MARKER, Entry, Lane, Record
-from perdure.errors import LeaseLost
+from perdure.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Source
+from perdure.errors import LeaseLost, StoreUnavailable, TenantErased, VersionConflict
 from perdure.memory.door import Door
 from perdure.memory.retention import RetentionRules
 from perdure.stores.journal.log import Journal
@@ -24,6 +26,7 @@ from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
+from tests.integration.conftest import Stores
 from tests.support.hashing import HashingEmbedder
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -51,6 +54,13 @@ def opened(servers: Servers, kind: type[LongTerm] = LongTerm) -> LongTerm:
         api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
         prefix="PerdureDoor",
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+async def _prepared(servers: Servers) -> None:  # pyright: ignore[reportUnusedFunction]
+    longterm = opened(servers)
+    await longterm.prepare()
+    await longterm.close()
 
 
 def door_of(redis: Redis, longterm: LongTerm, folder: Path) -> Door:
@@ -163,3 +173,92 @@ async def test_whoever_slept_past_the_lease_does_not_erase_what_became_due(
         await due.set(tenant, None)
         await longterm.close()
         await redis.aclose()
+
+
+def believed(version: int, text: str = "The lead is Kim.") -> Memory:
+    return Memory(
+        id="mem_1",
+        text=text,
+        memory_type=MemoryType.FACT,
+        source=Source.EXPLICIT,
+        first_seen=NOW,
+        last_seen=NOW + timedelta(days=version),
+    )
+
+
+async def change(stores: Stores, version: int, by: Actor, why: str) -> Change:
+    [vector] = await stores.embedder.embed(["The lead is Kim."])
+    return Change(
+        id="mem_1",
+        expected=version - 1,
+        entry=believed(version),
+        vector=vector,
+        by=by,
+        why=why,
+        operation=f"operation {version}",
+    )
+
+
+async def test_a_change_is_told_with_its_author_and_reason(stores: Stores, tenant: str) -> None:
+    agent, ada = Actor(kind=ActorKind.AGENT, id="task-1"), Actor(kind=ActorKind.PERSON, id="ada")
+    for version, by, why in ((1, agent, "insert"), (2, ada, "corrected")):
+        one = await change(stores, version, by, why)
+        assert await stores.door.change(tenant, [one]) == {"mem_1": version}
+        assert await stores.door.change(tenant, [one]) == {"mem_1": version}, "once, however often"
+    told = await stores.journal.history(tenant, "mem_1")
+    assert [(line.entry.version, line.by, line.why) for line in told] == [(1, agent, "insert"), (2, ada, "corrected")]
+    assert stores.audit.found == [
+        (tenant, ("mem_1",), "operation 1", agent, "insert"),
+        (tenant, ("mem_1",), "operation 2", ada, "corrected"),
+    ]
+    assert "Kim" not in repr(stores.audit.found)
+
+
+async def test_what_is_stored_already_is_only_checked(stores: Stores, tenant: str) -> None:
+    by = Actor(kind=ActorKind.SYSTEM)
+    await stores.door.change(tenant, [await change(stores, 1, by, "first")])
+    [stored] = (await stores.longterm.get(tenant, ["mem_1"])).values()
+    same = Change(id="mem_1", expected=1, entry=stored, by=by, why="again", operation="other")
+    assert await stores.door.change(tenant, [same]) == {"mem_1": 1}
+    assert len(await stores.journal.history(tenant, "mem_1")) == 1
+    with pytest.raises(VersionConflict):
+        await stores.door.change(tenant, [dataclasses.replace(same, expected=0)])
+
+
+async def test_what_was_accepted_before_an_erasure_is_refused(stores: Stores, tenant: str) -> None:
+    one = await change(stores, 1, Actor(kind=ActorKind.AGENT), "insert")
+    before = await stores.door.epoch(tenant)
+    client: Any = stores.redis
+    await client.incr(keys.epoch(tenant))
+    with pytest.raises(TenantErased):
+        await stores.door.change(tenant, [one], epoch=before)
+    assert await stores.longterm.get(tenant, ["mem_1"]) == {}
+    assert await stores.journal.read(tenant) == []
+    # The control: what is accepted after it is written.
+    assert await stores.door.change(tenant, [one], epoch=await stores.door.epoch(tenant)) == {"mem_1": 1}
+
+
+async def test_a_purge_that_a_crash_cut_off_is_ended_by_its_retry(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by = Actor(kind=ActorKind.SCHEDULE)
+    await stores.door.change(tenant, [await change(stores, 1, by, "first")])
+
+    async def crash(self: Journal, *_: object, **__: object) -> None:
+        raise StoreUnavailable("journal", "the process died")
+
+    async def purge() -> list[str]:
+        return await stores.door.remove(tenant, {"mem_1": 1}, operation="purge", by=by, why="too old")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "drop", crash)
+        with pytest.raises(StoreUnavailable):
+            await purge()
+    assert await stores.longterm.get(tenant, ["mem_1"]) == {}
+    assert b"Kim" in _on_disk(stores, tenant), "the control"
+    assert await purge() == ["mem_1"]
+    assert b"Kim" not in _on_disk(stores, tenant)
+
+
+def _on_disk(stores: Stores, tenant: str) -> bytes:
+    return b"".join(file.read_bytes() for file in (stores.journal.folder / tenant).glob("*"))

@@ -19,6 +19,9 @@ from perdure.memory.forgetting import forgetter
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.requests import RememberRequest
+from perdure.stores.journal.folding import fold
+from perdure.stores.journal.lines import accepted
+from perdure.stores.redis import keys
 from perdure.temporal.names import TASK_TIMEOUT
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
@@ -171,6 +174,59 @@ async def test_waiting_says_why_a_job_failed_and_does_not_wait_for_what_is_not_t
                     start_to_close_timeout=timedelta(seconds=20),
                 )
             assert reason in str(failure.value.cause)
+
+
+def on_disk(here: Deployment, tenant: str) -> bytes:
+    return b"".join(file.read_bytes() for file in (here.settings.journal_folder / tenant).glob("*"))
+
+
+async def test_what_was_refused_leaves_the_disk_also_when_it_is_submitted_again(
+    servers: Servers, tmp_path: Path, tenant: str
+) -> None:
+    async with deployment(servers, tmp_path) as here:
+        doubted = statement(2, "Perhaps the office moves.") | {"confidence": 0.4}
+        batch = batch_of(tenant, statement(1), doubted)
+        for attempt in ("the first", "again"):
+            receipt = await receipt_of(here, await submitted(here, batch))
+            assert [item.fate for item in receipt.items] == [Fate.SEARCHABLE, Fate.REJECTED]
+            assert b"office" not in on_disk(here, tenant), attempt
+        assert b"Room 1" in on_disk(here, tenant), "the control"
+        folded = fold(await here.services.journal.read(tenant))
+        assert (len(folded.entries), folded.pending) == (1, ())
+
+
+async def test_a_change_names_who_asked_for_it(servers: Servers, tmp_path: Path, tenant: str) -> None:
+    async with deployment(servers, tmp_path) as here:
+        ada = Actor(kind=ActorKind.PERSON, id="ada")
+        again = statement(1) | {"occurrence": "again"}
+        first = await receipt_of(here, await submitted(here, batch_of(tenant, statement(1)).changed(by=ada)))
+        await receipt_of(here, await submitted(here, batch_of(tenant, again, key="b").changed(run="task-1")))
+        told = await here.services.journal.history(tenant, first.items[0].id)
+        assert [(line.by.kind, line.by.id, line.why) for line in told] == [
+            (ActorKind.PERSON, "ada", "insert"),
+            (ActorKind.AGENT, "task-1", "reinforce"),
+        ]
+
+
+@pytest.mark.parametrize("erased", [True, False], ids=["erased", "control"])
+async def test_a_job_that_was_accepted_before_an_erasure_ends_with_its_items_refused(
+    servers: Servers, tmp_path: Path, tenant: str, erased: bool
+) -> None:
+    async with deployment(servers, tmp_path, serving=False) as here:
+        batch = batch_of(tenant, statement(1), statement(2)).changed(epoch=await here.services.leases.epoch(tenant))
+        await here.services.journal.append(tenant, accepted(job_id(batch), batch, datetime.now(UTC)))
+        job = await here.client.start_workflow(
+            "IngestMemory", batch, id=job_id(batch), task_queue=here.queue, task_timeout=TASK_TIMEOUT
+        )
+        if erased:
+            client: Any = here.services.redis
+            await client.incr(keys.epoch(tenant))
+        async with deployment(servers, tmp_path, queue=here.queue):
+            receipt = await receipt_of(here, job.id)
+        assert receipt.count(Fate.REJECTED) == (2 if erased else 0)
+        assert all(("PRD304" in item.reason) is erased for item in receipt.items)
+        assert await here.services.longterm.count(tenant) == (0 if erased else 2)
+        assert (b"Room" in on_disk(here, tenant)) is not erased
 
 
 async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers: Servers, tmp_path: Path) -> None:

@@ -134,6 +134,33 @@ async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> N
     assert found.id == identifier
 
 
+async def test_undoing_goes_on_where_the_store_lost_an_entry(stores: Stores, tenant: str) -> None:
+    [lost, kept] = await write(stores, tenant, passing("a", "o1"), passing("b", "o2"))
+    forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(forgetting, run="run-1", by=SWEEP)
+    for gone, left in ((lost, [kept]), (kept, [])):
+        await stores.longterm.delete(tenant, [gone])
+        at = NOW + timedelta(days=3)
+        assert (await stores.forgetter.restore(tenant, run="run-1", at=at, by=PERSON)).restored == 2
+        assert list(await stores.longterm.get(tenant, [lost, kept])) == left
+        lines = (await stores.deletions.of(tenant, [lost, kept])).values()
+        assert all(line.restored_at for line in lines)
+        await stores.deletions.write(tenant, [line.changed(restored_at=None) for line in lines])
+
+
+async def test_forgetting_and_undoing_name_who_and_why(stores: Stores, tenant: str) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    forgetting = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+    await stores.forgetter.tombstone(forgetting, run="run-1", by=SWEEP)
+    await stores.forgetter.restore(tenant, run="run-1", at=NOW + timedelta(days=3), by=PERSON)
+    told = await stores.journal.history(tenant, identifier)
+    assert [(line.entry.state, line.by, line.why) for line in told[1:]] == [
+        (State.FORGOTTEN, SWEEP, "expired"),
+        (State.CURRENT, PERSON, "the forgetting run run-1 was undone"),
+    ]
+    assert await locally(stores, tenant) == {identifier: 1}
+
+
 async def test_a_suspiciously_large_sweep_is_held(stores: Stores, tenant: str) -> None:
     await write(stores, tenant, *(passing(f"k{number}", f"o{number}") for number in range(30)))
     held = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
