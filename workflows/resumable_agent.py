@@ -1,12 +1,10 @@
 """The workflow of a task: runs what its plan says, each action once. Touches nothing; every effect is an activity."""
 
 import asyncio
-from collections.abc import Coroutine
 from datetime import timedelta
-from typing import TypeVar, cast
+from typing import cast
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, ApplicationError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
@@ -26,25 +24,19 @@ with workflow.unsafe.imports_passed_through():
         StepOutcome,
     )
     from perdure.errors import InvalidTask
-    from perdure.model import Model
     from perdure.questions import Answer, Question, TakenAnswer
     from perdure.tasks import Phase, Progress, TaskResult
     from perdure.temporal.names import AGENT, PHASE, SKILL, TENANT
     from workflows import options
-    from workflows.failures import problem_of, required
+    from workflows.branches import Branches
+    from workflows.failures import TaskFailed, done, problem_of, required
     from workflows.outbox import Outbox
-
-T = TypeVar("T", bound=Model)
 
 LAST_SUBMITS = timedelta(seconds=60)
 """How long a task's end waits until what it learned is accepted; it is accepted once it is in the journal."""
 
 SUBMITS = timedelta(seconds=5)
 """How long a rollover waits for submissions that are on their way; the next run sends the others again."""
-
-
-class TaskFailed(Exception):
-    """Ends a task with what a person should read."""
 
 
 @workflow.defn(name="ResumableAgent")
@@ -63,9 +55,7 @@ class ResumableAgent:
         self._problem = ""
         self._questions = Questions(self._state.answered if self._state else ())
         self._outbox = Outbox(self._state.learned if self._state else Learned())
-        self._running: dict[str, asyncio.Task[None]] = {}
-        self._doing: dict[str, Phase] = {}
-        self._awaiting: set[str] = set()
+        self._branches = Branches()
         for branch in self._state.branches.values() if self._state else ():
             if branch.question is not None:
                 self._questions.ask(branch.question)
@@ -152,7 +142,7 @@ class ResumableAgent:
         self._enter(Phase.RUNNING)
         for name, branch in self._known.branches.items():
             if branch.question is not None:
-                self._start(name, self._wait(plan, name, branch.question, asked_before=True))
+                self._branches.start(name, self._wait(plan, name, branch.question, asked_before=True))
         while True:
             move: Act | Ask | Finish = Act()
             if not options.is_due(self._known.prepared.continue_after):
@@ -164,7 +154,7 @@ class ResumableAgent:
                     return move
                 case Ask(branch=name, question=question):
                     self._state = self._known.branch(name, path=question.id, question=question, of_plan=True)
-                    self._start(name, self._ask(plan, name, question))
+                    self._branches.start(name, self._ask(plan, name, question))
                 case Act(actions=actions):
                     for action in actions:
                         self._begin(plan, action)
@@ -172,32 +162,27 @@ class ResumableAgent:
                         await self._changed()
 
     async def _prepare(self) -> None:
-        _label([AGENT.value_set(self._task.agent), SKILL.value_set(self._task.skill), PHASE.value_set(self._phase)])
+        workflow.upsert_search_attributes(
+            [AGENT.value_set(self._task.agent), SKILL.value_set(self._task.skill), PHASE.value_set(self._phase)]
+        )
         call = PrepareCall(task=self._task.asked, started_at=workflow.now())
         summary = f"skill {self._task.skill}"
-        prepared = await _done("prepare_task", call, PreparedTask, summary, options.of_preparation())
+        prepared = await done("prepare_task", call, PreparedTask, summary, options.of_preparation())
         self._state = TaskState(prepared=prepared, started_at=workflow.now())
 
     def _begin(self, plan: Plan, action: Action) -> None:
         limit = self._task.limits.steps
-        if action.is_step and self._known.done + len(self._running) >= limit:
+        if action.is_step and self._known.done + len(self._branches) >= limit:
             raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
         self._state = self._known.branch(action.branch, path=action.path)
-        self._start(action.branch, self._act(plan, action))
-
-    def _start(self, branch: str, work: Coroutine[None, None, None]) -> None:
-        self._running[branch] = asyncio.create_task(work)
+        self._branches.start(action.branch, self._act(plan, action))
 
     async def _changed(self) -> None:
         """Wait until something that is on its way has changed the state."""
-        if not self._running:
+        if not self._branches:
             raise TaskFailed("the plan neither acts nor asks nor finishes")
-        await workflow.wait_condition(lambda: any(task.done() for task in self._running.values()))
-        for branch, task in list(self._running.items()):
-            if task.done():
-                del self._running[branch], self._doing[branch]
-                task.result()
-        self._enter(self._busiest())
+        await self._branches.changed()
+        self._enter(self._branches.phase)
 
     async def _act(self, plan: Plan, action: Action) -> None:
         """Run an action once, and have the plan take up its outcome."""
@@ -266,7 +251,7 @@ class ResumableAgent:
         left = timedelta(hours=hours)
         if asked_before and asked.asked_at is not None:
             left = max(timedelta(), asked.asked_at + left - workflow.now())
-        self._awaiting.add(branch)
+        self._branches.awaiting.add(branch)
         try:
             await workflow.wait_condition(
                 lambda: self._questions.is_answered(asked.id), timeout=left, timeout_summary=f"an answer to {asked.id}"
@@ -277,7 +262,7 @@ class ResumableAgent:
                 self._questions.withdraw(asked.id)
                 path = self._known.branches[branch].path
                 raise TaskFailed(f"step {path}: nobody answered within {hours:g} h") from None
-        self._awaiting.discard(branch)
+        self._branches.awaiting.discard(branch)
         answer = self._questions.take(asked)
         self._do(branch, Phase.RUNNING)
         waited = self._known.branches[branch]
@@ -314,16 +299,14 @@ class ResumableAgent:
         evaluated = Evaluated(output=finish.output, evaluation=None)
         if finish.evaluation is not None:
             how = options.of_step(self._known.prepared.heartbeat)
-            evaluated = await _done("evaluate_task", finish.evaluation, Evaluated, "output and expectation", how)
+            evaluated = await done("evaluate_task", finish.evaluation, Evaluated, "output and expectation", how)
         await self._end(Phase.COMPLETED, "")
         result = result_of(self._task, self._whole, "completed", "")
         return result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
 
     async def _end(self, phase: Phase, problem: str) -> None:
         """Leave nothing behind: what is on its way is cancelled, what was learned is submitted."""
-        for task in self._running.values():
-            task.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await self._branches.cancel()
         await self._outbox.close(LAST_SUBMITS)
         self._questions.withdraw_all()
         self._problem = problem
@@ -332,7 +315,7 @@ class ResumableAgent:
 
     def _can_roll(self) -> bool:
         """Whether nothing is on its way but questions: these travel, with the branches that wait for them."""
-        return self._awaiting == self._running.keys() and not self._questions.has_untaken
+        return self._branches.can_roll and not self._questions.has_untaken
 
     async def _roll(self) -> None:
         """Continue as new, unless an answer comes first. The next run sends again what was not accepted in time."""
@@ -342,37 +325,17 @@ class ResumableAgent:
             workflow.continue_as_new(self._task.changed(inputs={}, carried=self._whole))
 
     def _do(self, branch: str, phase: Phase) -> None:
-        """Note what a branch does; the task does what its busiest branch does."""
-        self._doing[branch] = phase
-        self._enter(self._busiest())
-
-    def _busiest(self) -> Phase:
-        doing, order = self._doing.values(), (Phase.RUNNING, Phase.REMEMBERING, Phase.WAITING)
-        return next((one for one in order if one in doing), Phase.RUNNING)
+        """Note what a branch does, and show it."""
+        self._branches.do(branch, phase)
+        self._enter(self._branches.phase)
 
     def _enter(self, phase: Phase) -> None:
         if phase is not self._phase:
             self._phase = phase
-            changes = [PHASE.value_set(phase)]
-            if self._state is not None:
-                changes.append(TENANT.value_set(self._state.prepared.tenant))
-            _label(changes)
+            tenant = [TENANT.value_set(self._state.prepared.tenant)] if self._state else []
+            workflow.upsert_search_attributes([PHASE.value_set(phase), *tenant])
         self._show()
 
     def _show(self) -> None:
         recalls = self._state.recalls if self._state else ()
         workflow.set_current_details(details(self.progress(), recalls, workflow.info().workflow_id))
-
-
-async def _done(activity: str, argument: Model, result_type: type[T], summary: str, how: options.Options) -> T:
-    """Have an activity done that the task cannot go on without."""
-    try:
-        return await workflow.execute_activity(activity, argument, result_type=result_type, summary=summary, **how)
-    except ActivityError as error:
-        if is_cancelled_exception(error):
-            raise
-        raise TaskFailed(problem_of(error)) from error
-
-
-def _label(changes: list[SearchAttributeUpdate[str]]) -> None:
-    workflow.upsert_search_attributes(changes)  # pyright: ignore[reportUnknownMemberType]

@@ -10,7 +10,8 @@ from typing import Any, cast
 from temporalio.api.enums.v1 import TaskQueueKind
 from temporalio.client import WorkflowHistory
 
-FOLDER = Path(__file__).parent / "histories"
+FOLDER = Path(__file__).parents[1] / "recorded" / "next" / "histories"
+"""Recorded anew until the first tag; then a folder of the tag's name is never written again."""
 
 RECORDER = "recorder"
 """What stands for the process and the host that ran a workflow."""

@@ -19,7 +19,7 @@ SEEDS = (0, 1, 4242)
 
 TYPES = {"ResumableAgent", "IngestMemory", "ForgetMemory", "UndoForgetting"}
 
-SIZE = 600_000
+SIZE = 700_000
 """Bytes that all histories may have, since they are kept for ever in the repository."""
 
 

@@ -46,10 +46,10 @@ class Bench:
         task_id = more.pop("task_id", f"t{uuid4().hex[:10]}")
         return AgentTask(task_id=task_id, user_id=f"user {uuid4().hex}", skill=skill, **more)
 
-    async def start(self, task: AgentTask) -> WorkflowHandle[Any, TaskResult]:
+    async def start(self, task: AgentTask, workflow: str = "ResumableAgent") -> WorkflowHandle[Any, TaskResult]:
         """Start a task."""
         return await self.client.start_workflow(
-            "ResumableAgent",
+            workflow,
             task,
             id=task.workflow_id,
             task_queue=self.queue,
@@ -62,9 +62,9 @@ class Bench:
         handle = await self.start(self.task(self.skill(text), **more))
         return await handle.result()
 
-    async def replay(self, handle: WorkflowHandle[Any, Any]) -> None:
+    async def replay(self, handle: WorkflowHandle[Any, Any], workflow: type = ResumableAgent) -> None:
         """Replay a task's history from its beginning; raises where it would go another way."""
-        replayer = Replayer(workflows=[ResumableAgent], plugins=[Plugin()])
+        replayer = Replayer(workflows=[workflow], plugins=[Plugin()])
         await replayer.replay_workflow(await handle.fetch_history())
 
     def ledger(self) -> Path:

@@ -116,6 +116,14 @@ async def breaks(ledger: str, line: str) -> str:
     return line
 
 
+@tool(effect="idempotent", timeout=5.0)
+async def dwell(ledger: str, line: str) -> str:
+    """Append a line, and take a moment, so that others can be on their way as well."""
+    _append(ledger, line)
+    await asyncio.sleep(0.3)
+    return line
+
+
 @tool(effect="read", timeout=60.0)
 async def linger(ledger: str) -> str:
     """Say that it started, and wait to be cancelled."""

@@ -170,3 +170,38 @@ async def failed_from_ui(agents: Bench, workflow: str, payloads: list[Payload]) 
             await agents.client.get_workflow_handle(identifier).result()
     assert isinstance(caught.value.cause, ApplicationError)
     return caught.value.cause
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"inputz": {}}, "PRD101 inputz: is not a field here (did you mean 'inputs'?)"),
+        ({"zzz": 1}, "PRD101 zzz: is not a field here (there are: agent, date, inputs, limits, "),
+        ({"limits": {"step": 5}}, "PRD101 limits.step: is not a field here (did you mean 'steps'?)"),
+        ({"memory": "of"}, "PRD101 memory: 'of' is no choice (did you mean 'off'?)"),
+        ({"carried": None, "skil": "x"}, "PRD101 skil: is not a field here (did you mean 'skill'?)"),
+        ({"carried": {}}, "PRD101 carried."),
+    ],
+)
+async def test_an_unknown_field_of_a_task_that_was_started_directly_is_refused(
+    agents: Bench, more: dict[str, Any], message: str
+) -> None:
+    skill = agents.skill("steps: [{id: a, tool: who}]")
+    content = json.dumps({"task_id": "a", "user_id": "u", "skill": skill, **more}).encode()
+    payload = Payload(metadata={"encoding": b"json/plain"}, data=content)
+    failure = await failed_from_ui(agents, "ResumableAgent", [payload])
+    assert failure.message.startswith(message)
+    assert "carried" not in failure.message or "carried" in message
+    assert (failure.type, failure.non_retryable) in {("InvalidTask", True), ("TaskFailed", True)}
+
+
+async def test_a_state_that_somebody_sends_with_a_task_is_refused(agents: Bench) -> None:
+    task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
+    prepared = {
+        **{"tenant": "another", "skill": {"name": "s", "steps": [{"kind": "tool", "id": "a", "tool": "who"}]}},
+        **{"version": "", "tools": {}, "inputs": {}, "reads": {}, "date": "2026-01-01", "heartbeat": 4},
+    }
+    state = {"prepared": prepared, "started_at": "2026-01-01T00:00:00Z"}
+    data = json.dumps({**task.model_dump(mode="json"), "carried": state}).encode()
+    failure = await failed_from_ui(agents, "ResumableAgent", [Payload(metadata={"encoding": b"json/plain"}, data=data)])
+    assert failure.message == "PRD101 carried: is not a field here"

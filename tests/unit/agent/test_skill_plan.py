@@ -1,0 +1,184 @@
+"""The plan of a skill: every step once in order, through failures, questions and rollovers, as a simple walk would."""
+
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perdure.agent.plan import Act, Ask, Finish
+from perdure.agent.skill_plan import MAIN, SkillPlan
+from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.steps.calls import Ended, PreparedTask, Result, StepCall
+from perdure.questions import AfterFailure, QuestionKind, TakenAnswer, typed
+from perdure.skills.library import skill_of
+from perdure.skills.shape import ForEach, Skill, Step
+from perdure.tasks import MemoryMode, StepStatus
+
+NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
+
+steps = st.sampled_from(["fail", "continue", "ask", "strange", "recall", "remember"])
+inner = st.lists(steps | st.tuples(st.integers(0, 3), st.lists(steps, min_size=1, max_size=2)), min_size=1, max_size=3)
+shapes = st.lists(steps | st.tuples(st.integers(0, 3), inner), min_size=1, max_size=4)
+
+
+def document(shape: list[Any], prefix: str, lengths: dict[str, int]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for number, entry in enumerate(shape):
+        name = f"{prefix}{number}"
+        if isinstance(entry, tuple):
+            length, inside = cast("tuple[int, list[Any]]", entry)
+            lengths[name] = length
+            block = {"id": name, "for_each": "${[]}", "as": f"e{name}", "steps": document(inside, name, lengths)}
+            found.append(block)
+        elif entry == "recall":
+            found.append({"id": name, "recall": {"text": "x"}})
+        elif entry == "remember":
+            found.append({"id": name, "remember": [{"memory": "x"}]})
+        else:
+            found.append({"id": name, "tool": "echo", "on_failure": "fail" if entry == "strange" else entry})
+    return found
+
+
+def plan_of(skill: Skill, memory: MemoryMode = MemoryMode.ON) -> tuple[SkillPlan, TaskState]:
+    prepared = PreparedTask.model_validate(
+        {
+            "tenant": "t",
+            "skill": skill,
+            "version": skill.digest,
+            "tools": {"echo": {"effect": "read", "timeout": 1}},
+            "inputs": {},
+            "reads": {"": (), **{step.id: () for _, step, _ in skill.walk()}},
+            "date": NOW.date(),
+            "heartbeat": 4,
+        }
+    )
+    plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill=skill.name, memory=memory), prepared)
+    return plan, plan.begin(TaskState(prepared=prepared, started_at=NOW))
+
+
+class Walk:
+    """The reference: a recursive walk that fails whenever it is told to, and answers every question in turn."""
+
+    def __init__(self, lengths: dict[str, int], failures: list[bool], answers: list[AfterFailure]) -> None:
+        self.lengths, self.failures, self.answers = lengths, failures, answers
+        self.seen: list[str] = []
+        self.ended: dict[StepStatus, int] = {}
+
+    def walk(self, steps: tuple[Step, ...], around: str = "") -> bool:
+        """Return whether the task goes on."""
+        for step in steps:
+            path = f"{around}{step.id}"
+            if isinstance(step, ForEach):
+                for index in range(self.lengths[step.id]):
+                    if not self.walk(step.steps, f"{path}[{index}]."):
+                        return False
+            elif (status := self.step(path, getattr(step, "on_failure", "fail"))) is None:
+                return False
+            else:
+                self.ended[status] = self.ended.get(status, 0) + 1
+        return True
+
+    def step(self, path: str, on_failure: str) -> StepStatus | None:
+        while True:
+            self.seen.append(path)
+            if not (self.failures and self.failures.pop()):
+                return StepStatus.DONE
+            if on_failure == "continue":
+                return StepStatus.FAILED
+            answer = (self.answers.pop() if self.answers else AfterFailure.STOP) if on_failure == "ask" else None
+            if answer is not AfterFailure.RETRY:
+                return StepStatus.SKIPPED if answer is AfterFailure.SKIP else None
+
+
+@given(
+    shape=shapes,
+    failures=st.lists(st.booleans(), max_size=12),
+    answers=st.lists(st.sampled_from([*AfterFailure, AfterFailure("strange")]), max_size=6),
+    rolls=st.sets(st.integers(0, 60)),
+)
+@settings(max_examples=300)
+def test_a_skill_is_walked_as_it_is_written(
+    shape: list[Any], failures: list[bool], answers: list[AfterFailure], rolls: set[int]
+) -> None:
+    lengths: dict[str, int] = {}
+    skill = skill_of({"name": "s", "steps": document(shape, "s", lengths)})
+    reference = Walk(lengths, list(failures), list(answers))
+    completes = reference.walk(skill.steps)
+    plan, state = plan_of(skill)
+    seen, moves = list[str](), 0
+    while not isinstance(move := plan.next(state, NOW), Finish):
+        if moves in rolls:  # what travels to the next run is the state as JSON
+            state = TaskState.model_validate_json(state.model_dump_json())
+            assert plan.next(state, NOW) == move
+        moves += 1
+        if isinstance(move, Ask):
+            assert move.question.kind is QuestionKind.FAILURE
+            value = answers.pop() if answers else AfterFailure.STOP
+            answer = TakenAnswer(question_id=move.question.id, value=value, at=NOW)
+            state = plan.answered(state, MAIN, answer)
+            continue
+        assert isinstance(move, Act)
+        [action] = move.actions
+        busy = state.branch(MAIN, path=action.path)
+        assert plan.next(busy, NOW) == Act(), "one at a time"
+        if action.activity == "expand":
+            length = lengths[action.path.rpartition(".")[2]]
+            done = Result(status=StepStatus.DONE)
+            state = plan.ended(state, MAIN, Ended(result=done, elements=tuple(range(length))))
+            continue
+        seen.append(action.path)
+        if failures and failures.pop():
+            state = plan.failed(state, MAIN, "because")
+        else:
+            state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE)))
+    assert seen == reference.seen
+    assert state.ended == reference.ended
+    assert (move.problem == "") is completes
+    assert not completes or state.total == state.done
+
+
+def test_the_answers_of_a_failure_are_those_of_its_question() -> None:
+    plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", "tool": "echo", "on_failure": "ask"}]}))
+    move = plan.next(plan.failed(state, MAIN, "because"), NOW)
+    assert isinstance(move, Ask)
+    assert move.question.choices == ("retry", "skip", "stop")
+    assert typed("skip", move.question.answer) == AfterFailure.SKIP
+    assert move.question.about is not None
+    assert (move.question.about.tool, len(move.question.about.idempotency_key)) == ("echo", 64)
+
+
+@pytest.mark.parametrize(
+    ("mode", "runs"),
+    [
+        (MemoryMode.ON, ["recall_step", "remember_step"]),
+        (MemoryMode.READ, ["recall_step", ""]),
+        (MemoryMode.OFF, ["", ""]),
+        (MemoryMode("private"), ["", ""]),
+    ],
+)
+def test_an_unknown_memory_mode_counts_as_off(mode: MemoryMode, runs: list[str]) -> None:
+    steps = [{"id": "a", "recall": {"text": "x"}}, {"id": "b", "remember": [{"memory": "x"}]}]
+    plan, state = plan_of(skill_of({"name": "s", "steps": steps}), mode)
+    found: list[str] = []
+    while isinstance(move := plan.next(state, NOW), Act):
+        [action] = move.actions
+        found.append(action.activity)
+        state = plan.ended(state, MAIN, action.known or Ended(result=Result(status=StepStatus.DONE)))
+    assert found == runs
+
+
+def test_unknown_values_of_another_build_fall_on_the_safe_side() -> None:
+    plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", "tool": "echo"}, {"id": "b", "tool": "echo"}]}))
+    first = plan.next(state, NOW)
+    assert isinstance(first, Act)
+    call = first.actions[0].call
+    assert isinstance(call, StepCall)
+    state = plan.ended(state, MAIN, Ended.model_validate({"result": {"status": "postponed"}, "mood": "good"}))
+    assert state.done == 1, "a step with an unknown status has ended"
+    step = call.step.changed(on_failure="whatever")
+    strange = state.prepared.skill.changed(steps=(step, step.changed(id="b")))
+    plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(skill=strange))
+    move = plan.next(plan.failed(state, MAIN, "because"), NOW)
+    assert move == Finish(problem="step b: because"), "an unknown on_failure fails the task"

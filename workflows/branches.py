@@ -1,0 +1,57 @@
+"""The branches of a running task: an asyncio task for each that is busy, and what it does. Decides nothing."""
+
+import asyncio
+from collections.abc import Coroutine
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from perdure.tasks import Phase
+
+_BUSIEST_FIRST = (Phase.RUNNING, Phase.REMEMBERING, Phase.WAITING)
+
+
+class Branches:
+    """What is on its way."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._doing: dict[str, Phase] = {}
+        self.awaiting: set[str] = set()
+        """Branches of which only an answer is missing: nothing of them is lost when the history is rolled over."""
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    @property
+    def phase(self) -> Phase:
+        """What the busiest branch does."""
+        doing = self._doing.values()
+        return next((phase for phase in _BUSIEST_FIRST if phase in doing), Phase.RUNNING)
+
+    @property
+    def can_roll(self) -> bool:
+        """Whether nothing is on its way but questions."""
+        return self.awaiting == self._tasks.keys()
+
+    def start(self, branch: str, work: Coroutine[None, None, None]) -> None:
+        """Start a branch's work."""
+        self._tasks[branch] = asyncio.create_task(work)
+
+    def do(self, branch: str, phase: Phase) -> None:
+        """Note what a branch does."""
+        self._doing[branch] = phase
+
+    async def changed(self) -> None:
+        """Wait until the work of a branch has ended; raises what it raised."""
+        await workflow.wait_condition(lambda: any(task.done() for task in self._tasks.values()))
+        for branch, task in list(self._tasks.items()):
+            if task.done():
+                del self._tasks[branch], self._doing[branch]
+                task.result()
+
+    async def cancel(self) -> None:
+        """Cancel what is on its way, and wait until it is."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
