@@ -1,0 +1,56 @@
+"""Types and codes cross into Temporal, logs and people's searches, so they are pinned here by their literal values."""
+
+import re
+
+import localservers  # noqa: F401  It defines errors of its own.
+from perdure import errors
+from perdure.errors import PerdureError
+
+PINNED = {
+    "InvalidInput": ("PRD100", False),
+    "InvalidTask": ("PRD101", False),
+    "InvalidSkill": ("PRD102", False),
+    "InvalidExpression": ("PRD103", False),
+    "InvalidArguments": ("PRD104", False),
+    "InvalidItem": ("PRD105", False),
+    "InvalidAnswer": ("PRD106", False),
+    "ResultTooLarge": ("PRD110", False),
+    "ExpectationFailed": ("PRD111", False),
+    "ToolFailed": ("PRD112", True),
+    "StoreUnavailable": ("PRD200", True),
+    "EmbeddingMismatch": ("PRD201", False),
+    "TenantKeyMismatch": ("PRD202", False),
+    "LocalServersError": ("PRD210", False),
+    "ServerNotFound": ("PRD211", False),
+    "ServerNotStarted": ("PRD212", False),
+    "HomeUnusable": ("PRD213", False),
+    "ModelRefused": ("PRD220", False),
+    "VersionConflict": ("PRD300", True),
+    "LeaseLost": ("PRD301", True),
+    "ClaimLost": ("PRD302", True),
+    "NotDone": ("PRD303", True),
+}
+"""The code of each error, and whether it is retried."""
+
+
+def tree(kind: type[PerdureError]) -> dict[str, tuple[str, bool]]:
+    found: dict[str, tuple[str, bool]] = {}
+    for child in kind.__subclasses__():
+        # Other tests may define errors too.
+        if not child.__module__.startswith("tests"):
+            found |= {child.__name__: (child.code, child.retryable)} | tree(child)
+    return found
+
+
+def test_every_type_and_code_is_the_one_that_was_published() -> None:
+    assert tree(PerdureError) == PINNED
+
+
+def test_no_two_errors_share_a_code() -> None:
+    codes = [code for code, _ in PINNED.values()]
+    assert len(set(codes)) == len(codes)
+
+
+def test_the_drawing_shows_every_error() -> None:
+    drawn = dict(re.findall(r"─ (\w+) +(PRD\d+)", errors.__doc__ or ""))
+    assert drawn == {name: code for name, (code, _) in PINNED.items()}
