@@ -30,6 +30,7 @@ ALONE = (
     # Sweeps the due tenants of all tests.
     "replay/test_without_cache.py",
     "integration/worker/test_schedules.py",
+    "integration/memory/recall/test_service.py",
     "integration/localservers/",
     "integration/demo/",
     "integration/workflows/resumable_agent/test_without_redis.py",
@@ -96,7 +97,7 @@ def _no_configured_temporal() -> Generator[None]:  # pyright: ignore[reportUnuse
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
-    """Let Ctrl-C reach the processes of tests, even if the shell started pytest in the background with SIGINT ignored."""
+    """Let Ctrl-C reach the processes of tests, even if a shell started pytest in the background, ignoring SIGINT."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
