@@ -27,10 +27,10 @@ HOME_VARIABLE = "PERDURE_TEST_HOME"
 ALONE = (
     "crash/",
     "replay/test_upgrade.py",
-    # Sweeps the due tenants of all tests.
+    "integration/memory/recall/test_service.py",
+    # These two sweep the due tenants of all tests.
     "replay/test_without_cache.py",
     "integration/worker/test_schedules.py",
-    "integration/memory/recall/test_service.py",
     "integration/localservers/",
     "integration/demo/",
     "integration/workflows/resumable_agent/test_without_redis.py",
