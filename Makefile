@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine: make demo, make test.
+# On a fresh machine two commands do everything: make demo, make test.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -15,13 +15,13 @@ SECTION ?=
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## Make the virtual environment with the locked dependencies
+setup: $(STAMP) ## Create the virtual environment with the locked dependencies
 	@:
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Perdure needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | head -1 || true)." >&2; \
-	  echo "Name another one: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12" >&2; exit 1; }
+	  echo "Choose another one: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12" >&2; exit 1; }
 	@echo "setup: virtual environment in $(VENV) ($$($(PYTHON) --version))"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu, install python3-venv." >&2; rm -rf $(VENV); exit 1; }
@@ -53,12 +53,12 @@ check: setup ## Lint, formatting, types, import layers
 	@$(BIN)/pyright
 	@$(BIN)/lint-imports
 
-bench: setup ## Measure against hand-written floors (one section: SECTION=recall)
+bench: setup ## Measure next to hand-written code, and print the README table (one section: SECTION=recall)
 	@$(BIN)/python -m bench $(SECTION)
 
-histories: setup ## Record the workflow histories that tests replay anew
+histories: setup ## Record again the workflow histories that the tests replay
 	@$(BIN)/python -m tests.replay.record
 
-clean: ## Remove the virtual environment and what tools leave behind; not your data
+clean: ## Remove the virtual environment and the files that tools leave behind, but not your data
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,1 +1,1 @@
-"""Measurements against hand-written floors, side by side in one run."""
+"""Measurements next to hand-written code that does the same work, taking turns in one run."""

@@ -1,4 +1,7 @@
-"""Runs the sections that are asked for, prints a table, and merges the figures into ``bench/results.json``."""
+"""Runs the requested sections, merges the figures into ``bench/results.json``, and prints them with their targets.
+
+Ends with the README's table in Markdown, made of the newest figures of every section.
+"""
 
 import asyncio
 import importlib
@@ -10,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from bench.table import markdown
 from localservers import ensure, stop
 from perdure.settings import Addresses, Settings
 from worker.exit import leave_after
@@ -22,19 +26,19 @@ TARGETS = {
     "recall.ratio_p95": 1.25,
     "step.ratio": 1.3,
 }
-"""What a figure should not exceed."""
+"""The largest acceptable value of a figure."""
 
 AT_LEAST = {"ingest.ratio": 0.5}
-"""What a figure should reach."""
+"""The smallest acceptable value of a figure."""
 
 EXACTLY = {"crash.lines": 25.0}
-"""What a figure has to be."""
+"""The only acceptable value of a figure."""
 
 RESULTS = Path(__file__).parent / "results.json"
 
 
 async def measure(sections: list[str], addresses: Addresses) -> dict[str, float]:
-    """Run sections one after the other, so that none disturbs another."""
+    """Run the sections one after the other, so that they do not disturb each other."""
     figures: dict[str, float] = {}
     for section in sections:
         Console(stderr=True).print(f"measuring {section} …")
@@ -44,7 +48,7 @@ async def measure(sections: list[str], addresses: Addresses) -> dict[str, float]
 
 
 def verdict(name: str, value: float) -> str:
-    """Say how a figure compares with its target."""
+    """Return how a figure compares with its target; empty if it has none."""
     if name in TARGETS:
         return f"{'met' if value <= TARGETS[name] else 'MISSED'} (≤ {TARGETS[name]:g})"
     if name in AT_LEAST:
@@ -55,7 +59,7 @@ def verdict(name: str, value: float) -> str:
 
 
 def main() -> int:
-    """Measure, print and merge."""
+    """Measure, merge and print."""
     sections = [section for section in sys.argv[1:] if section] or list(SECTIONS)
     unknown = set(sections) - set(SECTIONS)
     if unknown:
@@ -73,7 +77,9 @@ def main() -> int:
         table.add_row(name, f"{value:,.2f}", verdict(name, value))
     Console().print(table)
     known: dict[str, float] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(dict(sorted((known | figures).items())), indent=2) + "\n")
+    known |= figures
+    RESULTS.write_text(json.dumps(dict(sorted(known.items())), indent=2) + "\n")
+    sys.stdout.write(f"\nFor the README:\n\n{markdown(known)}\n")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The crash that other systems were measured with: 25 steps append a line, SIGKILL in step 13 after its append."""
+"""The crash that other systems were measured with: 25 steps append a line each; SIGKILL in step 13 after its append."""
 
 import tempfile
 import time
@@ -20,7 +20,7 @@ steps:
 
 
 async def run(addresses: Addresses) -> dict[str, float]:
-    """Kill a worker right after an effect, start another at once, and count what happened."""
+    """Kill a worker right after an effect, start another at once, and count the effects."""
     with tempfile.TemporaryDirectory() as folder:
         ledger = Path(folder) / "ledger"
         async with processes(addresses, Path(folder)) as (workers, agents):

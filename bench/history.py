@@ -1,4 +1,4 @@
-"""What one step adds to a task's history, early and late: it must stay the same however long the task is."""
+"""What a step adds to the history of a task, early and late: it must not grow with the length of the task."""
 
 import tempfile
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.support.harness import bench
 
 STEPS = 202
 WINDOW = 25
-"""Steps that are averaged over: as many as share one batch of what is to be remembered."""
+"""The number of steps to average over: as many as share one batch of items to remember."""
 
 SKILL = """
 inputs: {numbers: list}
@@ -27,7 +27,7 @@ steps:
 
 
 async def run(addresses: Addresses) -> dict[str, float]:
-    """Run one long task, and weigh the events of its steps."""
+    """Run one long task, and measure the events of its steps."""
     with tempfile.TemporaryDirectory() as folder:
         async with bench(addresses, Path(folder)) as agents:
             skill = agents.skill(SKILL)

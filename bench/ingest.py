@@ -1,4 +1,4 @@
-"""Ingest against the few lines one would write: embed, one neighbour query an item, insert_many, read back."""
+"""Ingest, next to the few lines one would write: embed, one neighbour query per item, insert_many, read back."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 async def run(addresses: Addresses) -> dict[str, float]:
-    """Measure both in turn, several times; gives the medians."""
+    """Measure both in turn, several times, and return the medians."""
     ours: list[float] = []
     floor: list[float] = []
     embedder = MiniLMEmbedder()
@@ -48,7 +48,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
 
 async def _ours(addresses: Addresses, texts: list[str]) -> float:
-    """Items a second through the product's own path: submit, plan, apply, confirm, receipt."""
+    """Return items per second by way of the product: submit, plan, apply, confirm, receipt."""
     settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
     client = await connected(addresses.temporal)
     async with open_services(settings, addresses) as services:
@@ -91,7 +91,7 @@ async def _ours(addresses: Addresses, texts: list[str]) -> float:
 
 
 async def _floor(addresses: Addresses, embedder: MiniLMEmbedder, texts: list[str]) -> float:
-    """Items a second of the hand-written lines."""
+    """Return items per second of the hand-written code."""
     host, key = addresses.weaviate_url.split("//")[1].split(":"), addresses.weaviate_api_key
     client = weaviate.use_async_with_local(
         host=host[0],

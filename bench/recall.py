@@ -1,8 +1,8 @@
-"""Measures recall against the same work written by hand. Needs the real servers and the local model.
+"""Recall, next to the same searches written by hand.
 
-One user's 10,000 memories, in sentences that people wrote: the documentation in this interpreter's own
-standard library. Ours and the floor answer the same questions in turn. The floor embeds the question and
-sends the same searches to Weaviate; it does not rank, explain, render, or look at episodes.
+One user has 10,000 memories, in sentences that people wrote: the documentation of the standard library. The product
+and the floor answer the same questions in turn. The floor embeds the question and sends the same searches to Weaviate;
+it does not rank, explain or render, and it reads no episodes.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _FRESH_ROUNDS = 4
 _FRESH_PAIRS = 15
 _FLUSHED_PAIRS = 180
 _CANDIDATES = 30
-"""As many as recall asks of each search."""
+"""The number of results that recall requests from each search."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class _Timings:
 
 
 async def run(addresses: Addresses) -> dict[str, float]:
-    """Measure, and give the figures under their flat keys."""
+    """Measure both, with entries just written and with entries flushed to disk."""
     entries, questions = _corpus()
     tenant = f"t_{uuid4().hex}"
     embedder = MiniLMEmbedder()
@@ -111,7 +111,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
             query = Query(tenant=tenant, session="bench", text=question, now=datetime.now(UTC))
             result = await recall.recall(query)
             if result.degraded or not result.items:
-                raise RuntimeError(f"recall gave {len(result.items)} items, degraded: {result.degraded}")
+                raise RuntimeError(f"recall returned {len(result.items)} items, degraded: {result.degraded}")
 
         async def floor(question: str) -> None:
             [vector] = await embedder.embed([question])
@@ -119,10 +119,10 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
         fresh = _Timings(ours=[], floor=[])
         for number in range(_FRESH_ROUNDS):
-            # Written again each time: what is written long enough ago is no longer fresh.
+            # Written again in each round: entries are flushed after a while.
             await longterm.put(tenant, entries, by_id)
             if number == 0:
-                continue  # The first round also warms everything up.
+                continue  # The first round only warms everything up.
             asked = questions[number * _FRESH_PAIRS : (number + 1) * _FRESH_PAIRS]
             await _in_turn(fresh, asked, ours, floor)
         await _until_flushed(addresses.weaviate_url, key, collections, tenant, questions)
@@ -177,7 +177,7 @@ async def _in_turn(
 ) -> None:
     for number, question in enumerate(questions):
         pair = [(ours, timings.ours), (floor, timings.floor)]
-        # Whoever goes second finds the question's blocks in the server's cache.
+        # The second one profits from what the first one left in the server's cache.
         for ask, found in pair if number % 2 else reversed(pair):
             started = time.perf_counter()
             await ask(question)
@@ -187,7 +187,7 @@ async def _in_turn(
 async def _until_flushed(
     url: str, key: str | None, collections: Sequence[Any], tenant: str, questions: Sequence[str]
 ) -> None:
-    """Wait until the objects are in segments and word search has become as fast as it will."""
+    """Wait until the objects are in segments and word search gets no faster."""
     deadline = time.monotonic() + 180
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with httpx.AsyncClient(base_url=url, headers=headers) as http:

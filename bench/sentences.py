@@ -1,4 +1,4 @@
-"""Real language that every Python brings along: what people wrote into the standard library's docstrings."""
+"""Natural language that comes with every Python: the docstrings of the standard library."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def sentences() -> list[str]:
-    """Give every sentence of the documentation in this interpreter's own standard library, each once."""
+    """Return every distinct sentence of the standard library's docstrings."""
     folder = Path(sysconfig.get_paths()["stdlib"])
     found: dict[str, None] = {}
     for file in sorted(path for path in folder.rglob("*.py") if "site-packages" not in path.parts):
@@ -26,7 +26,7 @@ def _docstrings(file: Path) -> Iterator[str]:
         with warnings.catch_warnings(action="ignore"):
             tree = ast.parse(file.read_text(encoding="utf-8"))
     except (SyntaxError, UnicodeDecodeError, ValueError, OSError):
-        return  # Some files of the standard library's own tests are broken on purpose.
+        return  # Some files in the tests of the standard library are broken on purpose.
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node) or ""

@@ -1,4 +1,4 @@
-"""What an agent's step costs over a bare workflow that calls activities in the same order, in one run."""
+"""The cost of an agent's step, next to a bare workflow that calls an activity in a loop."""
 
 import statistics
 import tempfile
@@ -30,17 +30,17 @@ output: "${{steps.number.done == {STEPS}}}"
 
 @activity.defn
 async def bare_echo(value: int) -> int:
-    """Do what the tool does."""
+    """Return the value, as the tool does."""
     return value
 
 
 @workflow.defn
 class Bare:
-    """The floor: a loop over an activity, written by hand."""
+    """The floor: a hand-written loop over an activity."""
 
     @workflow.run
     async def run(self, steps: int) -> int:
-        """Call the activity this often."""
+        """Call the activity ``steps`` times."""
         for number in range(steps):
             await workflow.execute_activity(
                 bare_echo,
@@ -52,7 +52,7 @@ class Bare:
 
 
 async def run(addresses: Addresses) -> dict[str, float]:
-    """Measure; both sides take turns, so that whatever else the machine does hits both."""
+    """Measure both in turn, so that other load on the machine affects both."""
     with tempfile.TemporaryDirectory() as folder:
         async with bench(addresses, Path(folder), more_workflows=(Bare,), more_activities=(bare_echo,)) as agents:
             skill = agents.skill(SKILL)

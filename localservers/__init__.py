@@ -137,7 +137,7 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
     # The key of a configured Weaviate is not kept in the data folder, so it does not count as a difference.
     if addresses.changed(weaviate_api_key=current.addresses.weaviate_api_key) != current.addresses:
         raise HomeUnusable(
-            f"the servers of {settings.home} were started before the settings named another address; "
+            f"the servers in {settings.home} were started without an address that the settings name now; "
             "stop them with 'perdure down', or remove the address from the settings"
         )
     progress(f"using the servers that are running in {settings.home}")

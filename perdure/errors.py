@@ -1,7 +1,7 @@
-"""The exception tree: every refusal has a code that can be searched for, and names its fix.
+"""The exception tree: every error has a code that can be searched for, and says what to do.
 
 PerdureError
-├── InvalidInput            PRD100  refused where it entered; names the field and the fix
+├── InvalidInput            PRD100  refused where it entered, with the field and the fix
 │   ├── InvalidTask         PRD101
 │   ├── InvalidSkill        PRD102
 │   ├── InvalidExpression   PRD103
@@ -10,24 +10,24 @@ PerdureError
 │   └── InvalidAnswer       PRD106
 ├── ResultTooLarge          PRD110
 ├── ExpectationFailed       PRD111  a step's result is not what its skill expects
-├── ToolFailed              PRD112  a tool raised an exception of its own; retried a few times
+├── ToolFailed              PRD112  a tool raised its own exception; retried a few times
 ├── ResultExpired           PRD113  a large value is no longer kept
-├── Unavailable                     something that is needed is not there now; retried
+├── Unavailable             PRD209  something that is needed is not there now; retried
 │   ├── StoreUnavailable    PRD200  a server or a disk does not answer
 │   ├── WorkerUnavailable   PRD204  no worker serves the task queue
 │   ├── NothingRuns         PRD205  no servers are configured, and none run here
 │   └── TenantKeyMissing    PRD206  this process cannot read the tenant key
-├── EmbeddingMismatch       PRD201  a collection was made with another embedding model
-├── TenantKeyMismatch       PRD202  the key does not open the data that is there
+├── EmbeddingMismatch       PRD201  vectors of different embedding models would be mixed
+├── TenantKeyMismatch       PRD202  the stored data was written under another tenant key
 ├── JournalMismatch         PRD203  the journal folder here is not the one that the installation shares
 ├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
 ├── LocalServersError       PRD210  the local servers (localservers.problems)
-│   ├── ServerNotFound      PRD211  with each route that was tried, and what to install
+│   ├── ServerNotFound      PRD211  with every route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213
 ├── ModelRefused            PRD220  a model's provider refuses the key or the request; not retried
-├── VersionConflict         PRD300  somebody else changed the memory; planned anew
-├── LeaseLost               PRD301  the tenant's lease is no longer ours; retried
+├── VersionConflict         PRD300  another change of the memory came first; planned again
+├── LeaseLost               PRD301  this process no longer holds the tenant's lease; retried
 ├── ClaimLost               PRD302  another attempt owns this effect now; retried
 ├── NotDone                 PRD303  a tool knows that nothing happened; retried
 ├── TenantErased            PRD304  the user was erased after the change was accepted
@@ -46,17 +46,17 @@ class PerdureError(Exception):
 
     code: ClassVar[str] = "PRD000"
     retryable: ClassVar[bool] = False
-    """Whether the same call can succeed later with nothing changed by its caller."""
+    """Whether the same call can succeed later although its caller changes nothing."""
 
     def __str__(self) -> str:
         return f"{self.code} {super().__str__()}"
 
 
 class InvalidInput(PerdureError):
-    """Something was refused where it entered.
+    """Invalid input, refused where it entered.
 
     Args:
-        field: Path of the offending field, as the user wrote it.
+        field: The path of the invalid field, as the user wrote it.
         problem: What is wrong with it.
         fix: What to write instead.
     """
@@ -77,19 +77,19 @@ class InvalidTask(InvalidInput):
 
 
 class InvalidSkill(InvalidInput):
-    """A skill that is not well formed, or names a tool that no worker has."""
+    """A skill that is malformed, or names a tool that no worker has."""
 
     code = "PRD102"
 
 
 class InvalidExpression(InvalidInput):
-    """A ``${…}`` expression that does not parse, or names a thing that is not there."""
+    """A ``${…}`` expression that does not parse, or refers to a name that does not exist."""
 
     code = "PRD103"
 
 
 class InvalidArguments(InvalidInput):
-    """Arguments that do not fit the tool's signature."""
+    """Arguments that do not match the tool's signature."""
 
     code = "PRD104"
 
@@ -101,7 +101,7 @@ class InvalidItem(InvalidInput):
 
 
 class InvalidAnswer(InvalidInput):
-    """An answer to a question that nobody asked, or that was answered already."""
+    """An answer to a question that does not exist or is already answered."""
 
     code = "PRD106"
 
@@ -113,7 +113,7 @@ class ResultTooLarge(PerdureError):
 
 
 class ExpectationFailed(PerdureError):
-    """A step's result is not what its ``expect`` says."""
+    """A step's result does not satisfy its ``expect``."""
 
     code = "PRD111"
 
@@ -124,7 +124,7 @@ class ToolFailed(PerdureError):
     Args:
         tool: The tool's name.
         kind: The exception's class.
-        text: What it said. It can hold content, so it is kept out of the message, which is logged.
+        text: Its message. It may contain content, so it is kept out of this error's message, which is logged.
     """
 
     code = "PRD112"
@@ -144,6 +144,7 @@ class ResultExpired(PerdureError):
 class Unavailable(PerdureError):
     """Base of what is missing now and may be there later."""
 
+    code = "PRD209"
     retryable = True
 
 
@@ -181,13 +182,13 @@ class TenantKeyMissing(Unavailable):
 
 
 class EmbeddingMismatch(PerdureError):
-    """A collection was made with another embedding model than the one configured."""
+    """The configured embedding model is not the one that stored vectors or a model's answer come from."""
 
     code = "PRD201"
 
 
 class TenantKeyMismatch(PerdureError):
-    """The tenant key is not the one that the stored data was written under."""
+    """The stored data was written under another tenant key."""
 
     code = "PRD202"
 
@@ -202,8 +203,8 @@ class ModelRefused(PerdureError):
     """A model's provider refused a call for good: the same call would be refused again.
 
     Args:
-        provider: Which one, as in the setting: ``openai``.
-        problem: The kind of error that its client reported, without any content.
+        provider: Its name in the settings, such as ``openai``.
+        problem: The kind of error that its client reported, without content.
     """
 
     code = "PRD220"
@@ -238,7 +239,7 @@ class VersionConflict(PerdureError):
 
 
 class LeaseLost(PerdureError):
-    """The lease on a tenant ran out, or has too little left to write under."""
+    """The lease on a tenant has expired, or expires too soon to write under it."""
 
     code = "PRD301"
     retryable = True
@@ -252,7 +253,7 @@ class ClaimLost(PerdureError):
 
 
 class NotDone(PerdureError):
-    """Raised by a tool that knows that its effect did not happen: the step is simply retried."""
+    """Raised by a tool that knows that its effect did not happen, so that the step is simply retried."""
 
     code = "PRD303"
     retryable = True

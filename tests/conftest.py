@@ -1,4 +1,4 @@
-"""Fixtures that every kind of test shares: the real servers."""
+"""Fixtures that all tests share: the real servers, and which tests run alone."""
 
 import os
 import shutil
@@ -16,18 +16,19 @@ import pytest_asyncio
 from localservers import Fleet, Server, ensure, find_all, stop
 from perdure.settings import Addresses, Settings
 
-# A property is about what comes out; how long one example takes says how busy the machine is.
+# A property is about results; the time that one example takes shows how busy the machine is.
 hypothesis.settings.register_profile("perdure", deadline=None)
 hypothesis.settings.load_profile("perdure")
 
 
 HOME_VARIABLE = "PERDURE_TEST_HOME"
-"""The folder of a run's servers. The first process makes it; those that run tests side by side inherit it."""
+"""Names the data folder of the servers of a run, for the processes that run tests side by side."""
 
 ALONE = (
     "crash/",
     "replay/test_upgrade.py",
-    # Sweeps all tenants that are due, other tests' among them.
+    "integration/memory/recall/test_service.py",
+    # These two sweep the due tenants of all tests.
     "replay/test_without_cache.py",
     "integration/worker/test_schedules.py",
     "integration/localservers/",
@@ -35,11 +36,11 @@ ALONE = (
     "integration/workflows/resumable_agent/test_without_redis.py",
     "integration/workflows/resumable_agent/test_without_weaviate.py",
 )
-"""Where tests measure time, kill or stop processes, or change what others use: each test there is ``timed``."""
+"""Tests that measure time, kill or stop processes, or change what others use: they are marked ``timed``."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the folder of the servers; not pytest's own temporary folder, which is kept after the run."""
+    """Create the data folder of the servers, outside pytest's own temporary folder, which is kept after the run."""
     if not hasattr(config, "workerinput"):
         os.environ[HOME_VARIABLE] = tempfile.mkdtemp(prefix="perdure-tests-")
 
@@ -53,7 +54,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need the machine for themselves."""
+    """Mark the tests that have to run alone."""
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(ALONE):
             item.add_marker(pytest.mark.timed)
@@ -64,11 +65,11 @@ class Servers(Addresses):
 
 
 TENANT_KEY = bytes(range(32))
-"""One installation has one tenant key, and all folders of a test run belong to one."""
+"""All data folders of a test run belong to one installation, which has one tenant key."""
 
 
 def clean_settings(home: Path, **values: Any) -> Settings:
-    """Return settings for a data folder, without the addresses that this machine's user may have configured."""
+    """Return settings of a data folder, without any addresses that the user of this machine has configured."""
     with pytest.MonkeyPatch.context() as patch:
         for variable in list(os.environ):
             if variable.startswith("PERDURE_") and variable != "PERDURE_CACHE":
@@ -86,7 +87,7 @@ def give_tenant_key(home: Path) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_configured_temporal() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
-    """Keep tests away from any Temporal that this machine's user has configured."""
+    """Keep tests away from any Temporal that the user of this machine has configured."""
     with pytest.MonkeyPatch.context() as patch:
         for variable in list(os.environ):
             if variable.startswith(("TEMPORAL_", "OTEL_")):
@@ -97,7 +98,7 @@ def _no_configured_temporal() -> Generator[None]:  # pyright: ignore[reportUnuse
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
-    """Have Ctrl-C reach what tests start, also where a shell runs them in the background, ignoring it for them all."""
+    """Let Ctrl-C reach the processes of tests, even if a shell started pytest in the background, ignoring SIGINT."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -105,23 +106,23 @@ def _interruptible() -> Generator[None]:  # pyright: ignore[reportUnusedFunction
 
 @pytest.fixture(scope="session")
 def servers() -> Servers:
-    """The real servers of this test run, shared by all tests: unique tenants and keys keep those apart."""
-    # The first process that asks starts them, the others attach.
+    """The real servers of this test run, shared by all tests, which unique tenants and keys keep apart."""
+    # The first process to get here starts them; the others attach.
     addresses = ensure(clean_settings(Path(os.environ[HOME_VARIABLE])), worker=False, progress=print)
     return Servers.model_validate(addresses.model_dump())
 
 
 class OwnServers(Protocol):
-    """Starts servers for one test alone."""
+    """Starts servers for a single test."""
 
     async def __call__(self, *servers: Server) -> Fleet:
-        """Start these servers; the fleet's addresses name the shared ones for all others."""
+        """Start these servers; the fleet's addresses name the shared servers for all others."""
         ...
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def own_servers(tmp_path: Path, servers: Servers) -> AsyncGenerator[OwnServers]:
-    """Servers that a test may stop, start, pause and resume, since they are its own.
+    """Servers of a single test, which may stop, start, pause and resume them.
 
     ``fleet = await own_servers(Server.REDIS)``, then ``await fleet.stop(Server.REDIS)``, ``fleet.pause(…)`` and so on.
     """
@@ -142,5 +143,5 @@ async def own_servers(tmp_path: Path, servers: Servers) -> AsyncGenerator[OwnSer
 
 @pytest.fixture
 def tenant() -> str:
-    """A tenant of this test alone."""
+    """A tenant that no other test uses."""
     return f"t_{uuid4().hex}"

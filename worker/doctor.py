@@ -19,6 +19,7 @@ from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
     InvalidSkill,
+    ModelRefused,
     PerdureError,
     StoreUnavailable,
     TenantKeyMismatch,
@@ -79,7 +80,7 @@ async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str
 
 def _fix(error: PerdureError) -> str:
     match error:
-        case InvalidInput():
+        case InvalidInput() | ModelRefused():
             return ""  # The message contains it.
         case TenantKeyMismatch():
             return "restore the backup of tenant.key, or use the stores that belong to this key"

@@ -1,1 +1,1 @@
-"""Models: they turn text into vectors. They store nothing."""
+"""Models that turn text into vectors."""

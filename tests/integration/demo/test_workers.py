@@ -1,4 +1,4 @@
-"""The demonstration's workers: they end with it, however it ends."""
+"""The workers of the demonstration die with it, however it ends."""
 
 import asyncio
 import os

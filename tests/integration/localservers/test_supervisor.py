@@ -28,7 +28,7 @@ from tests.conftest import Servers, clean_settings
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Generator[Settings]:
-    """Settings of an empty home whose Temporal and Weaviate are somebody else's: Redis alone is started, in 0.1 s."""
+    """Settings of an empty home with addresses for Temporal and Weaviate: only Redis is started, in 0.1 s."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:9")
         made = clean_settings(tmp_path / "home", weaviate_url="http://127.0.0.1:9")
@@ -52,7 +52,7 @@ async def write_and_read(addresses: Addresses) -> object:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended; a zombie that nobody reaps has."""
+    """Whether a process has ended; a zombie counts as ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
@@ -135,7 +135,7 @@ async def test_a_killed_supervisor_leaves_no_orphan_and_can_be_followed_by_anoth
 
     os.kill(current.pid, signal.SIGKILL)
     await eventually(lambda: gone(redis))
-    # Its threads may outlive the one whose end took the servers along, by a moment.
+    # The servers die with its main thread, which its other threads may outlive by a moment.
     await eventually(lambda: running(settings) is None)
 
     assert await write_and_read(ensure(settings, worker=False)) == b"1"
@@ -239,7 +239,7 @@ async def test_a_worker_follows_a_server_that_had_to_move(servers: Servers, tmp_
             assert current
             assert current.worker
             first = current.worker.pid
-            # The supervisor looks only when somebody else has the port.
+            # Suspended, so that another process can take the port before the supervisor restarts the server.
             os.kill(current.pid, signal.SIGSTOP)
             try:
                 os.kill(current.servers["redis"].pid, signal.SIGKILL)
@@ -309,7 +309,7 @@ async def test_stopping_one_that_has_just_come_signals_nobody_else(settings: Set
     assert holder.stdout
     await holder.stdout.readline()
     program = "from perdure.settings import *; from localservers import *; print(stop(Settings(), print), flush=True)"
-    # A group of its own: that is what a process id of 0 would reach.
+    # In its own process group, which is what signalling process id 0 would reach.
     stopping = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",

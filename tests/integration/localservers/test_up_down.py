@@ -19,7 +19,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def beside(servers: Servers, tmp_path: Path) -> Settings:
-    """Settings whose Temporal and Weaviate are the shared ones, so that a worker can serve."""
+    """Settings with the addresses of the shared servers, so that a worker can serve."""
     return clean_settings(
         tmp_path / "home",
         weaviate_url=servers.weaviate_url,

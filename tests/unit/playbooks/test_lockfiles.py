@@ -1,4 +1,4 @@
-"""Lock files of three kinds, and files that are none."""
+"""Lock files of three formats, and files that are not lock files."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.memory import MemoryActivities
 from perdure.entries import Lane, Memory, MemoryItem, MemoryType, Record, RecordItem, item_id, record_text
 from perdure.episodes import Episode, EpisodeKind
-from perdure.errors import EmbeddingMismatch, ResultTooLarge, StoreUnavailable
+from perdure.errors import EmbeddingMismatch, ModelRefused, PerdureError, ResultTooLarge, StoreUnavailable
 from perdure.jobs import Batch
 from perdure.memory.recall.query import Phase, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
@@ -314,13 +314,20 @@ async def test_with_redis_down_the_rest_answers(tiers: Tiers) -> None:
 
 
 class Failing(HashingEmbedder):
+    def __init__(self, error: PerdureError) -> None:
+        super().__init__()
+        self.error = error
+
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        raise StoreUnavailable("openai", "RateLimitError")
+        raise self.error
 
 
-async def test_with_the_model_down_words_are_searched(tiers: Tiers) -> None:
+@pytest.mark.parametrize(
+    "error", [StoreUnavailable("openai", "RateLimitError"), ModelRefused("openai", "AuthenticationError")]
+)
+async def test_without_the_model_words_are_searched(tiers: Tiers, error: PerdureError) -> None:
     await tiers.know(*KNOWN)
-    result = await tiers.recall(embedder=Failing()).recall(tiers.query("deployments on which mornings"))
+    result = await tiers.recall(embedder=Failing(error)).recall(tiers.query("deployments on which mornings"))
     assert result.degraded == ("embedding",)
     assert result.items[0].text == "Deployments happen on Tuesday mornings"
     assert "cosine" not in result.items[0].parts

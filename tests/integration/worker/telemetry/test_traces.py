@@ -79,5 +79,5 @@ async def test_an_activitys_span_is_in_the_callers_trace_and_replays_add_none(se
     step = next(span for span in spans if span.name == "step")
     assert step.parent == root.span
     assert {span.parent for span in spans if span.name == "memory.recall"} == {step.span}
-    # The file itself, not only what reading makes of it: nothing was emitted twice under one id either.
+    # In the file itself too: spans_of would hide a span that was emitted twice under one id.
     assert (tmp_path / "traces/spans.jsonl").read_text().count(trace_id) == 5

@@ -35,7 +35,7 @@ async def test_a_vector_does_not_depend_on_its_company(embedder: MiniLMEmbedder)
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
-        # Known of the model itself: statements and their reverse are neighbours, so nearness is no agreement.
+        # Known weaknesses of the model: a statement and its opposite are close, so being close is not agreeing.
         ("Python over JavaScript", "JavaScript over Python", 0.990),
         ("likes peanuts", "does not like peanuts", 0.857),
         ("Python over JavaScript", "likes peanuts", 0.09),
@@ -49,7 +49,7 @@ async def test_the_model_is_the_one_it_says(embedder: MiniLMEmbedder, one: str, 
 async def test_beyond_256_tokens_nothing_counts(embedder: MiniLMEmbedder) -> None:
     start = "alpha " * 300
     one, other = await embedder.embed([start + "peanuts", start + "mountains"])
-    # The matrices are of other shapes, so the library may add their single-precision numbers in another order.
+    # The matrices differ in shape, so the library may add the single-precision numbers in a different order.
     assert one == pytest.approx(other, abs=1e-6)
 
 

@@ -1,0 +1,31 @@
+"""The README's table of figures, in Markdown, so that nobody copies figures by hand."""
+
+from collections.abc import Mapping
+
+HEADER: tuple[str, ...] = ("| figure | measured | floor, same run | ratio |", "|---|---|---|---|")
+
+ROWS: tuple[str, ...] = (
+    "| recall over 10,000 memories, p50 / p95, flushed | {recall_p50_ms:.1f} / {recall_p95_ms:.1f} ms "
+    "| {recall_floor_p50_ms:.1f} / {recall_floor_p95_ms:.1f} ms | {recall_ratio_p50:.2f} / {recall_ratio_p95:.2f} |",
+    "| recall, just written, p50 / p95 | {recall_p50_fresh_ms:.1f} / {recall_p95_fresh_ms:.1f} ms | – "
+    "| {recall_ratio_p50_fresh:.2f} / {recall_ratio_p95_fresh:.2f} |",
+    "| one agent step | {step_ms:.1f} ms | {step_floor_ms:.1f} ms, a bare workflow of the same activities "
+    "| {step_ratio:.2f} |",
+    "| history per step, at step 10 / 200 | {history_bytes_per_step_at_10:,.0f} / "
+    "{history_bytes_per_step_at_200:,.0f} bytes, {history_events_per_step:.1f} events | – | – |",
+    "| ingest | {ingest_per_second:.0f} items/s | {ingest_floor_per_second:.0f} items/s | {ingest_ratio:.2f} |",
+    "| 25 steps, SIGKILL in step 13 after its effect | {crash_lines:.0f} lines, {crash_seconds:.1f} s from restart "
+    "to finished | – | – |",
+)
+
+
+def markdown(figures: Mapping[str, float]) -> str:
+    """Return the table, without the rows of sections that were never measured."""
+    values = {name.replace(".", "_"): value for name, value in figures.items()}
+    lines = list(HEADER)
+    for row in ROWS:
+        try:
+            lines.append(row.format_map(values))
+        except KeyError:
+            continue
+    return "\n".join(lines)

@@ -1,0 +1,68 @@
+"""Types and codes cross into Temporal, logs and people's searches, so they are pinned here by their literal values."""
+
+import re
+
+from localservers import LocalServersError
+from perdure import errors
+from perdure.errors import PerdureError
+
+PINNED = {
+    "InvalidInput": ("PRD100", False),
+    "InvalidTask": ("PRD101", False),
+    "InvalidSkill": ("PRD102", False),
+    "InvalidExpression": ("PRD103", False),
+    "InvalidArguments": ("PRD104", False),
+    "InvalidItem": ("PRD105", False),
+    "InvalidAnswer": ("PRD106", False),
+    "ResultTooLarge": ("PRD110", False),
+    "ExpectationFailed": ("PRD111", False),
+    "ToolFailed": ("PRD112", True),
+    "ResultExpired": ("PRD113", False),
+    "Unavailable": ("PRD209", True),
+    "StoreUnavailable": ("PRD200", True),
+    "WorkerUnavailable": ("PRD204", True),
+    "NothingRuns": ("PRD205", True),
+    "TenantKeyMissing": ("PRD206", True),
+    "EmbeddingMismatch": ("PRD201", False),
+    "TenantKeyMismatch": ("PRD202", False),
+    "JournalMismatch": ("PRD203", False),
+    "SchemaMismatch": ("PRD207", False),
+    "LocalServersError": ("PRD210", False),
+    "ServerNotFound": ("PRD211", False),
+    "ServerNotStarted": ("PRD212", False),
+    "HomeUnusable": ("PRD213", False),
+    "ModelRefused": ("PRD220", False),
+    "VersionConflict": ("PRD300", True),
+    "LeaseLost": ("PRD301", True),
+    "ClaimLost": ("PRD302", True),
+    "NotDone": ("PRD303", True),
+    "TenantErased": ("PRD304", False),
+    "TaskFailed": ("PRD400", False),
+    "JobFailed": ("PRD401", False),
+    "StillRunning": ("PRD402", True),
+}
+"""The code of each error, and whether it is retried."""
+
+
+def tree(kind: type[PerdureError]) -> dict[str, tuple[str, bool]]:
+    found: dict[str, tuple[str, bool]] = {}
+    for child in kind.__subclasses__():
+        # Other tests may define errors too.
+        if not child.__module__.startswith("tests"):
+            found |= {child.__name__: (child.code, child.retryable)} | tree(child)
+    return found
+
+
+def test_every_type_and_code_is_the_one_that_was_published() -> None:
+    assert tree(PerdureError) == PINNED
+    assert LocalServersError.__name__ in PINNED
+
+
+def test_no_two_errors_share_a_code() -> None:
+    codes = [code for code, _ in PINNED.values()]
+    assert len(set(codes)) == len(codes)
+
+
+def test_the_drawing_shows_every_error() -> None:
+    drawn = dict(re.findall(r"─ (\w+) +(PRD\d+)", errors.__doc__ or ""))
+    assert drawn == {name: code for name, (code, _) in PINNED.items()}
