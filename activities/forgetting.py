@@ -11,13 +11,14 @@ from perdure.errors import InvalidInput
 from perdure.memory.forgetting.forgetter import Forgetter, Restored
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.model import Instant, Passed
+from perdure.names import Activity
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.heartbeats import kept_alive
 
 
-class DueRequest(Passed):
+class DueCall(Passed):
     """The input of ``due_tenants``."""
 
     now: Instant
@@ -26,7 +27,7 @@ class DueRequest(Passed):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class SelectRequest(Passed):
+class SelectCall(Passed):
     """The input of ``select_forgetting``."""
 
     tenant: str
@@ -34,7 +35,7 @@ class SelectRequest(Passed):
     approved: bool
 
 
-class ForgetRequest(Passed):
+class ForgetCall(Passed):
     """The input of ``tombstone`` and ``purge``."""
 
     forgetting: Forgetting
@@ -42,7 +43,7 @@ class ForgetRequest(Passed):
     by: Actor
 
 
-class FindUndo(Passed):
+class FindUndoCall(Passed):
     """The input of ``find_undo``."""
 
     run: str
@@ -54,7 +55,7 @@ class FindUndo(Passed):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class RestoreRequest(Passed):
+class RestoreCall(Passed):
     """The input of ``restore``."""
 
     tenant: str
@@ -64,7 +65,7 @@ class RestoreRequest(Passed):
     by: Actor
 
 
-class Undoing(Passed):
+class Undoable(Passed):
     """Which run is undone, and for whom next: the output of ``find_undo``."""
 
     run: str
@@ -80,60 +81,60 @@ class ForgettingActivities:
     deletions: Deletions
     tenant_key: TenantKey
 
-    @activity.defn(name="tenant_of")
+    @activity.defn(name=Activity.TENANT_OF)
     @kept_alive
     async def tenant_of(self, user_id: str) -> str:
         """Return a user's tenant, which only a worker can: it has the key."""
         return self.tenant_key.tenant_of(user_id)
 
-    @activity.defn(name="due_tenants")
+    @activity.defn(name=Activity.DUE_TENANTS)
     @kept_alive
-    async def due_tenants(self, request: DueRequest) -> list[str]:
+    async def due_tenants(self, request: DueCall) -> list[str]:
         """Return the next tenants with something due."""
         return await self.due.tenants(now=request.now, after=request.after, limit=request.limit)
 
-    @activity.defn(name="select_forgetting")
+    @activity.defn(name=Activity.SELECT_FORGETTING)
     @kept_alive
-    async def select(self, request: SelectRequest) -> Forgetting:
+    async def select(self, request: SelectCall) -> Forgetting:
         """Choose what is forgotten of one tenant; changes nothing."""
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
-    @activity.defn(name="tombstone")
+    @activity.defn(name=Activity.TOMBSTONE)
     @kept_alive
-    async def tombstone(self, request: ForgetRequest) -> int:
+    async def tombstone(self, request: ForgetCall) -> int:
         """Forget what was chosen, undoably; return how many."""
         return await self.forgetter.tombstone(request.forgetting, run=request.run, by=request.by)
 
-    @activity.defn(name="purge")
+    @activity.defn(name=Activity.PURGE)
     @kept_alive
-    async def purge(self, request: ForgetRequest) -> int:
+    async def purge(self, request: ForgetCall) -> int:
         """Remove for good what was forgotten long enough ago; return how many."""
         return await self.forgetter.purge(request.forgetting, run=request.run, by=request.by)
 
-    @activity.defn(name="finish_forgetting")
+    @activity.defn(name=Activity.FINISH_FORGETTING)
     @kept_alive
     async def finish(self, tenant: str) -> None:
         """Set the tenant's next due date."""
         await self.forgetter.finish(tenant)
 
-    @activity.defn(name="find_undo")
+    @activity.defn(name=Activity.FIND_UNDO)
     @kept_alive
-    async def find_undo(self, undo: FindUndo) -> Undoing:
+    async def find_undo(self, undo: FindUndoCall) -> Undoable:
         """Find which run is undone, and for which tenants next."""
         if not undo.user_id:
             tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=undo.limit)
-            return Undoing(run=undo.run, tenants=tuple(tenants))
+            return Undoable(run=undo.run, tenants=tuple(tenants))
         tenant = self.tenant_key.tenant_of(undo.user_id)
         if tenant == undo.after:
-            return Undoing(run=undo.run, tenants=())
+            return Undoable(run=undo.run, tenants=())
         open_lines = [line for line in await self.deletions.all(tenant) if not line.purged and not line.restored_at]
         run = undo.run or (open_lines[-1].run if open_lines else "")
         if not run:
             raise InvalidInput("user", "nothing was forgotten of this user that can still be undone")
-        return Undoing(run=run, tenants=(tenant,))
+        return Undoable(run=run, tenants=(tenant,))
 
-    @activity.defn(name="restore")
+    @activity.defn(name=Activity.RESTORE)
     @kept_alive
-    async def restore(self, request: RestoreRequest) -> Restored:
+    async def restore(self, request: RestoreCall) -> Restored:
         """Undo what a run forgot of one tenant, as much as one call takes."""
         return await self.forgetter.restore(request.tenant, run=request.run, at=request.now, by=request.by)

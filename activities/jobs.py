@@ -14,19 +14,20 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Fa
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable, TenantErased
+from perdure.errors import EmbeddingMismatch, InvalidInput, JobFailed, StillRunning, StoreUnavailable, TenantErased
 from perdure.identity import digest
 from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
+from perdure.names import Activity, Workflow
 from perdure.requests import RememberRequest
 from perdure.stores.journal import lines
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.leases import Leases
 from perdure.stores.tenant_key import TenantKey
+from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.heartbeats import kept_alive
-from perdure.temporal.names import TASK_TIMEOUT, tenant_attributes
 
 POLLS = 4
 POLL_SECONDS = 0.15
@@ -42,14 +43,14 @@ def job_id(batch: Batch) -> str:
     return f"ingest-{batch.tenant}-{digest('job/1', batch.tenant, batch.key, items)[:32]}"
 
 
-class PlanRequest(Passed):
+class PlanCall(Passed):
     """The input of ``plan_ingest``."""
 
     batch: Batch
     at: Instant
 
 
-class ApplyRequest(Passed):
+class ApplyCall(Passed):
     """The input of ``apply_ingest``."""
 
     batch: Batch
@@ -57,7 +58,7 @@ class ApplyRequest(Passed):
     operation: str
 
 
-class ConfirmRequest(Passed):
+class ConfirmCall(Passed):
     """The input of ``confirm_ingest``."""
 
     batch: Batch
@@ -76,7 +77,7 @@ class IngestActivities:
     leases: Leases
     writer: Writer
 
-    @activity.defn(name="remember")
+    @activity.defn(name=Activity.REMEMBER)
     @kept_alive
     async def remember(self, request: RememberRequest) -> str:
         """Check items and submit them as a job of the user's tenant; return the job's id."""
@@ -84,7 +85,7 @@ class IngestActivities:
         batch = read_batch(tenant=tenant, key=request.key, items=request.items, agent=request.agent)
         return await self.submit(batch.changed(by=request.by))
 
-    @activity.defn(name="submit_ingest")
+    @activity.defn(name=Activity.SUBMIT_INGEST)
     @kept_alive
     async def submit(self, batch: Batch) -> str:
         """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
@@ -96,7 +97,7 @@ class IngestActivities:
         reached(CrashPoint.SUBMIT_MIRRORED)
         try:
             await self.client.start_workflow(
-                "IngestMemory",
+                Workflow.INGEST_MEMORY,
                 batch,
                 id=identifier,
                 task_queue=self.task_queue,
@@ -115,7 +116,7 @@ class IngestActivities:
         reached(CrashPoint.SUBMIT_STARTED)
         return identifier
 
-    @activity.defn(name="wait_ingest")
+    @activity.defn(name=Activity.WAIT_INGEST)
     @kept_alive
     async def wait(self, identifier: str) -> Receipt:
         """Wait for a job's receipt: a few fast polls, then again after Temporal's retry delay.
@@ -132,7 +133,7 @@ class IngestActivities:
                 if status is not WorkflowExecutionStatus.RUNNING:
                     return await handle.result()
             except WorkflowFailureError as error:
-                raise ApplicationError(f"{identifier}: {_root(error)}", type="JobFailed", non_retryable=True) from None
+                raise JobFailed(f"{identifier}: {_root(error)}") from None
             except RPCError as error:
                 if error.status is RPCStatusCode.NOT_FOUND:
                     unknown = "Temporal knows no such job, or not any more"
@@ -140,16 +141,16 @@ class IngestActivities:
                 raise StoreUnavailable("temporal", error.status.name) from error
         raise still_running(identifier)
 
-    @activity.defn(name="plan_ingest")
+    @activity.defn(name=Activity.PLAN_INGEST)
     @kept_alive
-    async def plan(self, request: PlanRequest) -> Plan:
+    async def plan(self, request: PlanCall) -> Plan:
         """Decide on each item."""
         with _accepted():
             return await self.writer.plan(request.batch, at=request.at)
 
-    @activity.defn(name="apply_ingest")
+    @activity.defn(name=Activity.APPLY_INGEST)
     @kept_alive
-    async def apply(self, request: ApplyRequest) -> dict[str, int]:
+    async def apply(self, request: ApplyCall) -> dict[str, int]:
         """Write what was decided, once; return the version of each record or memory afterwards."""
         with _accepted():
             try:
@@ -158,9 +159,9 @@ class IngestActivities:
                 await self.writer.refuse(request.batch, str(error), operation=request.operation)
                 raise
 
-    @activity.defn(name="confirm_ingest")
+    @activity.defn(name=Activity.CONFIRM_INGEST)
     @kept_alive
-    async def confirm(self, request: ConfirmRequest) -> tuple[ItemReceipt, ...]:
+    async def confirm(self, request: ConfirmCall) -> tuple[ItemReceipt, ...]:
         """Read back what was written; only then is it searchable."""
         for poll in range(POLLS):
             if poll:
@@ -192,7 +193,7 @@ def still_running(what: str) -> ApplicationError:
     """Return the failure that means "not yet": benign, so neither logs nor metrics call it an error."""
     return ApplicationError(
         f"{what} is still running",
-        type="StillRunning",
+        type=StillRunning.__name__,
         category=ApplicationErrorCategory.BENIGN,
         next_retry_delay=timedelta(seconds=RETRY_SECONDS),
     )

@@ -7,11 +7,11 @@ from temporalio import activity
 from perdure.errors import ResultTooLarge
 from perdure.memory.recall.query import Query
 from perdure.memory.recall.service import Recall
+from perdure.names import Activity
 from perdure.requests import RecallRequest, Reference
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.heartbeats import kept_alive
-from perdure.temporal.names import Activity
 from perdure.tools import RESULT_LIMIT
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from localservers.recipes import Server
 from perdure.model import Model
-from perdure.temporal.names import ATTRIBUTES as SEARCH_ATTRIBUTES
+from perdure.names import Attribute
 
 LOOPBACK = "127.0.0.1"
 
@@ -69,7 +69,7 @@ def _redis(binary: Path, ports: dict[str, int], data: Path) -> Command:
 
 def _temporal(binary: Path, ports: dict[str, int], data: Path) -> Command:
     # A server without them refuses to start a task.
-    attributes = [part for key in SEARCH_ATTRIBUTES for part in ("--search-attribute", f"{key.name}=Keyword")]
+    attributes = [part for key in Attribute for part in ("--search-attribute", f"{key.value}=Keyword")]
     return Command(
         arguments=(
             *(str(binary), "server", "start-dev", "--ip", LOOPBACK, "--log-level", "warn"),

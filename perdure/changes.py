@@ -9,7 +9,7 @@ from perdure.model import Instant, OpenEnum, Passed, Stored
 
 
 class ActorKind(OpenEnum):
-    """What kind of actor changes memory; it is shown and audited, and nothing depends on it."""
+    """What kind of actor changes memory; nothing depends on it, so an unknown kind is only shown and audited."""
 
     PERSON = "person"
     AGENT = "agent"

@@ -31,7 +31,7 @@ _payload: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
 
 class Lane(OpenEnum):
-    """Which log an execution record belongs to; one that is not known is a log like any other."""
+    """Which log an execution record belongs to. An unknown lane is a log like the others."""
 
     RECOMMENDATION = "recommendation"
     FEEDBACK = "feedback"
@@ -39,7 +39,7 @@ class Lane(OpenEnum):
 
 
 class MemoryType(OpenEnum):
-    """What kind of thing a memory believes; one that is not known is recalled unless a question names types."""
+    """What kind of thing a memory believes. An unknown type is recalled where no type is asked for."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -48,7 +48,7 @@ class MemoryType(OpenEnum):
 
 
 class Source(OpenEnum):
-    """How a memory came to be believed; it is shown, and nothing depends on it."""
+    """How a memory came to be believed; nothing depends on it, so an unknown source is only shown."""
 
     EXPLICIT = "explicit"
     INFERRED = "inferred"
@@ -57,7 +57,7 @@ class Source(OpenEnum):
 
 
 class State(OpenEnum):
-    """Whether recall may return it; in a state that is not known it may not."""
+    """Whether recall may return an entry. In an unknown state it is neither recalled nor forgotten."""
 
     CURRENT = "current"
     SUPERSEDED = "superseded"

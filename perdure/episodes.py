@@ -8,7 +8,7 @@ from perdure.model import Instant, OpenEnum, Stored, Unit
 
 
 class EpisodeKind(OpenEnum):
-    """What kind of thing happened."""
+    """What kind of thing happened. An unknown kind is shown as it is."""
 
     TURN = "turn"
     TOOL = "tool"

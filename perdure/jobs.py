@@ -42,7 +42,7 @@ class Batch(Passed):
 
 
 class Decision(OpenEnum):
-    """What a plan decides for an item; one that is not known is not applied, and the item counts as refused."""
+    """What a plan decides for an item. An unknown decision is left to a worker that knows it."""
 
     INSERT = "insert"
     REINFORCE = "reinforce"
@@ -75,7 +75,7 @@ class Plan(Passed):
 
 
 class Fate(OpenEnum):
-    """What became of an item; one that is not known is not searchable."""
+    """What became of an item. An unknown fate is shown, and counts as no other."""
 
     SEARCHABLE = "searchable"
     REJECTED = "rejected"

@@ -39,7 +39,7 @@ class QuestionKind(OpenEnum):
 
 
 class Approval(OpenEnum):
-    """The answers to an approval. Anything but ``yes`` forbids the step to act."""
+    """The answers to an approval. Anything but ``yes``, an unknown answer too, forbids the step to act."""
 
     YES = "yes"
     NO = "no"

@@ -4,12 +4,16 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from perdure.changes import Actor
+from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane
 from perdure.model import Instant, Name, Passed
 
 UserId = Annotated[str, Field(min_length=1, max_length=500)]
 """The id by which the caller knows a user; it is kept out of ids, keys and labels."""
+
+
+SOMEBODY = Actor(kind=ActorKind.PERSON)
+"""A person who did not say who they are."""
 
 
 class RecallRequest(Passed):
@@ -36,7 +40,7 @@ class RememberRequest(Passed):
     key: Annotated[str, Field(min_length=1, max_length=300)]
     items: tuple[JsonValue, ...]
     agent: Name | None = None
-    by: Actor
+    by: Actor = SOMEBODY
 
 
 class ForgetRequest(Passed):
@@ -50,7 +54,7 @@ class ForgetRequest(Passed):
     """A person has looked: the guard does not hold anything."""
     at: Instant | None = None
     """The moment of the sweep; None: when it runs."""
-    by: Actor
+    by: Actor = SOMEBODY
 
 
 class UndoRequest(Passed):
@@ -60,7 +64,7 @@ class UndoRequest(Passed):
     """The sweep's id; empty: the user's latest."""
     user_id: str = ""
     """Undo it for this user only."""
-    by: Actor
+    by: Actor = SOMEBODY
 
 
 class Reference(Passed):

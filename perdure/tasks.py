@@ -102,7 +102,7 @@ class TaskEnvelope(AgentTask):
 
 
 class Phase(OpenEnum):
-    """Where a task is."""
+    """Where a task is. An unknown phase is shown as it is."""
 
     PREPARING = "preparing"
     RUNNING = "running"

@@ -25,10 +25,10 @@ from perdure.errors import (
     TenantKeyMismatch,
 )
 from perdure.model import Model
+from perdure.names import Attribute
 from perdure.settings import Addresses, Settings
 from perdure.stores.redis.connection import ask
 from perdure.temporal.connection import pollers
-from perdure.temporal.names import ATTRIBUTES
 from worker.wiring import Services
 
 ENOUGH_DISK = 1_000_000_000
@@ -115,7 +115,7 @@ async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
     there = await patient.client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace=patient.client.namespace)
     )
-    missing = [key.name for key in ATTRIBUTES if key.name not in there.custom_attributes]
+    missing = [key.value for key in Attribute if key.value not in there.custom_attributes]
     fix = "; ".join(f"temporal operator search-attribute create --name {name} --type Keyword" for name in missing)
     return not missing, f"missing: {', '.join(missing)}" if missing else "all are registered", fix
 

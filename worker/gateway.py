@@ -16,14 +16,15 @@ from perdure.changes import Actor
 from perdure.errors import InvalidTask, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
+from perdure.names import ANSWER, PROGRESS, Workflow
 from perdure.questions import Answer
 from perdure.requests import ForgetRequest, RecallRequest, Reference, RememberRequest, UndoRequest
 from perdure.settings import Addresses, Settings
 from perdure.tasks import AgentTask, Progress, TaskResult
+from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.connection import connected, pollers
-from perdure.temporal.names import ANSWER, PROGRESS, TASK_TIMEOUT, Workflow
-from workflows.forget_memory import ForgetResult, ForgetRun
-from workflows.undo_forgetting import UndoResult, UndoRun
+from workflows.forget_memory import ForgetResult
+from workflows.undo_forgetting import UndoResult
 
 if TYPE_CHECKING:
     from worker.wiring import Reading
@@ -208,13 +209,11 @@ class Gateway:
 
     async def forget(self, request: ForgetRequest) -> ForgetResult:
         """Run a sweep: forget what the rules no longer keep."""
-        sweep = ForgetRun(**request.model_dump(exclude={"by", "at"}), now=request.at)
-        return await self._execute(Workflow.FORGET_MEMORY, sweep, ForgetResult, name="forget-memory")
+        return await self._execute(Workflow.FORGET_MEMORY, request, ForgetResult, name="forget-memory")
 
     async def undo(self, request: UndoRequest) -> UndoResult:
         """Bring back what a sweep forgot."""
-        undo = UndoRun(**request.model_dump(exclude={"by"}))
-        return await self._execute(Workflow.UNDO_FORGETTING, undo, UndoResult, name="undo-forgetting")
+        return await self._execute(Workflow.UNDO_FORGETTING, request, UndoResult, name="undo-forgetting")
 
     # Status
 

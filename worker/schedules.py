@@ -14,11 +14,11 @@ from temporalio.client import (
     ScheduleUpdateInput,
 )
 
+from perdure.changes import Actor, ActorKind
+from perdure.names import SCHEDULE, Workflow
 from perdure.settings import Settings
-from perdure.temporal.names import TASK_TIMEOUT
+from perdure.temporal.attributes import TASK_TIMEOUT
 from workflows.forget_memory import ForgetRun
-
-SCHEDULE_ID = "perdure-forgetting"
 
 CATCH_UP = timedelta(days=1)
 """A server that was down for longer does not run every missed sweep: one sweep forgets all that is due."""
@@ -28,8 +28,8 @@ def definition(settings: Settings) -> Schedule:
     """Return the schedule as the settings want it."""
     return Schedule(
         action=ScheduleActionStartWorkflow(
-            "ForgetMemory",
-            ForgetRun(),
+            Workflow.FORGET_MEMORY,
+            ForgetRun(by=Actor(kind=ActorKind.SCHEDULE, id=SCHEDULE)),
             id="forget-memory",
             task_queue=settings.task_queue,
             task_timeout=TASK_TIMEOUT,
@@ -45,9 +45,9 @@ async def ensure_schedule(client: Client, settings: Settings) -> None:
     if settings.forgetting_cron == "off":
         return
     try:
-        await client.create_schedule(SCHEDULE_ID, definition(settings))
+        await client.create_schedule(SCHEDULE, definition(settings))
     except ScheduleAlreadyRunningError:
-        await client.get_schedule_handle(SCHEDULE_ID).update(lambda found: _updated(found, settings))
+        await client.get_schedule_handle(SCHEDULE).update(lambda found: _updated(found, settings))
 
 
 def _updated(found: ScheduleUpdateInput, settings: Settings) -> ScheduleUpdate | None:

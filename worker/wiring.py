@@ -28,6 +28,7 @@ from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder, open_embedder
+from perdure.names import RESERVED
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
@@ -43,7 +44,6 @@ from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
-from perdure.temporal.names import RESERVED
 from perdure.tools import Toolbox
 
 WRITE_SECONDS = 3.0

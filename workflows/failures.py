@@ -5,7 +5,8 @@ from typing import TypeVar
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
-from perdure.errors import InvalidInput
+from perdure.documents import refuse_unknown
+from perdure.errors import InvalidInput, TaskFailed, TenantErased, VersionConflict
 from perdure.model import Model
 from workflows.options import Options
 
@@ -14,8 +15,9 @@ _LONGEST = 2_000
 M = TypeVar("M", bound=Model)
 
 
-class TaskFailed(Exception):
-    """Ends a task with what a person should read."""
+def refused(error: InvalidInput) -> ApplicationError:
+    """Return the failure of a workflow whose input is refused."""
+    return ApplicationError(str(error), type=type(error).__name__, non_retryable=True)
 
 
 def required(argument: M | None, missing: InvalidInput) -> M:
@@ -25,18 +27,35 @@ def required(argument: M | None, missing: InvalidInput) -> M:
         ApplicationError: That it is missing.
     """
     if argument is None:
-        raise ApplicationError(str(missing), type=type(missing).__name__, non_retryable=True)
+        raise refused(missing)
+    return argument
+
+
+def asked(argument: M | None, missing: InvalidInput) -> M:
+    """Return the input of a workflow that people start: a first run refuses what it does not know.
+
+    Raises:
+        ApplicationError: It is missing, or has an unknown field; with the nearest one.
+    """
+    argument = required(argument, missing)
+    if workflow.info().continued_run_id is None:
+        if getattr(argument, "carried", None) is not None:
+            raise refused(InvalidInput("carried", "is not a field here"))
+        try:
+            refuse_unknown(argument)
+        except InvalidInput as error:
+            raise refused(error) from None
     return argument
 
 
 def is_conflict(error: ActivityError) -> bool:
     """Return whether something was changed by another writer since it was read: it has to be planned again."""
-    return isinstance(error.cause, ApplicationError) and error.cause.type == "VersionConflict"
+    return isinstance(error.cause, ApplicationError) and error.cause.type == VersionConflict.__name__
 
 
 def is_erased(error: ActivityError) -> bool:
     """Return whether the user was erased after the change was accepted."""
-    return isinstance(error.cause, ApplicationError) and error.cause.type == "TenantErased"
+    return isinstance(error.cause, ApplicationError) and error.cause.type == TenantErased.__name__
 
 
 def problem_of(error: ActivityError) -> str:

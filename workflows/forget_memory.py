@@ -8,15 +8,16 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import DueRequest, ForgetRequest, ForgettingActivities, SelectRequest
-    from perdure.changes import Actor, ActorKind
+    from activities.forgetting import DueCall, ForgetCall, ForgettingActivities, SelectCall
+    from perdure.changes import Actor
     from perdure.errors import InvalidInput
     from perdure.memory.forgetting.selection import Forgetting, Letting
     from perdure.model import Instant, Passed
-    from perdure.temporal.names import TENANT
+    from perdure.names import Workflow
+    from perdure.requests import ForgetRequest
+    from perdure.temporal.attributes import TENANT
     from workflows import options
-    from workflows import options as rolling
-    from workflows.failures import is_conflict, required
+    from workflows.failures import asked, is_conflict
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
@@ -36,24 +37,21 @@ class Report(Passed):
     """Ids of what was forgotten, at most 20."""
 
 
-class ForgetRun(Passed):
-    """A sweep: the input of ``ForgetMemory``."""
+class Sweep(Passed):
+    """How far a sweep has come when its history is rolled over."""
 
-    dry_run: bool = False
-    """Only report what would be forgotten."""
-    user_id: str = ""
-    """Sweep this user only, whether or not something is due."""
-    approved: bool = False
-    """A person has looked: the guard does not hold anything."""
-    by: Actor | None = None
-    """Who asks; None: the schedule, or for a user's sweep or an approved one a person who did not say who."""
-    now: Instant | None = None
-    """The sweep's moment, as a documented input; None: when it runs."""
-    after: str = ""
-    """The cursor of a sweep that continues."""
-    run: str = ""
-    """The first run's id, of a sweep that continues."""
-    report: Report = Report()
+    now: Instant
+    after: str
+    """The cursor: the last tenant that is finished."""
+    run: str
+    """The first run's id, by which the sweep is undone."""
+    report: Report
+
+
+class ForgetRun(ForgetRequest):
+    """The input of one run of ``ForgetMemory``: what was asked, and what a rolled over sweep carries."""
+
+    carried: Sweep | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
     """Events after which the sweep continues as new; 0: when the server suggests it."""
 
@@ -67,30 +65,30 @@ class ForgetResult(Passed):
     report: Report
 
 
-@workflow.defn(name="ForgetMemory")
+@workflow.defn(name=Workflow.FORGET_MEMORY)
 class ForgetMemory:
     """Sweeps the tenants that have something due, one after the other."""
 
     @workflow.init
     def __init__(self, sweep: ForgetRun | None = None) -> None:
-        self._report = sweep.report if sweep else Report()
+        self._report = sweep.carried.report if sweep and sweep.carried else Report()
 
     @workflow.run
     async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
         """Run the sweep; it waits for nobody."""
-        sweep = required(sweep, InvalidInput("input", "is missing", fix="give a ForgetRun, {} for the usual one"))
-        now = sweep.now or workflow.now()
-        run = sweep.run or workflow.info().run_id
-        after = sweep.after
+        sweep = asked(sweep, InvalidInput("input", "is missing", fix="give a ForgetRequest, {} for the usual one"))
+        begun = Sweep(now=sweep.at or workflow.now(), after="", run=workflow.info().run_id, report=self._report)
+        begun = sweep.carried or begun
+        now, after, run = begun.now, begun.after, begun.run
         while tenants := await self._tenants(sweep, now, after):
             for tenant in tenants:
                 finished = False
                 while not finished:
                     finished = await self._sweep(tenant, sweep, now, run)
                     after = tenant if finished else after
-                    if rolling.is_due(sweep.continue_after):
-                        rest = {"after": after, "now": now, "run": run, "report": self._report}
-                        workflow.continue_as_new(sweep.changed(**rest))
+                    if options.is_due(sweep.continue_after):
+                        carried = Sweep(now=now, after=after, run=run, report=self._report)
+                        workflow.continue_as_new(sweep.changed(carried=carried))
         return ForgetResult(run=run, dry_run=sweep.dry_run, report=self._report)
 
     @workflow.query
@@ -112,7 +110,7 @@ class ForgetMemory:
             return [tenant]
         return await workflow.execute_activity_method(
             ForgettingActivities.due_tenants,
-            DueRequest(now=now, after=after),
+            DueCall(now=now, after=after),
             **options.of_change(),
             summary="Find who has something due",
         )
@@ -121,7 +119,7 @@ class ForgetMemory:
         """Forget as much of a tenant as one plan takes; return whether that was all."""
         chosen = await workflow.execute_activity_method(
             ForgettingActivities.select,
-            SelectRequest(tenant=tenant, now=now, approved=sweep.approved),
+            SelectCall(tenant=tenant, now=now, approved=sweep.approved),
             **options.of_change(),
             summary="Choose what to forget",
         )
@@ -130,7 +128,7 @@ class ForgetMemory:
             self._note(chosen, reasons=planned, forgotten=planned.total(), purged=chosen.purgeable, finished=True)
             return True
         try:
-            forgotten, purged = await self._forget(chosen, run, _author(sweep))
+            forgotten, purged = await self._forget(chosen, run, sweep.by)
         except ActivityError as error:
             if is_conflict(error):
                 return False
@@ -151,13 +149,13 @@ class ForgetMemory:
         tombstone = chosen.changed(tombstone=_forgotten(chosen))
         forgotten = await workflow.execute_activity_method(
             ForgettingActivities.tombstone,
-            ForgetRequest(forgetting=tombstone, run=run, by=by),
+            ForgetCall(forgetting=tombstone, run=run, by=by),
             **options.of_change(),
             summary=f"Forget {len(tombstone.tombstone)} entries",
         )
         purged = await workflow.execute_activity_method(
             ForgettingActivities.purge,
-            ForgetRequest(forgetting=chosen, run=run, by=by),
+            ForgetCall(forgetting=chosen, run=run, by=by),
             **options.of_change(),
             summary=f"Purge {len(chosen.purge)} entries",
         )
@@ -182,8 +180,3 @@ class ForgetMemory:
 
 def _forgotten(chosen: Forgetting) -> tuple[Letting, ...]:
     return () if chosen.held else chosen.tombstone
-
-
-def _author(sweep: ForgetRun) -> Actor:
-    person = sweep.user_id or sweep.approved
-    return sweep.by or Actor(kind=ActorKind.PERSON if person else ActorKind.SCHEDULE)

@@ -4,15 +4,15 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.jobs import ApplyRequest, ConfirmRequest, IngestActivities, PlanRequest
+    from activities.jobs import ApplyCall, ConfirmCall, IngestActivities, PlanCall
     from perdure.errors import InvalidInput
     from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, Receipt
+    from perdure.names import Workflow
     from workflows import options
-    from workflows import options as rolling
     from workflows.failures import is_conflict, is_erased, problem_of, required
 
 
-@workflow.defn(name="IngestMemory")
+@workflow.defn(name=Workflow.INGEST_MEMORY)
 class IngestMemory:
     """Makes a batch searchable, or says why not, exactly once for each batch."""
 
@@ -37,7 +37,7 @@ class IngestMemory:
                     return _refused(operation, batch, problem_of(error))
                 if not is_conflict(error):
                     raise
-                if rolling.is_due():
+                if options.is_due():
                     workflow.continue_as_new(batch)
         items = await self._confirm(batch, plan, versions)
         self._show(batch, "done")
@@ -53,7 +53,7 @@ class IngestMemory:
         self._show(batch, "planning")
         return await workflow.execute_activity_method(
             IngestActivities.plan,
-            PlanRequest(batch=batch, at=workflow.now()),
+            PlanCall(batch=batch, at=workflow.now()),
             **options.of_change(),
             summary=f"Decide on {len(batch.items)} items",
         )
@@ -62,7 +62,7 @@ class IngestMemory:
         self._show(batch, "applying")
         return await workflow.execute_activity_method(
             IngestActivities.apply,
-            ApplyRequest(batch=batch, plan=plan, operation=operation),
+            ApplyCall(batch=batch, plan=plan, operation=operation),
             **options.of_change(),
             summary=f"Write {len(plan.expected)} entries",
         )
@@ -71,7 +71,7 @@ class IngestMemory:
         self._show(batch, "confirming")
         return await workflow.execute_activity_method(
             IngestActivities.confirm,
-            ConfirmRequest(batch=batch, plan=plan, versions=versions),
+            ConfirmCall(batch=batch, plan=plan, versions=versions),
             **options.of_change(),
             summary=f"Read back {len(versions)} entries",
         )

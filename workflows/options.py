@@ -8,6 +8,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 from perdure.agent.steps.calls import ToolShape
+from perdure.errors import VersionConflict
 
 RETRY = RetryPolicy(
     initial_interval=timedelta(seconds=0.2), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
@@ -72,7 +73,7 @@ def of_change() -> Options:
     version conflict is not retried as it is, but planned again against what is stored by then.
     """
     options = _options(60.0, HEARTBEAT, None)
-    options["retry_policy"] = dataclasses.replace(RETRY, non_retryable_error_types=["VersionConflict"])
+    options["retry_policy"] = dataclasses.replace(RETRY, non_retryable_error_types=[VersionConflict.__name__])
     return options
 
 

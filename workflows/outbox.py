@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
     from perdure.entries import Item
     from perdure.jobs import Batch, Receipt
+    from perdure.names import Activity
     from workflows import options
     from workflows.failures import problem_of
 
@@ -74,7 +75,7 @@ class Outbox:
         self._refuse(*refused)
         for job in [await self._submit(batch) for batch in self._batches()]:
             receipt = await workflow.execute_activity(
-                "wait_ingest", job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
+                Activity.WAIT_INGEST, job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
             )
             self._update(receipts=(*self._learned.receipts, receipt)[-RECEIPTS_KEPT:])
 
@@ -113,7 +114,7 @@ class Outbox:
 
     async def _submit(self, batch: Batch) -> str:
         job = await workflow.execute_activity(
-            "submit_ingest",
+            Activity.SUBMIT_INGEST,
             batch,
             result_type=str,
             summary=f"{len(batch.items)} to remember",

@@ -4,8 +4,9 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from perdure.errors import InvalidInput
+    from perdure.names import Activity, Workflow
     from perdure.requests import RecallRequest, Reference, RememberRequest
-    from perdure.temporal.names import TENANT, Activity, Workflow
+    from perdure.temporal.attributes import TENANT
     from workflows import options
     from workflows.failures import required
 

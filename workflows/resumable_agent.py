@@ -24,9 +24,10 @@ with workflow.unsafe.imports_passed_through():
         StepOutcome,
     )
     from perdure.errors import InvalidTask
+    from perdure.names import Activity, Workflow
     from perdure.questions import Answer, Question, TakenAnswer
     from perdure.tasks import Phase, Progress, TaskResult
-    from perdure.temporal.names import AGENT, PHASE, SKILL, TENANT
+    from perdure.temporal.attributes import AGENT, PHASE, SKILL, TENANT
     from workflows import options
     from workflows.branches import Branches
     from workflows.failures import TaskFailed, done, problem_of, required
@@ -39,7 +40,7 @@ SUBMITS = timedelta(seconds=5)
 """How long a rollover waits for submissions that are on their way; the next run sends the others again."""
 
 
-@workflow.defn(name="ResumableAgent")
+@workflow.defn(name=Workflow.RESUMABLE_AGENT)
 class ResumableAgent:
     """A durable task that runs a skill.
 
@@ -69,11 +70,11 @@ class ResumableAgent:
         try:
             return await self._finished(await self._run())
         except TaskFailed as failure:
-            await self._end(Phase.FAILED, str(failure))
+            await self._end(Phase.FAILED, failure.args[0])
             raise ApplicationError(
-                str(failure),
+                failure.args[0],
                 result_of(self._task, self._whole, "failed", self._problem),
-                type="TaskFailed",
+                type=TaskFailed.__name__,
                 non_retryable=True,
             ) from failure
         except Exception as error:
@@ -114,13 +115,13 @@ class ResumableAgent:
     @property
     def _task(self) -> TaskRun:
         if self._input is None:
-            raise ApplicationError("there is no task", type="InvalidTask", non_retryable=True)
+            raise ApplicationError("there is no task", type=InvalidTask.__name__, non_retryable=True)
         return self._input
 
     @property
     def _known(self) -> TaskState:
         if self._state is None:
-            raise ApplicationError("the task is not prepared yet", type="InvalidTask", non_retryable=True)
+            raise ApplicationError("the task is not prepared yet", type=InvalidTask.__name__, non_retryable=True)
         return self._state
 
     @property
@@ -167,7 +168,7 @@ class ResumableAgent:
         )
         call = PrepareCall(task=self._task.asked, started_at=workflow.now())
         summary = f"skill {self._task.skill}"
-        prepared = await done("prepare_task", call, PreparedTask, summary, options.of_preparation())
+        prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, summary, options.of_preparation())
         self._state = TaskState(prepared=prepared, started_at=workflow.now())
 
     def _begin(self, plan: Plan, action: Action) -> None:
@@ -286,7 +287,7 @@ class ResumableAgent:
         summary = f"{'answered' if answer else 'asks'}: {question.id}"
         how = options.of_step(self._known.prepared.heartbeat)
         try:
-            await workflow.execute_activity("announce", call, summary=summary, **how)
+            await workflow.execute_activity(Activity.ANNOUNCE, call, summary=summary, **how)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -299,7 +300,7 @@ class ResumableAgent:
         evaluated = Evaluated(output=finish.output, evaluation=None)
         if finish.evaluation is not None:
             how = options.of_step(self._known.prepared.heartbeat)
-            evaluated = await done("evaluate_task", finish.evaluation, Evaluated, "output and expectation", how)
+            evaluated = await done(Activity.EVALUATE_TASK, finish.evaluation, Evaluated, "output and expectation", how)
         await self._end(Phase.COMPLETED, "")
         result = result_of(self._task, self._whole, "completed", "")
         return result.changed(output=evaluated.output, evaluation=evaluated.evaluation)

@@ -4,34 +4,34 @@ from typing import Annotated
 
 from pydantic import Field
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import FindUndo, ForgettingActivities, RestoreRequest
-    from perdure.changes import Actor, ActorKind
+    from activities.forgetting import FindUndoCall, ForgettingActivities, RestoreCall
+    from perdure.changes import Actor
     from perdure.errors import InvalidInput
     from perdure.model import Instant, Passed
-    from perdure.temporal.names import TENANT
+    from perdure.names import Workflow
+    from perdure.requests import UndoRequest
+    from perdure.temporal.attributes import TENANT
     from workflows import options
-    from workflows import options as rolling
-    from workflows.failures import is_conflict, required
+    from workflows.failures import asked, is_conflict, refused
 
 
-class UndoRun(Passed):
-    """What to undo: the input of ``UndoForgetting``."""
+class Undoing(Passed):
+    """How far an undoing has come when its history is rolled over."""
 
     run: str
-    """The forgetting run to be undone; empty: the latest one of the user."""
-    user_id: str = ""
-    """Undo it for this user only."""
-    by: Actor = Actor(kind=ActorKind.PERSON)
-    """Who undoes it."""
-    now: Instant | None = None
-    """When the undoing began, of one that continues."""
-    after: str = ""
-    """The cursor of an undoing that continues: the last tenant that is whole again."""
-    restored: int = 0
-    """What an undoing that continues has brought back."""
+    now: Instant
+    after: str
+    """The cursor: the last tenant that is whole again."""
+    restored: int
+
+
+class UndoRun(UndoRequest):
+    """The input of one run of ``UndoForgetting``: what was asked, and what a rolled over undoing carries."""
+
+    carried: Undoing | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
     """Events after which it continues as new; 0: when the server suggests it."""
 
@@ -43,24 +43,25 @@ class UndoResult(Passed):
     restored: int
 
 
-@workflow.defn(name="UndoForgetting")
+@workflow.defn(name=Workflow.UNDO_FORGETTING)
 class UndoForgetting:
     """Brings back what a sweep forgot, as far as it is not purged."""
 
     @workflow.init
     def __init__(self, undo: UndoRun | None = None) -> None:
-        self._now = (undo and undo.now) or workflow.now()
-        self._restored = undo.restored if undo else 0
+        carried = undo.carried if undo else None
+        self._now = carried.now if carried else workflow.now()
+        self._restored = carried.restored if carried else 0
 
     @workflow.run
     async def run(self, undo: UndoRun | None = None) -> UndoResult:
         """Undo a run for each tenant that it touched."""
-        undo = required(undo, InvalidInput("input", "is missing", fix="give an UndoRun"))
-        run, after = undo.run, undo.after
+        undo = asked(undo, InvalidInput("input", "is missing", fix="give an UndoRequest"))
+        run, after = (undo.carried.run, undo.carried.after) if undo.carried else (undo.run, "")
         while True:
             found = await workflow.execute_activity_method(
                 ForgettingActivities.find_undo,
-                FindUndo(run=run, user_id=undo.user_id, after=after),
+                FindUndoCall(run=run, user_id=undo.user_id, after=after),
                 **options.of_change(),
                 summary="Find what was forgotten",
             )
@@ -72,15 +73,11 @@ class UndoForgetting:
                     workflow.upsert_search_attributes([TENANT.value_set(tenant)])
                 await self._restore(tenant, run, undo.by)
                 after = tenant
-                if rolling.is_due(undo.continue_after):
-                    rest = {"run": run, "now": self._now, "after": after, "restored": self._restored}
-                    workflow.continue_as_new(undo.changed(**rest))
+                if options.is_due(undo.continue_after):
+                    carried = Undoing(run=run, now=self._now, after=after, restored=self._restored)
+                    workflow.continue_as_new(undo.changed(carried=carried))
         if not self._restored:
-            raise ApplicationError(
-                f"{run or 'the latest run'} forgot nothing that can still be undone",
-                type="InvalidInput",
-                non_retryable=True,
-            )
+            raise refused(InvalidInput("run", f"{run or 'the latest run'} forgot nothing that can still be undone"))
         return UndoResult(run=run, restored=self._restored)
 
     async def _restore(self, tenant: str, run: str, by: Actor) -> None:
@@ -89,7 +86,7 @@ class UndoForgetting:
             try:
                 restored = await workflow.execute_activity_method(
                     ForgettingActivities.restore,
-                    RestoreRequest(tenant=tenant, run=run, now=self._now, by=by),
+                    RestoreCall(tenant=tenant, run=run, now=self._now, by=by),
                     **options.of_change(),
                     summary="Restore what was forgotten",
                 )

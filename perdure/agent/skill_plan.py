@@ -17,6 +17,7 @@ from perdure.agent.steps.calls import (
     idempotency_key,
 )
 from perdure.model import Instant
+from perdure.names import Activity
 from perdure.questions import AfterFailure, Question, QuestionKind, Subject, TakenAnswer, choice_of, shortened
 from perdure.skills.shape import ForEach, OnFailure, RecallStep, RememberStep, ToolStep
 from perdure.tasks import StepStatus
@@ -140,7 +141,9 @@ class SkillPlan:
                 scope=self._scope(state, step.id),
             )
             summary = f"{at.path}: its list"
-            return Action(branch=MAIN, path=at.path, activity="expand", call=call, summary=summary, is_step=False)
+            return Action(
+                branch=MAIN, path=at.path, activity=Activity.EXPAND, call=call, summary=summary, is_step=False
+            )
         context = {
             "tenant": prepared.tenant,
             "session": task.session,
@@ -159,10 +162,10 @@ class SkillPlan:
                 return Action(branch=MAIN, path=at.path, activity=tool, call=call, tool=shape, critical=critical)
             case RecallStep() if task.memory.recalls:
                 call = RecallCall.model_validate({**context, "now": now})
-                return Action(branch=MAIN, path=at.path, activity="recall_step", call=call)
+                return Action(branch=MAIN, path=at.path, activity=Activity.RECALL_STEP, call=call)
             case RememberStep(critical=critical) if task.memory.remembers:
                 call = RememberCall.model_validate(context)
-                return Action(branch=MAIN, path=at.path, activity="remember_step", call=call, critical=critical)
+                return Action(branch=MAIN, path=at.path, activity=Activity.REMEMBER_STEP, call=call, critical=critical)
             case _:
                 return Action(branch=MAIN, path=at.path, known=Ended(result=Result(status=StepStatus.SKIPPED)))
 

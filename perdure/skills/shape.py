@@ -18,7 +18,7 @@ Template = Annotated[str, Field(min_length=1, max_length=8_000)]
 
 
 class InputType(OpenEnum):
-    """What an input may hold."""
+    """What an input may hold. An unknown type takes any value."""
 
     STRING = "string"
     INTEGER = "integer"

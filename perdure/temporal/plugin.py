@@ -13,8 +13,9 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from perdure.names import Workflow
+from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.converter import composed
-from perdure.temporal.names import TASK_TIMEOUT, Workflow
 
 
 class Plugin(SimplePlugin):

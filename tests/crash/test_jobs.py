@@ -15,7 +15,7 @@ from demo.workers import DemoWorker
 from perdure.jobs import Batch, Fate, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.journal.folding import fold
-from perdure.temporal.names import TASK_TIMEOUT
+from perdure.temporal.attributes import TASK_TIMEOUT
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from workflows.forget_memory import ForgetResult, ForgetRun
@@ -96,7 +96,7 @@ async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant
 async def sweep(here: Deployment, user: str, day: int) -> WorkflowHandle[Any, ForgetResult]:
     return await here.client.start_workflow(
         "ForgetMemory",
-        ForgetRun(user_id=user, now=LONG_AGO + timedelta(days=day)),
+        ForgetRun(user_id=user, at=LONG_AGO + timedelta(days=day)),
         id=uuid4().hex,
         task_queue=here.queue,
         result_type=ForgetResult,

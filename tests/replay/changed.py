@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import ForgetRequest
+    from activities.forgetting import ForgetCall
     from perdure.agent.state import TaskRun
     from perdure.changes import Actor
     from perdure.jobs import Batch, Plan, Receipt
@@ -66,7 +66,7 @@ class AnyOrder(ForgetMemory):
         counts: dict[str, int] = {}
         for name in {"tombstone", "purge"}:  # noqa: PLC0208  the mistake that is made here
             counts[name] = await workflow.execute_activity(
-                name, ForgetRequest(forgetting=chosen, run=run, by=by), result_type=int, **options.of_change()
+                name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=int, **options.of_change()
             )
         return counts["tombstone"], counts["purge"]
 

@@ -83,7 +83,7 @@ async def _sweep_of_all(here: Recorder) -> None:
     for tenant in tenants:
         old = _memory(1, expired=True) | {"occurred_at": LONG_AGO.isoformat(), "valid_until": LONG_AGO.isoformat()}
         await (await _submit(here, _batch(tenant, "old", old))).result()
-    swept = await here.start("ForgetMemory", ForgetRun(now=LONG_AGO + timedelta(days=1), continue_after=60))
+    swept = await here.start("ForgetMemory", ForgetRun(at=LONG_AGO + timedelta(days=1), continue_after=60))
     run = (await swept.result())["run"]
     assert [await here.services.longterm.count(tenant) for tenant in tenants] == [0, 0, 0]
     await here.keep("forget_continued", swept)

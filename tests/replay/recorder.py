@@ -10,12 +10,12 @@ from uuid import uuid4
 from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
 
-from activities.jobs import ApplyRequest, IngestActivities
+from activities.jobs import ApplyCall, IngestActivities
 from activities.tasks import TaskActivities
 from perdure.agent.steps.values import Values
 from perdure.settings import Addresses, Settings
+from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.heartbeats import kept_alive
-from perdure.temporal.names import TASK_TIMEOUT
 from perdure.temporal.plugin import Plugin
 from tests.replay import histories
 from worker.plugin import WorkerPlugin
@@ -34,12 +34,12 @@ class Gate:
         self.job = ""
         self.reached, self.opened = asyncio.Event(), asyncio.Event()
 
-    def before(self, ingest: IngestActivities) -> Callable[[ApplyRequest], Any]:
+    def before(self, ingest: IngestActivities) -> Callable[[ApplyCall], Any]:
         """Give the activity with the gate in front of it."""
 
         @activity.defn(name="apply_ingest")
         @kept_alive
-        async def apply(request: ApplyRequest) -> dict[str, int]:
+        async def apply(request: ApplyCall) -> dict[str, int]:
             if request.operation == self.job:
                 self.reached.set()
                 await self.opened.wait()

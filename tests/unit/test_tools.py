@@ -10,7 +10,7 @@ from perdure import ToolCall, tool
 from perdure.agent.steps.calls import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import Model
-from perdure.temporal.names import RESERVED
+from perdure.names import RESERVED
 from perdure.tools import Effect, Toolbox
 from workflows.options import of_tool
 

@@ -8,6 +8,7 @@ from rich.progress import Progress as Bar
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from perdure.errors import TaskFailed
 from perdure.questions import Question
 from perdure.tasks import Progress, TaskResult
 from worker.cli.output import counted, err, out, program
@@ -64,7 +65,7 @@ def progress_bar(*, transient: bool = False, disable: bool = False) -> Bar:
 def result_in(error: WorkflowFailureError) -> TaskResult | None:
     """Return the result that a failed task left, if it got far enough to leave one."""
     cause = error.cause
-    if isinstance(cause, ApplicationError) and cause.type == "TaskFailed" and cause.details:
+    if isinstance(cause, ApplicationError) and cause.type == TaskFailed.__name__ and cause.details:
         return TaskResult.model_validate(cause.details[0])
     return None
 

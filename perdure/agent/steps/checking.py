@@ -71,7 +71,7 @@ def _input(name: str, spec: InputSpec, given: Mapping[str, JsonValue]) -> JsonVa
 
 def _fits(spec: InputSpec, value: JsonValue) -> bool:
     try:
-        _TYPES[spec.type].validate_python(value, strict=True)
+        _TYPES.get(spec.type, _json).validate_python(value, strict=True)
     except ValidationError:
         return False
     return True

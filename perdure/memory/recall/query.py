@@ -11,7 +11,7 @@ from perdure.model import Instant, Model, OpenEnum, Passed, Unit
 
 
 class Phase(OpenEnum):
-    """Which part of recall found something; it is shown, and nothing depends on it."""
+    """Which part of recall found something. An unknown one is shown as it is."""
 
     EXACT = "exact"
     """The activity log, by lane and key."""
@@ -22,7 +22,7 @@ class Phase(OpenEnum):
 
 
 class Trigger(OpenEnum):
-    """Why memory was searched by meaning."""
+    """Why memory was searched by meaning. An unknown reason is shown as it is."""
 
     NONE = ""
     """It was not."""

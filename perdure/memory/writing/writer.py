@@ -6,7 +6,7 @@ from datetime import datetime
 from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, MemoryItem, RecordItem, headline_of, item_id, record_text
-from perdure.errors import VersionConflict
+from perdure.errors import VersionConflict, WorkerUnavailable
 from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, UnusableItem
 from perdure.memory.door import Door
 from perdure.memory.writing.observation import WRITING, applied
@@ -63,6 +63,10 @@ class Writer:
             VersionConflict: What the plan was made from has changed: plan again.
             TenantErased: The user was erased after the batch was accepted.
         """
+        if newer := {item.decision for item in decided.items if not item.decision.known}:
+            raise WorkerUnavailable(
+                f"a newer build decided {', '.join(sorted(newer))}: one of its workers has to go on"
+            )
         refused = [
             Refusal(index=item.index, id=item.target, reason=item.reason)
             for item in decided.items

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription, ScheduleOverlapPolicy
 
+from perdure.names import SCHEDULE
 from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
 from tests.integration.worker.cli.installation import installation
 from tests.support.waiting import until
-from worker.schedules import SCHEDULE_ID, ensure_schedule
+from worker.schedules import ensure_schedule
 from workflows.forget_memory import ForgetResult
 
 DAILY, OTHER = "0 3 * * *", "30 4 * * 0"
@@ -26,7 +27,7 @@ def settings(tmp_path: Path) -> Settings:
 async def _none_left(namespaced: Client) -> Any:  # pyright: ignore[reportUnusedFunction]
     yield
     if await ids(namespaced):
-        await namespaced.get_schedule_handle(SCHEDULE_ID).delete()
+        await namespaced.get_schedule_handle(SCHEDULE).delete()
 
 
 async def ids(client: Client) -> list[str]:
@@ -34,7 +35,7 @@ async def ids(client: Client) -> list[str]:
 
 
 async def described(client: Client) -> ScheduleDescription:
-    return await client.get_schedule_handle(SCHEDULE_ID).describe()
+    return await client.get_schedule_handle(SCHEDULE).describe()
 
 
 def times(found: ScheduleDescription) -> list[tuple[int, int]]:
@@ -65,12 +66,12 @@ async def test_another_definition_replaces_it(namespaced: Client, settings: Sett
     assert times(found) == [(4, 30)]
     assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)
     assert found.schedule.action.task_queue == "another-queue"
-    await until(lambda: ids(namespaced), lambda there: there == [SCHEDULE_ID])
+    await until(lambda: ids(namespaced), lambda there: there == [SCHEDULE])
 
 
 async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings) -> None:
     await ensure_schedule(namespaced, settings)
-    await namespaced.get_schedule_handle(SCHEDULE_ID).pause(note="an investigation goes on")
+    await namespaced.get_schedule_handle(SCHEDULE).pause(note="an investigation goes on")
 
     await ensure_schedule(namespaced, settings.changed(forgetting_cron=OTHER))
 
@@ -88,7 +89,7 @@ async def test_off_makes_none(namespaced: Client, settings: Settings) -> None:
 async def test_a_worker_makes_it_and_serves_it(namespaced: Client, servers: Servers, tmp_path: Path) -> None:
     async with installation(servers, tmp_path, forgetting_cron=DAILY) as given:
         await given.ready_worker(TEMPORAL_NAMESPACE=namespaced.namespace)
-        schedule = namespaced.get_schedule_handle(SCHEDULE_ID)
+        schedule = namespaced.get_schedule_handle(SCHEDULE)
 
         await schedule.trigger()
 

@@ -22,7 +22,7 @@ from perdure.requests import RememberRequest
 from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import accepted
 from perdure.stores.redis import keys
-from perdure.temporal.names import TASK_TIMEOUT
+from perdure.temporal.attributes import TASK_TIMEOUT
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder

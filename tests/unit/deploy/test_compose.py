@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from perdure.temporal.names import ATTRIBUTES
+from perdure.names import Attribute
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 COMPOSE = cast("dict[str, Any]", yaml.safe_load((DEPLOY / "compose.yaml").read_text()))
@@ -128,7 +128,7 @@ def test_the_image_has_every_package_of_the_wheel() -> None:
 def test_temporal_gets_every_search_attribute() -> None:
     script = SERVICES["temporal-namespace"]["command"][0]
 
-    assert re.findall(r"for name in (.*); do", script) == [" ".join(key.name for key in ATTRIBUTES)]
+    assert re.findall(r"for name in (.*); do", script) == [" ".join(key.value for key in Attribute)]
 
 
 def test_the_image_is_pinned_hashed_and_not_root() -> None:

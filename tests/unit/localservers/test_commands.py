@@ -7,7 +7,7 @@ import pytest
 
 from localservers.commands import HIGHEST, LOWEST, PORTS, Command, choose, command, is_free
 from localservers.recipes import Server, recipe
-from perdure.temporal.names import ATTRIBUTES
+from perdure.names import Attribute
 
 ANY = (("a",), ("b",), ("c", "d"))
 
@@ -38,7 +38,7 @@ def test_temporal_is_fast_and_knows_the_search_attributes() -> None:
         ("--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000"),
         ("--dynamic-config-value", 'history.timerProcessorMaxTimeShift="100ms"'),
         ("--ip", "127.0.0.1"),
-        *(("--search-attribute", f"{key.name}=Keyword") for key in ATTRIBUTES),
+        *(("--search-attribute", f"{key.value}=Keyword") for key in Attribute),
     }
 
 

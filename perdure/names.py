@@ -1,9 +1,6 @@
-"""The names under which Temporal knows everything of Perdure's, in one place. Never content."""
+"""The names under which Temporal knows everything of Perdure's, in one place."""
 
-from datetime import timedelta
 from enum import StrEnum
-
-from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
 
 class Workflow(StrEnum):
@@ -64,19 +61,11 @@ STAGE = "stage"
 SCHEDULE = "perdure-forgetting"
 """The schedule of the forgetting sweep."""
 
-TENANT = SearchAttributeKey.for_keyword("PerdureTenant")
-AGENT = SearchAttributeKey.for_keyword("PerdureAgent")
-SKILL = SearchAttributeKey.for_keyword("PerdureSkill")
-PHASE = SearchAttributeKey.for_keyword("PerdurePhase")
 
-ATTRIBUTES = (TENANT, AGENT, SKILL, PHASE)
-"""Every search attribute; a server has to have them registered."""
+class Attribute(StrEnum):
+    """Search attributes, all keywords; a server has to have them registered."""
 
-TASK_TIMEOUT = timedelta(seconds=4)
-"""How long a worker may take for one workflow task, which takes milliseconds. A worker that is killed in the middle of
-one is noticed only after this; with Temporal's default of 10 s (measured: 10.0 s) a task would stand still too long."""
-
-
-def tenant_attributes(tenant: str) -> TypedSearchAttributes:
-    """Return the attributes of a workflow that serves one tenant, so that erasure finds its history."""
-    return TypedSearchAttributes([SearchAttributePair(TENANT, tenant)])
+    TENANT = "PerdureTenant"
+    AGENT = "PerdureAgent"
+    SKILL = "PerdureSkill"
+    PHASE = "PerdurePhase"

@@ -1,0 +1,48 @@
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from temporalio import activity
+
+from activities.forgetting import ForgettingActivities
+from activities.jobs import IngestActivities
+from activities.memory import MemoryActivities
+from activities.steps import RecallStepActivities, StepActivities
+from activities.tasks import EvaluationActivities, TaskActivities
+from perdure.names import RESERVED, Activity, Workflow
+from worker.plugin import WORKFLOWS
+
+PRODUCT = ("perdure", "activities", "workflows", "worker", "localservers", "demo", "playbooks")
+NAMES = {one.value for one in (*Workflow, *Activity) if "_" in one.value or one.value[0].isupper()}
+
+
+def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None:
+    ours = (
+        *(EvaluationActivities, ForgettingActivities, IngestActivities, MemoryActivities, RecallStepActivities),
+        *(StepActivities, TaskActivities),
+    )
+    marks = [getattr(value, "__temporal_activity_definition", None) for owner in ours for value in vars(owner).values()]
+    assert {mark.name for mark in marks if mark is not None} == set(Activity)
+    assert set(Activity) < RESERVED
+
+
+def test_every_workflow_has_its_name_from_here() -> None:
+    marks = [getattr(workflow, "__temporal_workflow_definition") for workflow in WORKFLOWS]
+    assert {mark.name for mark in marks} == set(Workflow)
+
+
+@pytest.mark.parametrize("file", [path for root in PRODUCT for path in Path(root).rglob("*.py")], ids=str)
+def test_no_name_is_written_a_second_time(file: Path) -> None:
+    if file != Path("perdure/names.py"):
+        assert not NAMES.intersection(_texts(file))
+
+
+def test_the_definitions_are_looked_for_where_temporal_puts_them() -> None:
+    assert "__temporal_activity_definition" in inspect.getsource(activity)
+
+
+def _texts(file: Path) -> Iterator[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
