@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.perdure-setup
 SECTION ?=
 
-.PHONY: help setup demo test test-all check bench histories clean
+.PHONY: help setup demo test test-all check bench recordings clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -56,8 +56,9 @@ check: setup ## Lint, formatting, types, import layers
 bench: setup ## Measure next to hand-written code, and print the README table (one section: SECTION=recall)
 	@$(BIN)/python -m bench $(SECTION)
 
-histories: setup ## Record again the workflow histories that the tests replay
+recordings: setup ## Record again what the release to come stores and sends: histories and samples
 	@$(BIN)/python -m tests.replay.record
+	@$(BIN)/python -m tests.recorded.samples
 
 clean: ## Remove the virtual environment and the files that tools leave behind, but not your data
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,6 +11,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+from perdure.skills.library import read_skill
 from worker.cli.app import COMMANDS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
@@ -38,6 +39,17 @@ def test_the_examples_in_docstrings_are_true(module: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert tried
     assert not failed
+
+
+def skills() -> Iterator[str]:
+    for document in DOCUMENTS:
+        blocks = re.findall(r"^```yaml\n(.*?)^```$", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        yield from (block for block in blocks if "\nsteps:" in block)
+
+
+@pytest.mark.parametrize("text", skills(), ids=lambda text: text.splitlines()[0])
+def test_a_skill_can_be_read(text: str) -> None:
+    assert read_skill(text).steps
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)

@@ -64,9 +64,7 @@ class Writer:
             TenantErased: The user was erased after the batch was accepted.
         """
         if newer := {item.decision for item in decided.items if not item.decision.known}:
-            raise WorkerUnavailable(
-                f"a newer build decided {', '.join(sorted(newer))}: one of its workers has to go on"
-            )
+            raise WorkerUnavailable(f"a newer build decided {', '.join(sorted(newer))}: its workers have to go on")
         refused = [
             Refusal(index=item.index, id=item.target, reason=item.reason)
             for item in decided.items

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Memory, State
-from perdure.errors import LeaseLost, VersionConflict
+from perdure.errors import LeaseLost, VersionConflict, WorkerUnavailable
 from perdure.jobs import Batch, Decision, Fate
 from perdure.memory.writing import observation as observing
 from perdure.memory.writing.checking import read_batch
@@ -90,6 +90,17 @@ async def test_a_plan_made_before_somebody_elses_change_is_refused(stores: Store
     with pytest.raises(VersionConflict):
         await stores.writer.apply(batch, plan, operation="job-1")
     await written(stores, batch, "job-1")
+
+
+async def test_what_a_newer_build_decided_is_left_to_its_workers(stores: Stores, tenant: str) -> None:
+    batch = read_batch(tenant=tenant, key="k", items=[fact("Ada likes tea.", "o1"), fact("Ada likes rye.", "o2")])
+    plan = await stores.writer.plan(batch, at=NOW)
+    held = plan.items[1].changed(decision=Decision("hold"), target="")
+    newer = plan.changed(items=(plan.items[0], held))
+    with pytest.raises(WorkerUnavailable, match="hold"):
+        await stores.writer.apply(batch, newer, operation="job-1")
+    assert await stores.longterm.count(tenant) == 0
+    assert (await stores.writer.apply(batch, plan, operation="job-1")).keys() == {one.target for one in plan.items}
 
 
 async def test_a_bad_item_is_rejected_with_its_reason_and_the_good_ones_go_in(stores: Stores, tenant: str) -> None:
