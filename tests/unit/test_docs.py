@@ -47,7 +47,7 @@ def skills() -> Iterator[str]:
         yield from (block for block in blocks if "\nsteps:" in block)
 
 
-@pytest.mark.parametrize("text", skills(), ids=lambda text: text.splitlines()[0])
+@pytest.mark.parametrize("text", list(skills()), ids=lambda text: text.splitlines()[0])
 def test_a_skill_can_be_read(text: str) -> None:
     assert read_skill(text).steps
 
