@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Lane, State
-from perdure.errors import VersionConflict
+from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.jobs import Decision
 from perdure.memory.forgetting import forgetter
 from perdure.memory.recall import local
@@ -15,6 +15,7 @@ from perdure.memory.recall.query import Query
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.planning import WritePolicy
 from perdure.stores.journal.lines import Accepted, accepted
+from perdure.stores.weaviate.store import LongTerm
 from tests.integration.conftest import Stores
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -104,6 +105,31 @@ async def test_what_was_seen_again_since_the_plan_stays_whole(stores: Stores, te
     due = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=99), approved=False)
     assert await stores.forgetter.tombstone(due, run="run-1", by=SWEEP) == 1, "it may still go later in the same run"
     assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REJECT
+
+
+async def test_a_sweep_that_died_takes_back_what_it_logged_of_an_entry_seen_again_since(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    planned = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+
+    async def die(self: LongTerm, *_: object) -> None:
+        raise StoreUnavailable("weaviate", "the process died")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LongTerm, "put", die)
+        with pytest.raises(StoreUnavailable):
+            await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+    assert await locally(stores, tenant) == {}, "from its first line on"
+    late = NOW + timedelta(days=3)
+    again = passing("a", "o2", at=late) | {"valid_until": (NOW + timedelta(days=99)).isoformat()}
+    await write(stores, tenant, again, operation="job-2")
+
+    with pytest.raises(VersionConflict):
+        await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+    assert await locally(stores, tenant) == {identifier: 2}
+    third = read_batch(tenant=tenant, key="job-3", items=[passing("a", "o3")])
+    assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REINFORCE
 
 
 async def test_a_purge_that_comes_late_takes_nothing_new_from_the_journal(stores: Stores, tenant: str) -> None:
