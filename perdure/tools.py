@@ -38,7 +38,7 @@ RESERVED = frozenset(
         *("finish_forgetting", "find_undo", "restore"),
     }
 )
-"""Activity types of our own, which no tool may take."""
+"""Activity types of Perdure itself, which no tool may take."""
 
 
 class Effect(OpenEnum):
@@ -215,7 +215,7 @@ class Toolbox:
         self._tools: dict[str, Tool[..., Any]] = {}
         for one in tools:
             if one.name in self._tools and self._tools[one.name] is not one:
-                raise InvalidInput(f"tool {one.name}", "is there twice", fix="give one of them another name")
+                raise InvalidInput(f"tool {one.name}", "is duplicated", fix="give one of them another name")
             self._tools[one.name] = one
 
     @classmethod
@@ -223,7 +223,7 @@ class Toolbox:
         """Collect the tools of these modules.
 
         Raises:
-            InvalidInput: When a module cannot be imported or holds no tool, or a name is there twice.
+            InvalidInput: When a module cannot be imported or holds no tool, or a name is duplicated.
         """
         found: list[Tool[..., Any]] = []
         for name in modules:
@@ -252,7 +252,7 @@ class Toolbox:
         return sorted(self._tools)
 
     def get(self, name: str, path: str = "tool") -> Tool[..., Any]:
-        """Give a tool.
+        """Return a tool.
 
         Raises:
             InvalidInput: When no tool has this name; the nearest is suggested.
@@ -272,7 +272,7 @@ class _Named(Model):
 
 def _tool_name(name: str) -> str:
     if name in RESERVED:
-        raise InvalidInput(f"tool {name}", "has a name that is taken by a step of ours", fix="give it another name")
+        raise InvalidInput(f"tool {name}", "is a reserved name", fix="give it another name")
     try:
         return _Named(name=name).name
     except ValidationError as problem:

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.plan import Act, Action, Ask, Finish, Plan
     from perdure.agent.questions import Questions
     from perdure.agent.skill_plan import SkillPlan
-    from perdure.agent.state import ANSWERED_KEPT, RECALLS_KEPT, Learned, TaskRun, TaskState, progress_of, result_of
+    from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, progress_of, result_of
     from perdure.agent.steps.calls import (
         AnnounceCall,
         Asks,
@@ -197,10 +197,7 @@ class ResumableAgent:
             self._state = plan.failed(self._known.branch(action.branch, path=""), action.branch, problem_of(error))
             return
         if isinstance(outcome, Ended):
-            state = self._known.branch(action.branch, path="", resumed=None)
-            if outcome.recall is not None:
-                recalls = (*state.recalls, outcome.recall)[-RECALLS_KEPT:]
-                state = state.changed(recalls=recalls, recalled=state.recalled + outcome.recalled)
+            state = self._known.branch(action.branch, path="", resumed=None).recalling(outcome)
             self._state = plan.ended(state, action.branch, outcome)
         else:
             self._state = self._known.branch(

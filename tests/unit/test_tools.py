@@ -85,7 +85,7 @@ def test_a_bad_tool_is_refused_when_it_is_made() -> None:
         async def vague(untyped) -> int:  # pyright: ignore  # type: ignore[no-untyped-def]
             return 1
 
-    with pytest.raises(InvalidInput, match="name that is taken"):
+    with pytest.raises(InvalidInput, match="recall: is a reserved name"):
 
         @tool(effect="read", name="recall")
         async def own() -> int:  # pyright: ignore[reportUnusedFunction]
@@ -120,7 +120,7 @@ def test_a_name_can_be_there_once_only() -> None:
     async def other() -> int:
         return 1
 
-    with pytest.raises(InvalidInput, match="measure: is there twice"):
+    with pytest.raises(InvalidInput, match="measure: is duplicated"):
         Toolbox([measure, other])
 
 
