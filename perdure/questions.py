@@ -82,6 +82,12 @@ class AnswerSpec(Passed):
         """The answers that a person chooses from; empty where they write one."""
         return ("yes", "no") if self.type is AnswerType.YES_NO else self.choices
 
+    @property
+    def hint(self) -> str:
+        """What a person may write, in a few words; empty for any text."""
+        words = {AnswerType.INTEGER: "an integer", AnswerType.NUMBER: "a number"}
+        return " | ".join(self.offered) or words.get(self.type, "")
+
 
 def choice_of(choices: type[OpenEnum]) -> AnswerSpec:
     """Return the specification that takes one of an enumeration's values."""

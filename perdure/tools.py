@@ -258,7 +258,7 @@ class Toolbox:
         return sorted(self._tools)
 
     def get(self, name: str, path: str = "tool") -> Tool[..., Any]:
-        """Give a tool.
+        """Return a tool.
 
         Raises:
             InvalidInput: When no tool has this name; the nearest is suggested.

@@ -47,7 +47,8 @@ class Branches:
         await workflow.wait_condition(lambda: any(task.done() for task in self._tasks.values()))
         for branch, task in list(self._tasks.items()):
             if task.done():
-                del self._tasks[branch], self._doing[branch]
+                del self._tasks[branch]
+                self._doing.pop(branch, None)
                 task.result()
 
     async def cancel(self) -> None:

@@ -28,9 +28,9 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
 
 def _question(question: Question, workflow_id: str) -> str:
     example = Answer(question_id=question.id, value=question.choices[0] if question.choices else "…")
-    choices = f" ({' / '.join(question.choices)})" if question.choices else ""
+    hint = f" ({question.answer.hint})" if question.answer.hint else ""
     return (
-        f"### Waits for a person\n{question.text}{choices}\n\n"
+        f"### Waits for a person\n{question.text}{hint}\n\n"
         f"Answer with `perdure answer {workflow_id} '{question.id}' VALUE`, "
         f"or send the update `answer` with\n```json\n{example.model_dump_json()}\n```"
     )

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
-from perdure.agent.steps.calls import PreparedTask, Resumed, TaskFacts
+from perdure.agent.steps.calls import Ended, PreparedTask, Resumed, TaskFacts
 from perdure.entries import Item
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
@@ -85,6 +85,13 @@ class TaskState(Passed):
     def branch(self, name: str, **changes: Any) -> "TaskState":
         """Return the state with one branch changed, or added."""
         return self.changed(branches={**self.branches, name: self.branches.get(name, Branch()).changed(**changes)})
+
+    def recalling(self, outcome: Ended) -> "TaskState":
+        """Return the state with what a recall step recalled, if the outcome is one's."""
+        if outcome.recall is None:
+            return self
+        recalls = (*self.recalls, outcome.recall)[-RECALLS_KEPT:]
+        return self.changed(recalls=recalls, recalled=self.recalled + outcome.recalled)
 
     def counted(self, status: StepStatus) -> "TaskState":
         """Return the state with one more step that ended."""

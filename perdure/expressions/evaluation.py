@@ -27,19 +27,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 _BUILT_IN = frozenset(
     {
-        *(
-            "has",
-            "all",
-            "exists",
-            "exists_one",
-            "map",
-            "filter",
-            "size",
-            "contains",
-            "startsWith",
-            "endsWith",
-            "matches",
-        ),
+        *("has", "all", "exists", "exists_one", "map", "filter"),
+        *("size", "contains", "startsWith", "endsWith", "matches"),
         *("string", "int", "uint", "double", "bytes", "dyn", "type", "timestamp", "duration"),
         *("getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear"),
         *("getHours", "getMinutes", "getSeconds", "getMilliseconds"),
@@ -168,7 +157,7 @@ def references(value: JsonValue, field: str) -> set[Path]:
 
 
 def evaluate(value: JsonValue, names: Mapping[str, JsonValue], field: str) -> JsonValue:
-    """Give a value with each ``${…}`` replaced by what it evaluates to.
+    """Return a value with each ``${…}`` replaced by what it evaluates to.
 
     A text that is one expression and nothing else keeps the expression's type; otherwise each is
     written into the text.
@@ -252,7 +241,7 @@ def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], f
 
 
 def _at(names: Mapping[str, JsonValue], path: Path) -> JsonValue:
-    """Give what is found as far along a path as there is something."""
+    """Return what the longest existing part of a path leads to."""
     value: JsonValue = dict(names)
     for part in path:
         if not isinstance(value, dict) or part not in value:
@@ -262,7 +251,7 @@ def _at(names: Mapping[str, JsonValue], path: Path) -> JsonValue:
 
 
 def _longest(value: JsonValue) -> int:
-    """Give the length of the longest list or mapping anywhere in a value."""
+    """Return the length of the longest list or mapping anywhere in a value."""
     match value:
         case list():
             return max(len(value), max(map(_longest, value), default=0))

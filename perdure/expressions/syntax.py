@@ -112,7 +112,7 @@ def _matching(tokens: list[_Token], opening: int) -> int:
 
 
 def _power(walks: list[_Walk]) -> int:
-    """Give how the cost of all walks grows with the length of the lists: one inside another multiplies."""
+    """Return how the cost of all walks grows with the length of the lists: one inside another multiplies."""
     powers: dict[int, int] = {}
     for walk in reversed(walks):  # what is inside a walk comes after it
         inside = max((power for first, power in powers.items() if first < walk.last), default=0)

@@ -30,7 +30,7 @@ DEPTH = 2
 """How deep ``for_each`` may be nested."""
 
 _NAMES = frozenset({"inputs", "steps", "task", "index", "output", "answer"})
-"""What expressions call other things, so that an element cannot be called so."""
+"""Names that expressions use otherwise, so that no element can have them."""
 
 
 def read_skill(text: str, where: str = "skill") -> Skill:
@@ -48,7 +48,7 @@ def read_skill(text: str, where: str = "skill") -> Skill:
 
 
 def skill_of(document: dict[str, Any]) -> Skill:
-    """Make a skill of a document; see ``read_skill``."""
+    """Return the skill that a document describes; see ``read_skill``."""
     data = dict(document)
     if "inputs" in data:
         inputs = mapping(data["inputs"] or {}, "inputs", InvalidSkill)
@@ -63,7 +63,7 @@ def skill_of(document: dict[str, Any]) -> Skill:
 
 
 def templates(skill: Skill) -> list[tuple[str, JsonValue]]:
-    """Give every field that can hold expressions, with its path."""
+    """Return every field that can hold expressions, with its path."""
     found: list[tuple[str, JsonValue]] = []
     for path, step, _ in skill.walk():
         content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "answer"})
@@ -118,7 +118,7 @@ def _steps(value: object, path: str, depth: int) -> tuple[Step, ...]:
 
 
 def _step(data: dict[str, Any], path: str, depth: int) -> Step:
-    """Make a step; its kind is told by its key."""
+    """Return a step; its key says which kind it is."""
     if "kind" in data:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
     if "for_each" in data:
@@ -134,7 +134,11 @@ def _step(data: dict[str, Any], path: str, depth: int) -> Step:
         return validated(RememberStep, {**data, **_remember(data, path)}, path, InvalidSkill)
     kinds = ["tool", "recall", "remember", "for_each"]
     unknown = next((name for name in data if name not in ToolStep.model_fields), "")
-    raise InvalidSkill(path, "says nothing to do", fix=nearest(unknown, kinds) if unknown else "add tool: name")
+    raise InvalidSkill(
+        path,
+        "has no action (tool, recall, remember or for_each)",
+        fix=nearest(unknown, kinds) if unknown else "add tool: name",
+    )
 
 
 def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:

@@ -155,7 +155,7 @@ class Skill(Passed):
     name: Name
     description: str = ""
     use_when: str = ""
-    """When it is the right one; for whoever chooses a skill."""
+    """When it is the right one; read when a skill is chosen."""
     inputs: dict[Identifier, InputSpec] = Field(default_factory=dict)
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
     output: JsonValue = None
@@ -169,7 +169,7 @@ class Skill(Passed):
         return digest("skill/1", self.model_dump(mode="json"))
 
     def walk(self) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
-        """Give every step with the path of its field and the blocks around it, in order."""
+        """Yield every step with the path of its field and the blocks around it, in order."""
         yield from _walk(self.steps, "steps", ())
 
 

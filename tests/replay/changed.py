@@ -13,8 +13,14 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.forget_memory import ForgetMemory, ForgetResult, ForgetRun
     from workflows.ingest_memory import IngestMemory
+    from workflows.plan_runner import PlanRunner
     from workflows.resumable_agent import ResumableAgent
     from workflows.undo_forgetting import UndoForgetting, UndoResult, UndoRun
+
+
+class _Silent(PlanRunner):
+    async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
+        pass
 
 
 @workflow.defn(name="ResumableAgent")
@@ -29,8 +35,8 @@ class NoAnnouncement(ResumableAgent):
     async def run(self, task: TaskRun | None = None) -> TaskResult:
         return await super().run(task)
 
-    async def _announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
-        pass
+    def runner(self) -> PlanRunner:
+        return _Silent(self._running, self.plan())
 
 
 @workflow.defn(name="IngestMemory")

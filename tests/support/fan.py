@@ -101,4 +101,4 @@ class Fan(ResumableAgent):
         return await super().run(task)
 
     def plan(self) -> Plan:
-        return FanPlan(self._task, self._known)
+        return FanPlan(self._running.task, self._running.state)

@@ -79,9 +79,9 @@ def _how_it_ended(result: "asyncio.Task[TaskResult]") -> TaskResult | None:
 
 def how_to_answer(workflow_id: str, question: Question) -> str:
     """Word a question together with the command that answers it."""
-    choices = f" [{' | '.join(question.choices)}]" if question.choices else ""
+    hint = f" [{question.answer.hint}]" if question.answer.hint else ""
     # A path has brackets, which shells take for patterns.
-    return f"? {question.text}{choices}\n  {program()} answer {workflow_id} {shlex.quote(question.id)} ANSWER"
+    return f"? {question.text}{hint}\n  {program()} answer {workflow_id} {shlex.quote(question.id)} ANSWER"
 
 
 def show(progress: Progress) -> None:

@@ -37,7 +37,7 @@ _TYPES: dict[InputType, TypeAdapter[Any]] = {
 
 
 def parts_of(step: Step) -> frozenset[str]:
-    """Give what expressions can read of a finished step."""
+    """Return what expressions can read of a finished step."""
     if isinstance(step, RecallStep):
         return _RECALL_PARTS
     if isinstance(step, ForEach):
@@ -81,7 +81,7 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
     """Check a skill against the tools there are, and its expressions against the names there are.
 
     Returns:
-        What the expressions of each step refer to, by its id, cut to what a workflow hands over:
+        What the expressions of each step refer to, by its id, truncated to what the plan passes on:
         ``("inputs", name)``, ``("steps", id, part)``, ``("task",)`` or ``(element,)``. The end of
         the task stands under the empty name.
 
@@ -152,7 +152,7 @@ def _references_of(
 
 
 def _checked(reference: Reference, field: str, skill: Skill, before: Mapping[str, Step], elements: Set[str]) -> Path:
-    """Check that a name is there, and cut it to what is handed over."""
+    """Check that a reference resolves, and truncate it to the part that the plan passes on."""
     root, *rest = reference
     match root:
         case "inputs":

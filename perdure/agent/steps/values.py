@@ -13,13 +13,13 @@ FALLBACK_LIMIT = 65_536
 
 
 class Values:
-    """Puts values away and gets them back."""
+    """Keeps large values outside the history, and reads them back."""
 
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
 
     async def keep(self, tenant: str, value: JsonValue) -> Value:
-        """Make a value fit for the history.
+        """Return a value in a form that fits the history; a large one is kept elsewhere.
 
         Raises:
             StoreUnavailable: When it is too large for it and Redis is away.
@@ -36,11 +36,11 @@ class Values:
             raise
 
     async def get(self, tenant: str, value: Value) -> JsonValue:
-        """Give a value back, from wherever it is."""
+        """Return a value, from wherever it is kept."""
         return await self._outputs.get(tenant, value.ref) if value.ref else value.inline
 
     async def names(self, tenant: str, scope: Scope) -> dict[str, JsonValue]:
-        """Give what expressions may refer to."""
+        """Return what expressions may refer to."""
         inputs = {name: await self.get(tenant, value) for name, value in scope.inputs.items()}
         steps: dict[str, JsonValue] = {}
         for step, parts in scope.steps.items():

@@ -30,7 +30,7 @@ def test_details_say_where_it_is_what_it_waits_for_and_what_it_recalled() -> Non
     for part in (
         "**waiting** · skill `audit` · 3 of 9 steps",
         "0 skipped, 1 failed",
-        "Go on? (yes / no)",
+        "Go on? (yes | no)",
         "`perdure answer task-t-1 'a[1].b' VALUE`",
         '{"question_id":"a[1].b","value":"yes","by":""}',
         "- `known`: 4 exact in 12 ms: `exec_1` 1.00, `exec_2` 0.90, `exec_3` 0.80 and 1 more",

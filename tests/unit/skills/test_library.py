@@ -69,7 +69,10 @@ def test_the_version_is_the_content() -> None:
         ("name: x", "PRD102 steps: is missing"),
         ("name: x\nsteps: []", "steps"),
         ("name: x\nstepz: []\nsteps: [{id: a, tool: t}]", r"stepz: is not a field here \(did you mean 'steps'\?\)"),
-        ("name: x\nsteps: [{id: a, tol: t}]", r"steps\[0\]: says nothing to do \(did you mean 'tool'\?\)"),
+        (
+            "name: x\nsteps: [{id: a, tol: t}]",
+            r"steps\[0\]: has no action .tool, recall, remember or for_each. \(did you mean 'tool'\?\)",
+        ),
         (
             "name: x\nsteps: [{id: a, tool: t, wen: b}]",
             r"steps\[0\].wen: is not a field here \(did you mean 'when'\?\)",

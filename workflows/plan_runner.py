@@ -1,0 +1,193 @@
+"""The running of a plan: starts the actions that it returns, and hands every outcome back. Decides nothing."""
+
+from datetime import timedelta
+from typing import cast
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from perdure.agent.plan import Act, Action, Ask, Finish, Plan
+    from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Resumed, StepOutcome
+    from perdure.errors import TaskFailed
+    from perdure.names import Activity
+    from perdure.questions import Question, TakenAnswer
+    from perdure.tasks import Phase
+    from workflows import options
+    from workflows.failures import problem_of
+    from workflows.running_task import RunningTask
+
+SUBMITS = timedelta(seconds=5)
+"""How long a rollover waits for submissions that are on their way; the next run sends the others again."""
+
+
+class PlanRunner:
+    """Runs the plan of one task.
+
+    Args:
+        running: The task.
+        plan: What decides about it.
+    """
+
+    def __init__(self, running: RunningTask, plan: Plan) -> None:
+        self._running = running
+        self._plan = plan
+
+    async def run(self) -> Finish:
+        """Do what the plan says until it says that the task is finished."""
+        for name, branch in self._running.state.branches.items():
+            if branch.question is not None:
+                self._running.branches.start(name, self._wait(name, branch.question, asked_before=True))
+        while True:
+            move = self._plan.next(self._running.state, workflow.now())
+            if options.is_due(self._running.state.prepared.continue_after) and not isinstance(move, Finish):
+                move = Act()  # Nothing new is started until what is on its way has ended.
+                if self._can_roll():
+                    await self._roll()
+            match move:
+                case Finish():
+                    return move
+                case Ask(branch=name, question=question):
+                    self._running.state = self._running.state.branch(
+                        name, path=question.id, question=question, of_plan=True
+                    )
+                    self._running.branches.start(name, self._ask(name, question))
+                case Act(actions=actions):
+                    for action in actions:
+                        self._begin(action)
+                    if not actions:
+                        await self._changed()
+
+    def _begin(self, action: Action) -> None:
+        limit = self._running.task.limits.steps
+        if action.is_step and self._running.state.done + len(self._running.branches) >= limit:
+            raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
+        self._running.state = self._running.state.branch(action.branch, path=action.path)
+        self._running.branches.start(action.branch, self._act(action))
+
+    async def _changed(self) -> None:
+        """Wait until something that is on its way has changed the state."""
+        if not self._running.branches:
+            raise TaskFailed("the plan neither acts nor asks nor finishes")
+        await self._running.branches.changed()
+        if self._running.branches:
+            self._running.enter(self._running.branches.phase)
+
+    async def _act(self, action: Action) -> None:
+        """Run an action once, and have the plan take up its outcome."""
+        self._running.do(action.branch, Phase.RUNNING)
+        try:
+            outcome = action.known or await self._execute(action)
+            if isinstance(outcome, Ended):
+                await self._remember(action, outcome)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            self._running.state = self._plan.failed(
+                self._running.state.branch(action.branch, path=""), action.branch, problem_of(error)
+            )
+            return
+        if isinstance(outcome, Ended):
+            state = self._running.state.branch(action.branch, path="", resumed=None).recalling(outcome)
+            self._running.state = self._plan.ended(state, action.branch, outcome)
+        else:
+            self._running.state = self._running.state.branch(
+                action.branch, question=outcome.question, of_plan=False, resume=outcome.resume
+            )
+            await self._ask(action.branch, outcome.question)
+
+    async def _execute(self, action: Action) -> Ended | Asks:
+        heartbeat = self._running.state.prepared.heartbeat
+        how = options.of_tool(action.tool, heartbeat) if action.tool else options.of_step(heartbeat)
+        outcome: Ended | Asks = await workflow.execute_activity(
+            action.activity,
+            action.call,
+            result_type=cast("type[Ended]", StepOutcome),
+            summary=action.summary or action.path,
+            **how,
+        )
+        return outcome
+
+    async def _remember(self, action: Action, outcome: Ended) -> None:
+        """Take up what a step has to remember; wait for it only where the step says that it is critical."""
+        if outcome.items and action.critical:
+            self._running.do(action.branch, Phase.REMEMBERING)
+            await self._running.outbox.finish(outcome.items, outcome.refused)
+            self._running.do(action.branch, Phase.RUNNING)
+        else:
+            self._running.outbox.add(outcome.items, outcome.refused)
+
+    async def _ask(self, branch: str, question: Question) -> None:
+        """Put a question, and wait for its answer."""
+        self._running.outbox.flush()
+        asked = self._running.questions.named(question, workflow.now())
+        self._running.do(branch, Phase.WAITING)
+        await self.announce(asked)
+        self._running.state = self._running.state.branch(branch, question=asked)
+        await self._wait(branch, asked, asked_before=False)
+
+    async def _wait(self, branch: str, asked: Question, *, asked_before: bool) -> None:
+        """Wait for an answer for as long as the task's limits say, and have the branch go on with it."""
+        # From the announcement to the wait nothing may be commanded. A worker that answers a query can be one task
+        # ahead of the history, and the update that follows is then put before those commands in the next replay.
+        if asked_before:
+            self._running.do(branch, Phase.WAITING)
+        else:
+            self._running.questions.ask(asked)
+            self._running.show()
+        hours = self._running.task.limits.answer_hours
+        left = timedelta(hours=hours)
+        if asked_before and asked.asked_at is not None:
+            left = max(timedelta(), asked.asked_at + left - workflow.now())
+        self._running.branches.awaiting.add(branch)
+        try:
+            await workflow.wait_condition(
+                lambda: self._running.questions.is_answered(asked.id),
+                timeout=left,
+                timeout_summary=f"an answer to {asked.id}",
+            )
+        except TimeoutError:
+            # An answer that came with the last moment was accepted, so it counts.
+            if not self._running.questions.is_answered(asked.id):
+                self._running.questions.withdraw(asked.id)
+                path = self._running.state.branches[branch].path
+                raise TaskFailed(f"step {path}: nobody answered within {hours:g} h") from None
+        self._running.branches.awaiting.discard(branch)
+        answer = self._running.questions.take(asked)
+        self._running.do(branch, Phase.RUNNING)
+        waited = self._running.state.branches[branch]
+        if waited.of_plan:
+            await self.announce(asked, answer)
+        state = self._running.state.branch(branch, path="", question=None, resume=None)
+        if waited.of_plan:
+            self._running.state = self._plan.answered(state, branch, answer)
+        else:
+            self._running.state = state.branch(branch, resumed=Resumed(resume=waited.resume, answer=answer))
+
+    async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
+        """Write a question or its answer into the session; it also gets the history past the point where it is put."""
+        call = AnnounceCall(
+            tenant=self._running.state.prepared.tenant,
+            session=self._running.task.session,
+            memory=self._running.task.memory,
+            question=question,
+            answer=answer,
+        )
+        summary = f"{'answered' if answer else 'asks'}: {question.id}"
+        how = options.of_step(self._running.state.prepared.heartbeat)
+        try:
+            await workflow.execute_activity(Activity.ANNOUNCE, call, summary=summary, **how)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+
+    def _can_roll(self) -> bool:
+        """Whether nothing is on its way but questions: these travel, with the branches that wait for them."""
+        return self._running.branches.can_roll and not self._running.questions.has_untaken
+
+    async def _roll(self) -> None:
+        """Continue as new, unless an answer comes first. The next run sends again what was not accepted in time."""
+        await self._running.outbox.settle(SUBMITS)
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        if self._can_roll():
+            workflow.continue_as_new(self._running.task.changed(inputs={}, carried=self._running.whole))

@@ -1,0 +1,88 @@
+"""A running task as its workflow holds it: its state, its questions, its outbox, and what all of it shows."""
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from perdure.agent.display import details
+    from perdure.agent.questions import Questions
+    from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, progress_of
+    from perdure.errors import InvalidTask
+    from perdure.tasks import Phase, Progress
+    from perdure.temporal.attributes import PHASE, TENANT
+    from workflows.branches import Branches
+    from workflows.outbox import Outbox
+
+
+class RunningTask:
+    """One task.
+
+    Args:
+        task: Its input; its carried state is what earlier runs left.
+    """
+
+    def __init__(self, task: TaskRun | None) -> None:
+        self._input = task
+        self._state = task.carried if task else None
+        self._phase = Phase.PREPARING
+        self.problem = ""
+        self.branches = Branches()
+        self.outbox = Outbox(self._state.learned if self._state else Learned())
+        self.questions = Questions(self._state.answered if self._state else ())
+        for branch in self._state.branches.values() if self._state else ():
+            if branch.question is not None:
+                self.questions.ask(branch.question)
+
+    @property
+    def task(self) -> TaskRun:
+        """The task."""
+        if self._input is None:
+            raise ApplicationError("there is no task", type=InvalidTask.__name__, non_retryable=True)
+        return self._input
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether it has a state."""
+        return self._state is not None
+
+    @property
+    def state(self) -> TaskState:
+        """What is known of it, once it is prepared."""
+        if self._state is None:
+            raise ApplicationError("the task is not prepared yet", type=InvalidTask.__name__, non_retryable=True)
+        return self._state
+
+    @state.setter
+    def state(self, state: TaskState) -> None:
+        self._state = state
+
+    @property
+    def whole(self) -> TaskState | None:
+        """What is known, with what its questions and its outbox know."""
+        if self._state is None:
+            return None
+        live = {"learned": self.outbox.learned, "answered": self.questions.answered[-ANSWERED_KEPT:]}
+        return self._state.changed(**live)
+
+    def progress(self) -> Progress:
+        """Return where it is."""
+        progress = progress_of(self.task, self.whole, self._phase)
+        return progress.changed(questions=self.questions.open, problem=self.problem)
+
+    def do(self, branch: str, phase: Phase) -> None:
+        """Note what a branch does, and show it."""
+        self.branches.do(branch, phase)
+        self.enter(self.branches.phase)
+
+    def enter(self, phase: Phase) -> None:
+        """Enter a phase, and show it."""
+        if phase is not self._phase:
+            self._phase = phase
+            tenant = [TENANT.value_set(self._state.prepared.tenant)] if self._state else []
+            workflow.upsert_search_attributes([PHASE.value_set(phase), *tenant])
+        self.show()
+
+    def show(self) -> None:
+        """Show in the Temporal UI where it is."""
+        recalls = self._state.recalls if self._state else ()
+        workflow.set_current_details(details(self.progress(), recalls, workflow.info().workflow_id))
