@@ -8,7 +8,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.requests import RecallRequest, Reference, RememberRequest
     from perdure.temporal.attributes import TENANT
     from workflows import options
-    from workflows.failures import required
+    from workflows.failures import asked
 
 
 @workflow.defn(name=Workflow.RECALL_MEMORY)
@@ -18,7 +18,7 @@ class RecallMemory:
     @workflow.run
     async def run(self, request: RecallRequest | None = None) -> Reference:
         """Have a worker answer."""
-        request = required(request, InvalidInput("input", "is missing", fix="give a RecallRequest"))
+        request = asked(request, InvalidInput("input", "is missing", fix="give a RecallRequest"))
         reference = await workflow.execute_activity(
             Activity.RECALL_MEMORY, request, result_type=Reference, summary="recall", **options.of_request()
         )
@@ -33,7 +33,7 @@ class RememberItems:
     @workflow.run
     async def run(self, request: RememberRequest | None = None) -> str:
         """Return the job's id; the job is a workflow of its own."""
-        request = required(request, InvalidInput("input", "is missing", fix="give a RememberRequest"))
+        request = asked(request, InvalidInput("input", "is missing", fix="give a RememberRequest"))
         return await workflow.execute_activity(
             Activity.REMEMBER, request, result_type=str, summary="submit", **options.of_request()
         )

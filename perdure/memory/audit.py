@@ -18,6 +18,10 @@ class Audit(Protocol):
         ...
 
 
+_NAMED = 20
+"""Ids that one line of the log names; the journal has them all."""
+
+
 class AuditLog:
     """Writes changes to the process's log."""
 
@@ -26,7 +30,8 @@ class AuditLog:
         _log.info(
             "memory changed",
             tenant=tenant,
-            ids=list(ids),
+            entries=len(ids),
+            ids=list(ids[:_NAMED]),
             operation=operation,
             by=f"{by.kind.value}:{by.id}",
             why=why,

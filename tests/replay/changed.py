@@ -9,11 +9,13 @@ with workflow.unsafe.imports_passed_through():
     from perdure.jobs import Batch, Plan, Receipt
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
+    from perdure.requests import RecallRequest, Reference, RememberRequest
     from perdure.tasks import TaskResult
     from workflows import options
     from workflows.forget_memory import ForgetMemory, ForgetResult, ForgetRun
     from workflows.ingest_memory import IngestMemory
     from workflows.plan_runner import PlanRunner
+    from workflows.requests import RecallMemory, RememberItems
     from workflows.resumable_agent import ResumableAgent
     from workflows.undo_forgetting import UndoForgetting, UndoResult, UndoRun
 
@@ -91,4 +93,24 @@ class Hesitant(UndoForgetting):
         return await super().run(undo)
 
 
-CHANGED = (NoAnnouncement, SecondThought, AnyOrder, Hesitant)
+@workflow.defn(name="RecallMemory")
+class LateRecall(RecallMemory):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, request: RecallRequest | None = None) -> Reference:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
+@workflow.defn(name="RememberItems")
+class LateRemember(RememberItems):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, request: RememberRequest | None = None) -> str:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
+CHANGED = (NoAnnouncement, SecondThought, AnyOrder, Hesitant, LateRecall, LateRemember)

@@ -11,6 +11,7 @@ from temporalio.client import WorkflowHandle
 from activities.jobs import job_id
 from perdure.jobs import Batch
 from perdure.memory.writing.checking import read_batch
+from perdure.requests import RecallRequest, RememberRequest
 from tests.replay.recorder import Recorder
 from workflows.forget_memory import ForgetRun
 from workflows.undo_forgetting import UndoRun
@@ -22,7 +23,7 @@ LONG_AGO = datetime(1999, 1, 1, tzinfo=UTC)
 async def record_jobs_and_sweeps(here: Recorder) -> None:
     """Record them all."""
     async with asyncio.TaskGroup() as group:
-        for runs in (_jobs, _sweeps_of_a_user, _sweep_of_all):
+        for runs in (_jobs, _requests, _sweeps_of_a_user, _sweep_of_all):
             group.create_task(runs(here))
 
 
@@ -44,6 +45,18 @@ async def _jobs(here: Recorder) -> None:
 
     malformed = await here.start("IngestMemory", {"tenant": tenant, "items": "x"})
     await here.keep_failed("ingest_refused", malformed)
+
+
+async def _requests(here: Recorder) -> None:
+    user = f"recorder-{uuid4().hex[:12]}"
+    remembering = await here.start("RememberItems", RememberRequest(user_id=user, key="k", items=(_memory(1),)))
+    await here.client.get_workflow_handle(await remembering.result()).result()
+    await here.keep("remember_items", remembering)
+    recalling = await here.start("RecallMemory", RecallRequest(user_id=user, text="how many windows?"))
+    await recalling.result()
+    await here.keep("recall_memory", recalling)
+    await here.keep_failed("recall_refused", await here.start("RecallMemory", {"user_id": user, "txt": "windows"}))
+    await here.keep_failed("remember_refused", await here.start("RememberItems", {"user_id": user, "itms": []}))
 
 
 async def _sweeps_of_a_user(here: Recorder) -> None:

@@ -262,7 +262,7 @@ async def test_the_sweep_visits_who_has_something_due_and_continues_as_new(
             await receipt_of(here, await submitted(here, batch_of(tenant, old)))
         swept = await here.client.execute_workflow(
             "ForgetMemory",
-            {"now": (long_ago + timedelta(days=1)).isoformat(), "continue_after": 30},
+            {"at": (long_ago + timedelta(days=1)).isoformat(), "continue_after": 30},
             id=uuid4().hex,
             task_queue=here.queue,
         )
