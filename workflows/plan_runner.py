@@ -60,9 +60,9 @@ class PlanRunner:
 
     def _begin(self, action: Action) -> None:
         limit = self._running.task.limits.steps
-        if action.is_step and self._running.state.done + len(self._running.branches) >= limit:
+        if action.is_step and self._running.state.begun >= limit:
             raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
-        self._running.state = self._running.state.branch(action.branch, path=action.path)
+        self._running.state = self._running.state.branch(action.branch, path=action.path, of_plan=False)
         self._running.branches.start(action.branch, self._act(action))
 
     async def _changed(self) -> None:

@@ -78,6 +78,11 @@ class TaskState(Passed):
         return sum(self.ended.values())
 
     @property
+    def begun(self) -> int:
+        """How many steps ended or are on their way; what the plan itself asks is none."""
+        return self.done + sum(bool(branch.path) and not branch.of_plan for branch in self.branches.values())
+
+    @property
     def step(self) -> str:
         """The paths of what is on its way."""
         return ", ".join(branch.path for branch in self.branches.values() if branch.path)

@@ -104,9 +104,11 @@ async def test_what_is_on_its_way_is_cancelled_with_its_task(agents: Bench) -> N
 
 
 async def test_limits_count_what_is_on_its_way(agents: Bench) -> None:
-    inputs = {"ledger": str(agents.ledger())}
+    ledger = agents.ledger()
+    inputs = {"ledger": str(ledger)}
     task = agents.task(agents.skill(SKILL), inputs=inputs, limits={"steps": 3})
     handle = await agents.start(task, "Fan")
     with pytest.raises(WorkflowFailureError, match="failed") as caught:
         await handle.result()
     assert "the task may run 3 steps (limits.steps)" in str(caught.value.cause)
+    assert len(ledger.read_text().splitlines()) <= 3
