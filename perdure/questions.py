@@ -107,6 +107,17 @@ class Subject(Passed):
     deadline: Instant | None = None
     """When the attempt was cut off: nothing happens after it."""
 
+    @property
+    def lines(self) -> list[str]:
+        """What a person should know before answering, a line each."""
+        facts = {
+            "about": f"{self.tool} {self.arguments}".strip(),
+            "attempted at": f"{self.attempted_at:%Y-%m-%d %H:%M:%S %Z}" if self.attempted_at else "",
+            "cut off at": f"{self.deadline:%Y-%m-%d %H:%M:%S %Z}" if self.deadline else "",
+            "idempotency key": self.idempotency_key,
+        }
+        return [f"{name} {fact}" for name, fact in facts.items() if fact]
+
 
 class Question(Passed):
     """A question that a task waits on."""

@@ -27,6 +27,7 @@ from workflows.forget_memory import ForgetResult
 from workflows.undo_forgetting import UndoResult
 
 if TYPE_CHECKING:
+    from worker.doctor import Finding
     from worker.wiring import Reading
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
@@ -216,6 +217,22 @@ class Gateway:
         return await self._execute(Workflow.UNDO_FORGETTING, request, UndoResult, name="undo-forgetting")
 
     # Status
+
+    async def status(self, *, quick: bool = False) -> "list[Finding]":
+        """Return what every check of servers, durability, keys, models and skills finds.
+
+        Args:
+            quick: Only what a container's health depends on: Temporal and a worker.
+        """
+        from worker import doctor  # noqa: PLC0415
+        from worker.wiring import open_services  # noqa: PLC0415
+
+        client = await connected(self._addresses.temporal, lazy=True)
+        async with open_services(self._settings, self._addresses) as services:
+            patient = doctor.Patient(
+                settings=self._settings, addresses=self._addresses, client=client, services=services
+            )
+            return await (doctor.examine_quickly(patient) if quick else doctor.examine(patient))
 
     async def workers(self) -> int:
         """Return how many workers serve the task queue; one that was killed still counts for up to five minutes."""

@@ -1,4 +1,4 @@
-"""What a person reads in the Temporal UI: where a task is, what it recalled and why, what it waits for. No content."""
+"""What a person reads in the Temporal UI: where a task is, what it recalled and why, what it waits for."""
 
 from collections.abc import Iterable
 
@@ -29,8 +29,9 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
 def _question(question: Question, workflow_id: str) -> str:
     example = Answer(question_id=question.id, value=question.choices[0] if question.choices else "…")
     hint = f" ({question.answer.hint})" if question.answer.hint else ""
+    about = "".join(f"- {line}\n" for line in question.about.lines) + "\n" if question.about else ""
     return (
-        f"### Waits for a person\n{question.text}{hint}\n\n"
+        f"### Waits for a person\n{question.text}{hint}\n\n{about}"
         f"Answer with `perdure answer {workflow_id} '{question.id}' VALUE`, "
         f"or send the update `answer` with\n```json\n{example.model_dump_json()}\n```"
     )

@@ -81,7 +81,9 @@ def how_to_answer(workflow_id: str, question: Question) -> str:
     """Word a question together with the command that answers it."""
     hint = f" [{question.answer.hint}]" if question.answer.hint else ""
     # A path has brackets, which shells take for patterns.
-    return f"? {question.text}{hint}\n  {program()} answer {workflow_id} {shlex.quote(question.id)} ANSWER"
+    about = [f"  {line}" for line in (question.about.lines if question.about else [])]
+    command = f"  {program()} answer {workflow_id} {shlex.quote(question.id)} ANSWER"
+    return "\n".join([f"? {question.text}{hint}", *about, command])
 
 
 def show(progress: Progress) -> None:

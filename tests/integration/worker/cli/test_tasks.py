@@ -94,4 +94,4 @@ async def test_a_failed_task_gives_its_result_to_a_script(installed: Installatio
     assert failed.status == 1
     assert f"step lock: PRD100 {task_id}.lock: is not a lock file" in failed.complaint
     result = TaskResult.model_validate_json(failed.out)
-    assert (result.status, result.problem) == ("failed", failed.complaint.removeprefix("error: "))
+    assert (result.status, result.problem) == ("failed", failed.complaint.removeprefix("error: PRD400 "))
