@@ -1,4 +1,4 @@
-"""Perdure's plugin for anybody's Temporal client and worker. It registers nothing there.
+"""``perdure.temporal.Plugin``: for anybody's Temporal client and worker. It registers nothing there.
 
 client = await Client.connect("localhost:7233", plugins=[Plugin()])
 result = await client.execute_workflow("ResumableAgent", task, id=task.workflow_id, task_queue="perdure")

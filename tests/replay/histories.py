@@ -24,7 +24,7 @@ _PLACES = re.compile(r"/(?:home|root|tmp|var|work|Users|private|usr|opt|mnt)/|[A
 
 
 def names(folder: Path = FOLDER) -> list[str]:
-    """Give the names of the histories there are, sorted."""
+    """Return the names of all histories, sorted."""
     return sorted(path.stem for path in folder.glob("*.json"))
 
 
@@ -43,12 +43,12 @@ def write(file: Path, history: WorkflowHistory) -> None:
 
 
 def workflow_type(history: WorkflowHistory) -> str:
-    """Give the name of the workflow whose history it is."""
+    """Return the name of the workflow whose history it is."""
     return history.events[0].workflow_execution_started_event_attributes.workflow_type.name
 
 
 def traces(text: str) -> list[str]:
-    """Give what a history in JSON tells of the machine it was made on, its payloads included."""
+    """Return what a history in JSON reveals of the machine it was made on, its payloads included."""
     found: list[str] = []
     for value in _strings(json.loads(text)):
         for readable in (value, _decoded(value)):
@@ -92,6 +92,6 @@ def _decoded(text: str) -> str:
 
 
 def end_of(history: WorkflowHistory) -> str:
-    """Give in which way a history ends: the kind of its last event."""
+    """Return how a history ends: the kind of its last event."""
     kind = history.events[-1].WhichOneof("attributes") or ""
     return kind.removeprefix("workflow_execution_").removesuffix("_event_attributes")

@@ -35,7 +35,7 @@ class Gate:
         self.reached, self.opened = asyncio.Event(), asyncio.Event()
 
     def before(self, ingest: IngestActivities) -> Callable[[ApplyCall], Any]:
-        """Give the activity with the gate in front of it."""
+        """Return the activity with the gate in front of it."""
 
         @activity.defn(name="apply_ingest")
         @kept_alive
@@ -113,13 +113,13 @@ class Recorder:
 
 
 def rolling(settings: Settings) -> str:
-    """Give the name of the rolling queue."""
+    """Return the name of the rolling queue."""
     return f"{settings.task_queue}-rolling"
 
 
 @asynccontextmanager
 async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any) -> AsyncGenerator[Recorder]:
-    """Give a recorder with two workers: one as it is, and one whose tasks continue as new often.
+    """Yield a recorder with two workers: one as it is, and one whose tasks continue as new often.
 
     Args:
         addresses: The real servers.

@@ -40,7 +40,7 @@ async def test_all_that_is_recorded_happens_with_the_cache_off(servers: Servers,
 
 
 def recorded(folder: Path) -> set[str]:
-    """Give what is recorded; in how many runs is a matter of luck."""
+    """Return what is recorded; in how many runs is a matter of chance."""
     return {re.sub(r"_\d+$", "", name) for name in histories.names(folder)}
 
 

@@ -77,7 +77,7 @@ async def big(size: int) -> str:
 
 @tool(effect="read")
 async def who(call: ToolCall) -> dict[str, Any]:
-    """Tell what a tool knows about its call."""
+    """Return what a tool knows about its call."""
     return call.model_dump(mode="json")
 
 
@@ -99,7 +99,7 @@ async def garbles() -> str:
 
 @tool(effect="once", timeout=2.0)
 async def hesitant(ledger: str) -> int:
-    """Say once that nothing happened, then act."""
+    """Report once that nothing happened, then act."""
     _append(ledger, "try")
     tries = len(_lines(ledger))
     if tries == 1:
@@ -126,7 +126,7 @@ async def dwell(ledger: str, line: str) -> str:
 
 @tool(effect="read", timeout=60.0)
 async def linger(ledger: str) -> str:
-    """Say that it started, and wait to be cancelled."""
+    """Note that it started, and wait to be cancelled."""
     _append(ledger, "started")
     await asyncio.sleep(60)
     return "done"

@@ -1,4 +1,4 @@
-"""Which entries a sweep lets go, and whether that is too many at once. Pure."""
+"""Which entries a sweep forgets, and whether that is too many at once. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from perdure.model import Instant, Model, Passed, Unit
 
 
 class Letting(Passed):
-    """One entry to be let go, small enough for a workflow's history: no content."""
+    """One entry to be forgotten, small enough for a workflow's history: no content."""
 
     id: str
     version: int
@@ -61,7 +61,7 @@ class Guard(Model):
     """So many go in any case: a share of a handful says nothing."""
 
     def objection(self, due: int, stored: int) -> str:
-        """Say why a person has to look first; empty when there is no need."""
+        """Return why a person has to look first; empty: nobody has to."""
         if due <= self.free or due <= stored * self.fraction:
             return ""
         return f"{due} of {stored} entries are due, more than {self.fraction:.0%}"

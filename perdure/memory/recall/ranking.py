@@ -38,7 +38,7 @@ class Scored(Model):
 
 
 def quality_parts(entry: Record | Memory, now: datetime) -> dict[str, float]:
-    """Give how good an entry is in itself, whatever is asked (R31).
+    """Return how good an entry is in itself, whatever is asked (R31).
 
     An entry is as fresh as its last observation; 90 days take all but a tenth of that away.
     """

@@ -111,8 +111,8 @@ def _replaced_already(tenant: str, item: MemoryItem, known: Known) -> str:
     problem = f"it was replaced by {stored.superseded_by}"
     if occurrence_of(tenant, item) in stored.occurrences:
         return problem
-    heir = known.entries.get(stored.superseded_by)
-    if item.supersedes or heir is None or heir.state is State.FORGOTTEN:
+    successor = known.entries.get(stored.superseded_by)
+    if item.supersedes or successor is None or successor.state is State.FORGOTTEN:
         return ""
     return f"{problem} (if it holds again, say in supersedes what it replaces)"
 

@@ -8,7 +8,7 @@ Owns the atomic moves between these states and nothing else; what to do in each 
 
 Deadlines are measured by the clock of Redis. A process compares its own share of that time with a clock that
 also runs while the machine or the process is suspended, so an attempt that slept through its deadline knows it.
-A result is only taken from the present owner: whoever took over may have acted, or asked a person,
+A result is only taken from the present owner: an attempt that took over may have acted, or asked a person,
 so a late result of the previous owner is not taken.
 """
 

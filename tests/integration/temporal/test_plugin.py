@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.worker import Worker
 
 from perdure import AgentTask, TaskResult
-from perdure.temporal.plugin import Plugin
+from perdure.temporal import Plugin
 from tests.conftest import Servers
 from tests.support.foreign import Misfed, Theirs, tomorrow
 

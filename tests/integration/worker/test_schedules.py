@@ -39,7 +39,7 @@ async def described(client: Client) -> ScheduleDescription:
 
 
 def times(found: ScheduleDescription) -> list[tuple[int, int]]:
-    """Give hour and minute of each calendar that the server made of the cron expressions."""
+    """Return hour and minute of each calendar that the server made of the cron expressions."""
     calendars = found.schedule.spec.calendars
     return [(calendar.hour[0].start, calendar.minute[0].start) for calendar in calendars]
 

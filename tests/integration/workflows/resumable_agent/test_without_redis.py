@@ -14,7 +14,7 @@ from tests.support.waiting import until
 
 
 async def refused_before(handle: WorkflowHandle[Any, Any]) -> bool:
-    """Tell whether the once effect was tried and given up at least once."""
+    """Return whether the once effect was tried and given up at least once."""
     pending = (await handle.describe()).raw_description.pending_activities
     return any(one.activity_type.name == "append" and one.attempt >= 2 for one in pending)
 
