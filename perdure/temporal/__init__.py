@@ -9,7 +9,7 @@ __all__ = ["Plugin"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the plugin when it is asked for: Temporal's client takes a second, which ``perdure down`` need not wait."""
+    """Import the plugin when it is asked for: Temporal's client takes a second, and ``perdure down`` needs none."""
     if name == "Plugin":
         from perdure.temporal.plugin import Plugin  # noqa: PLC0415
 
