@@ -256,21 +256,22 @@ class Gateway:
 
     def unserved(self) -> WorkerUnavailable:
         """Return the error that no worker serves the task queue, with the reason where it is known."""
-        home, current = self._settings.home, localservers.state(self._settings)
-        if current and current.worker and current.worker.problem:
-            return WorkerUnavailable(
-                f"the local worker fails again and again, see {home}/logs/worker.log: {current.worker.problem}\n"
-                "To give it other settings: perdure down, then perdure up with them"
-            )
-        return WorkerUnavailable(
-            f"none serves the task queue {self._settings.task_queue!r}: start one with 'perdure worker'"
+        current = localservers.state(self._settings)
+        problem = current.worker.problem if current and current.worker else ""
+        missing = f"none serves the task queue {self._settings.task_queue!r}: start one with 'perdure worker'"
+        return WorkerUnavailable(self._gave_up(problem) if problem else missing)
+
+    def _gave_up(self, problem: str) -> str:
+        return (
+            f"the local worker fails again and again, see {self._settings.home}/logs/worker.log: {problem}\n"
+            "To give it other settings: perdure down, then perdure up with them"
         )
 
     async def local_worker_served(self) -> bool:
         """Wait until the worker next to the local servers serves; False if it does not within a few seconds.
 
         Raises:
-            WorkerUnavailable: It fails again and again; with what it says.
+            ServerNotStarted: It fails again and again; with what it says.
         """
         for _ in range(int(_WORKER_WITHIN / _LOOK_AGAIN)):
             current = localservers.state(self._settings)
@@ -279,7 +280,7 @@ class Gateway:
             if await pollers(await self.client(), self._settings.task_queue, pid=current.worker.pid):
                 return True
             if current.worker.problem:
-                raise self.unserved()
+                raise localservers.ServerNotStarted(self._gave_up(current.worker.problem))
             await asyncio.sleep(_LOOK_AGAIN)
         return False
 

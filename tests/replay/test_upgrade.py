@@ -86,7 +86,7 @@ class Builds:
                 stderr=output,
             )
         self._started.append(process)
-        await until_true(lambda: "worker ready" in log.read_text(encoding="utf-8"))
+        await until_true(lambda: "worker ready" in log.read_text(encoding="utf-8"), 60)
         return process
 
     async def stop(self) -> None:
@@ -156,7 +156,9 @@ async def test_two_builds_serve_the_same_tasks(servers: Servers, tmp_path: Path)
         # Each build in turn goes away in the middle, so that the other has to go on with what it began.
         for place, source in ((0, newer), (1, HERE), (0, HERE)):
             written = sum(len(lines(ledger)) for ledger in ledgers)
-            await until_true(lambda written=written: sum(len(lines(one)) for one in ledgers) >= min(written + 4, 48))
+            await until_true(
+                lambda written=written: sum(len(lines(one)) for one in ledgers) >= min(written + 4, 48), 60
+            )
             running[place].send_signal(signal.SIGTERM)
             assert await running[place].wait() == 0
             running[place] = await workers.start(source)
