@@ -2,6 +2,7 @@
 
 Model       frozen and strict: a field that it does not know is an error
 └── Passed  crosses between builds (through Temporal, say): keeps and ignores fields that it does not know
+    ├── Request what a person asks; sent as it was written
     └── Stored  is kept by a store, with the version of its form
 """
 
@@ -9,7 +10,16 @@ import functools
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    TypeAdapter,
+    model_serializer,
+)
 
 
 class Model(BaseModel):
@@ -33,6 +43,19 @@ class Passed(Model):
     """A value that may come from another build: fields that this one does not know are kept, and go on with it."""
 
     model_config = ConfigDict(extra="allow")
+
+
+class Request(Passed):
+    """What a person asks.
+
+    It travels as it was written, without defaults: its first reader refuses what it does not know, and must not take
+    a newer build's default for a person's mistake.
+    """
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        return {name: value for name, value in fields.items() if name in self.model_fields_set}
 
 
 class Stored(Passed):

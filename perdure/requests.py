@@ -6,7 +6,7 @@ from pydantic import Field, JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane
-from perdure.model import Instant, Name, Passed
+from perdure.model import Instant, Name, Passed, Request
 
 UserId = Annotated[str, Field(min_length=1, max_length=500)]
 """The id by which the caller knows a user; it is kept out of ids, keys and labels."""
@@ -16,7 +16,7 @@ SOMEBODY = Actor(kind=ActorKind.PERSON)
 """A person who did not say who they are."""
 
 
-class RecallRequest(Passed):
+class RecallRequest(Request):
     """A question to memory.
 
     >>> request = RecallRequest(user_id="ada", text="which licence does nodeenv have?")
@@ -33,7 +33,7 @@ class RecallRequest(Passed):
     """The session whose episodes count; empty: none."""
 
 
-class RememberRequest(Passed):
+class RememberRequest(Request):
     """Items to remember; the same key with the same items is the same job again."""
 
     user_id: UserId
@@ -43,7 +43,7 @@ class RememberRequest(Passed):
     by: Actor = SOMEBODY
 
 
-class ForgetRequest(Passed):
+class ForgetRequest(Request):
     """A sweep."""
 
     dry_run: bool = False
@@ -57,7 +57,7 @@ class ForgetRequest(Passed):
     by: Actor = SOMEBODY
 
 
-class UndoRequest(Passed):
+class UndoRequest(Request):
     """The undoing of a sweep."""
 
     run: str = ""

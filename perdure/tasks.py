@@ -9,7 +9,7 @@ from perdure.documents import refuse_unknown, validated
 from perdure.errors import InvalidTask
 from perdure.identity import workflow_id
 from perdure.jobs import Receipt
-from perdure.model import Model, Name, OpenEnum, Passed
+from perdure.model import Name, OpenEnum, Passed, Request
 from perdure.questions import Question
 
 
@@ -33,7 +33,7 @@ class MemoryMode(OpenEnum):
         return self is MemoryMode.ON
 
 
-class Limits(Passed):
+class Limits(Request):
     """Bounds on one task."""
 
     steps: Annotated[int, Field(ge=1, le=100_000)] = 10_000
@@ -42,13 +42,15 @@ class Limits(Passed):
     """How long a question waits for its answer before the task fails."""
 
 
-class AgentTask(Model):
+class AgentTask(Request):
     """A durable task: the input of the ``ResumableAgent`` workflow.
 
     >>> task = AgentTask(task_id="audit-7", user_id="ada", skill="dependency-audit", inputs={"lock": "uv.lock"})
     >>> task.workflow_id
     'task-audit-7-1fd90551848a'
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     task_id: Name
     """The caller's own id. The same id for the same user is the same task."""

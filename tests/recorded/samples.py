@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, JsonValue, TypeAdapter
 import activities
 import perdure
 import workflows
-from perdure.model import Passed, Stored
+from perdure.model import Passed, Request, Stored
 
 FOLDER = Path(__file__).parent / "next" / "samples"
 
@@ -38,9 +38,9 @@ def types_of_builds() -> dict[str, type[BaseModel]]:
     for package in (perdure, activities, workflows):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    found = [*_subclasses(Passed), importlib.import_module("perdure.agent.state").TaskRun]
-    own = [one for one in found if one is not Stored and not one.__module__.startswith("tests.")]
-    return {one.__name__: one for one in own}
+    found = {one for one in _subclasses(Passed) if one not in (Request, Stored)}
+    own = [one for one in found if one.model_config.get("extra") == "allow" and not one.__module__.startswith("tests.")]
+    return {one.__name__: one for one in sorted(own, key=lambda one: one.__name__)}
 
 
 def sample(model: type[BaseModel], *, depth: int = 0) -> dict[str, Any]:

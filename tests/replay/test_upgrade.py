@@ -149,7 +149,7 @@ async def test_two_builds_serve_the_same_tasks(servers: Servers, tmp_path: Path)
         ledgers = [bench.ledger() for _ in range(4)]
         running = [await workers.start(), await workers.start(newer)]
         tasks = [
-            bench.task(bench.skill(LEARNING.format(ledger=ledger, house=f"House {number}")))
+            bench.task(bench.skill(LEARNING.format(ledger=ledger, house=f"House {number}")), limits={"steps": 100})
             for number, ledger in enumerate(ledgers)
         ]
         handles = [await bench.start(task) for task in tasks]
