@@ -103,13 +103,13 @@ class IngestActivities:
                 task_queue=self.task_queue,
                 # A job that was ended from outside kept nobody's promise: it may begin again, and writes nothing twice.
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 task_timeout=TASK_TIMEOUT,
                 search_attributes=tenant_attributes(batch.tenant),
                 static_summary=f"Remember {len(batch.items)} items",
             )
         except WorkflowAlreadyStartedError:
-            # It is done, so nothing else would erase again what it refused.
+            # If it has settled, nothing else would erase again what was journaled just now.
             await self.writer.settled_again(batch.tenant, identifier)
         except RPCError as error:
             raise StoreUnavailable("temporal", error.status.name) from error

@@ -28,7 +28,9 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
     def changed(self, **changes: Any) -> Self:
-        """Return a copy with some fields changed, each checked as it is when the value is made.
+        """Return a copy with some fields changed, each checked against its field's type and bounds.
+
+        Validators of the model as a whole are not run.
 
         Raises:
             TypeError: A name is not a field.

@@ -1,5 +1,6 @@
 """Memory as a process without a worker reads it: by itself if it has the tenant key, otherwise by reference."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ async def open_reader(settings: Settings, addresses: Addresses) -> AsyncGenerato
     Raises:
         TenantKeyMismatch: The data was written under another key.
         EmbeddingMismatch: The collections were made with another model.
+        JournalMismatch: The workers share another journal.
     """
     try:
         key = TenantKey.load(settings.home / "tenant.key")
@@ -31,7 +33,7 @@ async def open_reader(settings: Settings, addresses: Addresses) -> AsyncGenerato
         yield None
         return
     async with open_reading(settings, addresses, key) as reading:
-        await _check(reading)
+        await _check(reading, settings.recall_seconds)
         yield reading
 
 
@@ -60,9 +62,13 @@ async def fetch(addresses: Addresses, reference: Reference) -> RecallResult:
     return RecallResult.model_validate(answer)
 
 
-async def _check(reading: Reading) -> None:
-    """Refuse data of another key or another model; a store that is down leaves the answer degraded."""
-    with contextlib.suppress(StoreUnavailable):
-        await reading.installation.require(reading.tenant_key)
-    with contextlib.suppress(StoreUnavailable):
-        await reading.longterm.open()
+async def _check(reading: Reading, seconds: float) -> None:
+    """Refuse data of another key, model or journal; a store that is down, or too slow, leaves the answer degraded."""
+    for check in (
+        lambda: reading.installation.require(reading.tenant_key),
+        lambda: reading.installation.require_journal(reading.journal),
+        reading.longterm.open,
+    ):
+        with contextlib.suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout(seconds):
+                await check()

@@ -32,19 +32,21 @@ def required(argument: M | None, missing: InvalidInput) -> M:
 
 
 def asked(argument: M | None, missing: InvalidInput) -> M:
-    """Return the input of a workflow that people start: a first run refuses what it does not know.
+    """Return the input of a workflow that people start; what is not carried by a rollover must be known.
 
     Raises:
         ApplicationError: It is missing, or has an unknown field; with the nearest one.
     """
     argument = required(argument, missing)
-    if workflow.info().continued_run_id is None:
-        if getattr(argument, "carried", None) is not None:
+    if getattr(argument, "carried", None) is not None:
+        # Temporal calls a later run of a cron workflow continued too, but only a rollover carries something.
+        if workflow.info().continued_run_id is None:
             raise refused(InvalidInput("carried", "is not a field here"))
-        try:
-            refuse_unknown(argument)
-        except InvalidInput as error:
-            raise refused(error) from None
+        return argument
+    try:
+        refuse_unknown(argument)
+    except InvalidInput as error:
+        raise refused(error) from None
     return argument
 
 

@@ -83,7 +83,7 @@ class Door:
                 that ``deletions`` speaks of are no longer stored.
             epoch: The tenant's epoch when the changes were accepted; None: they are accepted now.
             deletions: Lines of the deletion log that belong to the changes. Those that forget are written before
-                the entries, those that are restored after them.
+                the entries, those that restore or are over after them.
             refused: The items of the operation's batch that change nothing; their text leaves the journal.
 
         Returns:
@@ -97,8 +97,8 @@ class Door:
             StoreUnavailable: Weaviate, Redis or the journal does not answer.
         """
         operation = changes[0].operation if changes else ""
-        forgetting = [line for line in deletions if line.restored_at is None]
-        restoring = [line for line in deletions if line.restored_at is not None]
+        forgetting = [line for line in deletions if line.restored_at is None and not line.purged]
+        restoring = [line for line in deletions if line not in forgetting]
         async with self._leases.hold(tenant) as lease:
             if epoch is not None and epoch < lease.epoch:
                 raise TenantErased("the user's memory was erased after this was accepted")
@@ -106,6 +106,7 @@ class Door:
             stored = await self._longterm.get(tenant, [change.id for change in changes])
             try:
                 pending = _pending(changes, stored)
+                await self._refuse_forgotten(tenant, pending)
                 written = [self._stamped(change) for change in pending]
                 await self._journaled(tenant, lease, pending, written, forgetting)
                 await self._write(tenant, lease, pending, written)
@@ -128,16 +129,25 @@ class Door:
         """
         await self._settle(tenant, operation, {}, refused)
 
-    async def redact_refused(self, tenant: str, job: str) -> None:
-        """Erase from the journal what a job refused, after its batch was accepted once more."""
+    async def redact_settled(self, tenant: str, job: str) -> None:
+        """Erase from the journal the items of a settled job, whose batch was accepted once more: nothing needs them."""
         lines = await self._journal.read(tenant)
-        refused = [line.refused for line in lines if isinstance(line, Settled) and line.operation == job]
-        await self._journal.redact(tenant, job, {item.index for items in refused for item in items})
+        if any(isinstance(line, Settled) and line.operation == job for line in lines):
+            again = {line.index for line in lines if isinstance(line, Accepted) and line.job == job}
+            await self._journal.redact(tenant, job, again)
 
     async def remove(
-        self, tenant: str, expected: Mapping[str, int], *, operation: str, by: Actor, why: str
+        self, tenant: str, expected: Mapping[str, int], *, at: datetime, operation: str, by: Actor, why: str
     ) -> list[str]:
-        """Remove for good what is still at its expected version: from the store first, then from the journal.
+        """Remove for good what is still forgotten at its expected version: from the store first, then from the journal.
+
+        Args:
+            tenant: Whose.
+            expected: The version of each entry when it was chosen.
+            at: The moment up to which their time to be restored has to be over.
+            operation: The id of the purge.
+            by: Who purges.
+            why: The reason.
 
         Returns:
             The ids that are gone now; one that changed since it was read stays.
@@ -148,15 +158,25 @@ class Door:
         """
         async with self._leases.hold(tenant) as lease:
             stored = await self._longterm.get(tenant, list(expected))
-            gone = [
-                identifier
-                for identifier, version in expected.items()
-                if identifier not in stored or stored[identifier].version == version
-            ]
+
+            def is_over(identifier: str, version: int) -> bool:
+                entry = stored.get(identifier)
+                # Versions begin anew with what is observed after a purge, so a late attempt looks at more than them.
+                return entry is None or (
+                    entry.version == version
+                    and entry.state is State.FORGOTTEN
+                    and entry.purge_after is not None
+                    and entry.purge_after <= at
+                )
+
+            gone = [identifier for identifier, version in expected.items() if is_over(identifier, version)]
+            deletions = await self._deletions.of(tenant, gone)
+            # First, so that nobody restores what a crash has left half removed.
+            await self._log(tenant, [line.changed(purged=True) for line in deletions.values()])
             await lease.require(self._margin)
             await self._longterm.delete(tenant, [identifier for identifier in gone if identifier in stored])
             reached(CrashPoint.FORGET_PURGED)
-            deletions = await self._deletions.of(tenant, gone)
+            await lease.require(self._margin)
 
             def observed_anew(line: Accepted) -> bool:
                 deletion = deletions.get(line.id)
@@ -164,7 +184,6 @@ class Door:
                 return deletion is not None and not deletion.covers(occurrence, line.item.occurred_at)
 
             await self._journal.drop(tenant, gone, spared=observed_anew)
-            await self._log(tenant, [line.changed(purged=True) for line in deletions.values()])
         if gone:
             await self._audit.record(tenant, ids=gone, operation=operation, by=by, why=why)
         return gone
@@ -181,6 +200,18 @@ class Door:
             await lease.require(self._margin)
             await self._due.set(tenant, moment)
         await self._journal.compact(tenant, now=datetime.now(UTC))
+
+    async def _refuse_forgotten(self, tenant: str, changes: Sequence[Change]) -> None:
+        """Have new entries planned again that were forgotten, and purged, after they were planned.
+
+        Raises:
+            VersionConflict: One of them was.
+        """
+        new = {change.id: change.entry for change in changes if change.expected == 0}
+        for identifier, deletion in (await self._deletions.of(tenant, list(new))).items():
+            entry = new[identifier]
+            if any(deletion.covers(occurrence, entry.last_seen) for occurrence in entry.occurrences):
+                raise VersionConflict(f"{identifier} was forgotten after it was planned")
 
     def _stamped(self, change: Change) -> Record | Memory:
         stamped = change.entry.stamped(change.expected + 1, change.operation)

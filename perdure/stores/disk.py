@@ -47,7 +47,12 @@ def write(handle: int, content: bytes) -> None:
 
 def replace(path: Path, content: bytes, draft: Path) -> None:
     """Write a whole file under its name at once: after a crash there is the old one, or none, or the new one."""
-    _drafted(draft, content)
+    try:
+        _drafted(draft, content)
+    except OSError:
+        # What a full disk took of it must not stay.
+        draft.unlink(missing_ok=True)
+        raise
     draft.rename(path)
     sync_folder(path.parent)
 

@@ -24,8 +24,8 @@ class Waited(NamedTuple):
     """What waits for one tenant."""
 
     episodes: tuple[Waiting, ...]
-    size: int
-    """The bytes that they take; ``delivered`` compares it with what the file has by then."""
+    file: tuple[int, int] | None
+    """Which file they were in, and its size; ``delivered`` compares it with the one that is there by then."""
 
 
 class Spool:
@@ -68,12 +68,12 @@ class Spool:
             StoreUnavailable: It cannot be read.
         """
         file = self._file(tenant)
-        content = await disk.in_thread("spool", lambda: file.read_bytes() if file.exists() else b"")
+        place, content = await disk.in_thread("spool", lambda: _read(file))
         found: list[Waiting] = []
         for line in content.splitlines():
             with suppress(ValidationError):
                 found.append(Waiting.model_validate_json(line))
-        return Waited(tuple(found), len(content))
+        return Waited(tuple(found), place)
 
     async def delivered(self, tenant: str, waited: Waited) -> None:
         """Remove a tenant's file, unless more was appended since it was read: then all of it is delivered again.
@@ -85,12 +85,24 @@ class Spool:
 
         def remove() -> None:
             with disk.locked(self._folder):
-                if file.exists() and file.stat().st_size == waited.size:
+                if _place(file) == waited.file:
                     file.unlink()
                     disk.sync_folder(self._folder)
 
-        if waited.size:
+        if waited.file:
             await disk.in_thread("spool", remove)
 
     def _file(self, tenant: str) -> Path:
         return self._folder / f"{tenant}{_ENDING}"
+
+
+def _place(file: Path) -> tuple[int, int] | None:
+    if not file.exists():
+        return None
+    status = file.stat()
+    return status.st_ino, status.st_size
+
+
+def _read(file: Path) -> tuple[tuple[int, int] | None, bytes]:
+    place = _place(file)
+    return place, file.read_bytes()[: place[1]] if place else b""

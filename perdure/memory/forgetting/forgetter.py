@@ -120,6 +120,7 @@ class Forgetter:
         gone = await self._door.remove(
             forgetting.tenant,
             {item.id: item.version for item in forgetting.purge},
+            at=forgetting.at,
             operation=f"purge:{run}",
             by=by,
             why="forgotten, and can no longer be undone",
@@ -142,10 +143,12 @@ class Forgetter:
         undoable = [line for line in await self._deletions.all(tenant) if line.run == run and not line.purged]
         restored = sum(line.restored_at == at for line in undoable)
         forgotten = [line for line in undoable if line.restored_at is None]
-        lines = forgotten[:MOST_AT_ONCE]
-        if not lines:
+        chosen = forgotten[:MOST_AT_ONCE]
+        if not chosen:
             return Restored(restored=restored)
-        stored = await self._longterm.get(tenant, [line.id for line in lines])
+        stored = await self._longterm.get(tenant, [line.id for line in chosen])
+        # What is gone cannot be restored: its lines say so from now on.
+        lines = [line.changed(restored_at=at) if line.id in stored else line.changed(purged=True) for line in chosen]
         # Those that are not forgotten any more are restored already; only their lines may be missing.
         changes = [
             Change(
@@ -158,5 +161,5 @@ class Forgetter:
             )
             for entry in stored.values()
         ]
-        await self._door.change(tenant, changes, deletions=[line.changed(restored_at=at) for line in lines])
-        return Restored(restored=restored + len(lines), more=len(forgotten) > len(lines))
+        await self._door.change(tenant, changes, deletions=lines)
+        return Restored(restored=restored + len(stored), more=len(forgotten) > len(chosen))

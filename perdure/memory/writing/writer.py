@@ -1,6 +1,7 @@
 """Plan, apply and confirm a batch on the real stores. Each can be repeated; the decisions are planning's."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import datetime
 
 from perdure.changes import Change, Refusal
@@ -11,6 +12,7 @@ from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, UnusableItem
 from perdure.memory.door import Door
 from perdure.memory.writing.observation import WRITING, applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
+from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.weaviate.store import LongTerm
@@ -47,6 +49,7 @@ class Writer:
         # A twin is written at the version it has in the store, like every other target.
         for found in neighbours.values():
             entries |= {memory.id: memory for memory in found if memory.id not in entries}
+        _require_known(entry.state for entry in entries.values())
         known = Known(entries=entries, deletions=deletions, neighbours=neighbours)
         epoch = await self._door.epoch(batch.tenant) if batch.epoch is None else batch.epoch
         decided = plan(batch, known, policy=self._policy, at=at, epoch=epoch)
@@ -63,8 +66,7 @@ class Writer:
             VersionConflict: What the plan was made from has changed: plan again.
             TenantErased: The user was erased after the batch was accepted.
         """
-        if newer := {item.decision for item in decided.items if not item.decision.known}:
-            raise WorkerUnavailable(f"a newer build decided {', '.join(sorted(newer))}: its workers have to go on")
+        _require_known(item.decision for item in decided.items)
         refused = [
             Refusal(index=item.index, id=item.target, reason=item.reason)
             for item in decided.items
@@ -101,8 +103,8 @@ class Writer:
         await self._door.refuse(batch.tenant, operation, refused)
 
     async def settled_again(self, tenant: str, job: str) -> None:
-        """Erase what a job refused, after its batch was journaled once more."""
-        await self._door.redact_refused(tenant, job)
+        """Erase the items of a settled job, whose batch was journaled once more."""
+        await self._door.redact_settled(tenant, job)
 
     async def confirm(self, batch: Batch, decided: Plan, versions: dict[str, int]) -> tuple[ItemReceipt, ...] | None:
         """Read back what was written, through a query as recall makes it.
@@ -110,6 +112,7 @@ class Writer:
         Returns:
             What became of each item, or None while not all of it can be found yet.
         """
+        _require_known(item.decision for item in decided.items)
         visible = await self._longterm.visible(batch.tenant, sorted(versions))
         if any(visible.get(identifier, 0) < version for identifier, version in versions.items()):
             return None
@@ -156,3 +159,13 @@ class Writer:
                 texts.add(headline_of(record_text(item)))
         ordered = sorted(texts)
         return dict(zip(ordered, await self._embedder.embed(ordered), strict=True))
+
+
+def _require_known(values: Iterable[OpenEnum]) -> None:
+    """Leave a job to the workers of a newer build where it decided, or stored, what this one does not know.
+
+    Raises:
+        WorkerUnavailable: Naming what it is.
+    """
+    if newer := sorted({value.value for value in values if not value.known}):
+        raise WorkerUnavailable(f"a newer build wrote {', '.join(newer)}: its workers have to go on")

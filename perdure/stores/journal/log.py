@@ -3,10 +3,11 @@
 import re
 import secrets
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.stores import disk
 from perdure.stores.journal import folding
 from perdure.stores.journal.files import Files
@@ -40,7 +41,9 @@ class Journal:
         if lines:
             rotated = await disk.in_thread("journal", lambda: self._of(tenant).append(encode(lines)))
             if rotated:
-                await self.compact(tenant, now=datetime.now(UTC))
+                # The lines are kept, whether or not there is room to compact the others.
+                with suppress(StoreUnavailable):
+                    await self.compact(tenant, now=datetime.now(UTC))
 
     async def read(self, tenant: str) -> list[Line]:
         """Return all lines of a tenant that this build understands, oldest first."""
@@ -87,13 +90,17 @@ class Journal:
 
         await disk.in_thread("journal", lambda: self._of(tenant).compact(needed))
 
+    def known_id(self) -> str | None:
+        """Return the folder's id; None where there is none yet."""
+        path = self.folder / _ID
+        return path.read_text().strip() if path.exists() else None
+
     def _of(self, tenant: str) -> Files:
         if not _TENANT.fullmatch(tenant):
             raise InvalidInput("tenant", "is not a tenant's name")
         return Files(self.folder / tenant, self._rotate_at)
 
     def _id(self) -> str:
-        path = self.folder / _ID
-        if not path.exists():
-            disk.create_once(path, secrets.token_hex(8).encode())
-        return path.read_text().strip()
+        if self.known_id() is None:
+            disk.create_once(self.folder / _ID, secrets.token_hex(8).encode())
+        return self.known_id() or ""

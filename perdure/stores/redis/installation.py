@@ -1,5 +1,7 @@
 """What an installation is known by in its stores: its tenant key's fingerprint, and its journal's id."""
 
+import asyncio
+
 from redis.asyncio import Redis
 
 from perdure.errors import JournalMismatch
@@ -44,6 +46,17 @@ class Installation:
         found = await journal.id()
         shared = await self._first(keys.JOURNAL, found)
         if shared != found:
+            raise JournalMismatch(shared, found, str(journal.folder))
+
+    async def require_journal(self, journal: Journal) -> None:
+        """Check that a journal is the one that all workers share, as far as both have an id; makes none.
+
+        Raises:
+            JournalMismatch: They share another one.
+            StoreUnavailable: Redis does not answer.
+        """
+        shared, found = await ask(self._redis, "GET", keys.JOURNAL), await asyncio.to_thread(journal.known_id)
+        if shared and found and shared != found:
             raise JournalMismatch(shared, found, str(journal.folder))
 
     async def _first(self, key: str, value: str) -> str:

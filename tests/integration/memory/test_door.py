@@ -242,13 +242,15 @@ async def test_a_purge_that_a_crash_cut_off_is_ended_by_its_retry(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by = Actor(kind=ActorKind.SCHEDULE)
-    await stores.door.change(tenant, [await change(stores, 1, by, "first")])
+    gone = believed(1).forgotten("too old", NOW)
+    first = await change(stores, 1, by, "first")
+    await stores.door.change(tenant, [dataclasses.replace(first, entry=gone)])
 
     async def crash(self: Journal, *_: object, **__: object) -> None:
         raise StoreUnavailable("journal", "the process died")
 
     async def purge() -> list[str]:
-        return await stores.door.remove(tenant, {"mem_1": 1}, operation="purge", by=by, why="too old")
+        return await stores.door.remove(tenant, {"mem_1": 1}, at=NOW, operation="purge", by=by, why="too old")
 
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "drop", crash)

@@ -294,6 +294,31 @@ async def test_a_sweep_of_many_plans_says_beforehand_what_it_does_and_can_be_und
         assert await here.services.longterm.count(tenant) == 15
 
 
+async def test_a_mistyped_dry_run_is_refused_by_every_run_of_a_cron_too(servers: Servers, tmp_path: Path) -> None:
+    async with deployment(servers, tmp_path) as here:
+        handle = await here.client.start_workflow(
+            "ForgetMemory",
+            {"dry-run": True, "user_id": "nobody"},
+            id=uuid4().hex,
+            task_queue=here.queue,
+            cron_schedule="@every 1s",
+        )
+
+        async def failed() -> set[str]:
+            runs = here.client.list_workflows(f"WorkflowId = '{handle.id}' AND ExecutionStatus = 'Failed'")
+            return {run.run_id async for run in runs}
+
+        async def completed() -> int:
+            runs = here.client.list_workflows(f"WorkflowId = '{handle.id}' AND ExecutionStatus = 'Completed'")
+            return len([run async for run in runs])
+
+        try:
+            await until(failed, lambda runs: len(runs) >= 2, 30)
+            assert await completed() == 0
+        finally:
+            await here.client.get_workflow_handle(handle.id).terminate()
+
+
 async def test_undoing_what_never_was_is_refused(servers: Servers, tmp_path: Path) -> None:
     async with deployment(servers, tmp_path) as here:
         with pytest.raises(WorkflowFailureError) as failure:

@@ -41,3 +41,15 @@ async def test_half_a_line_spoils_no_other(tmp_path: Path) -> None:
         file.write(b'{"session"')
     await spool.append("t_1", "s", episode("two"))
     assert [line.episode.id for line in (await spool.read("t_1")).episodes] == ["one", "two"]
+
+
+async def test_a_file_that_was_made_anew_is_not_taken_for_the_one_that_was_delivered(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    await spool.append("t_1", "s", episode("one"))
+    first, second = await spool.read("t_1"), await spool.read("t_1")
+    # Kept open, so that the file system cannot give its number to the new one.
+    with (tmp_path / "t_1.jsonl").open():
+        await spool.delivered("t_1", second)
+        await spool.append("t_1", "s", episode("two"))
+        await spool.delivered("t_1", first)
+    assert [line.episode.id for line in (await spool.read("t_1")).episodes] == ["two"]

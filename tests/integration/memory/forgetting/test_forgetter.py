@@ -167,11 +167,14 @@ async def test_undoing_goes_on_where_the_store_lost_an_entry(stores: Stores, ten
     for gone, left in ((lost, [kept]), (kept, [])):
         await stores.longterm.delete(tenant, [gone])
         at = NOW + timedelta(days=3)
-        assert (await stores.forgetter.restore(tenant, run="run-1", at=at, by=PERSON)).restored == 2
+        undone = await stores.forgetter.restore(tenant, run="run-1", at=at, by=PERSON)
+        assert (undone.restored, undone.more) == (len(left), False)
         assert list(await stores.longterm.get(tenant, [lost, kept])) == left
-        lines = (await stores.deletions.of(tenant, [lost, kept])).values()
-        assert all(line.restored_at for line in lines)
-        await stores.deletions.write(tenant, [line.changed(restored_at=None) for line in lines])
+        lines = await stores.deletions.of(tenant, [lost, kept])
+        assert [identifier for identifier, line in lines.items() if line.restored_at] == left
+        assert all(line.purged for identifier, line in lines.items() if identifier not in left)
+        again = [line.changed(restored_at=None, purged=False) for line in lines.values()]
+        await stores.deletions.write(tenant, again)
 
 
 async def test_forgetting_and_undoing_name_who_and_why(stores: Stores, tenant: str) -> None:
