@@ -16,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import EmbeddingMismatch, InvalidInput, JobFailed, StillRunning, StoreUnavailable, TenantErased
 from perdure.identity import digest
-from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
+from perdure.jobs import Batch, ItemReceipt, Receipt, WritePlan
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
@@ -54,7 +54,7 @@ class ApplyCall(Passed):
     """The input of ``apply_ingest``."""
 
     batch: Batch
-    plan: Plan
+    plan: WritePlan
     operation: str
 
 
@@ -62,7 +62,7 @@ class ConfirmCall(Passed):
     """The input of ``confirm_ingest``."""
 
     batch: Batch
-    plan: Plan
+    plan: WritePlan
     versions: dict[str, int]
 
 
@@ -143,7 +143,7 @@ class IngestActivities:
 
     @activity.defn(name=Activity.PLAN_INGEST)
     @kept_alive
-    async def plan(self, request: PlanCall) -> Plan:
+    async def plan(self, request: PlanCall) -> WritePlan:
         """Decide on each item."""
         with _accepted():
             return await self.writer.plan(request.batch, at=request.at)

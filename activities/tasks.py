@@ -3,8 +3,8 @@
 from temporalio import activity
 
 from perdure.agent.steps.calls import EvaluateCall, Evaluated, PrepareCall, PreparedTask, ToolShape
-from perdure.agent.steps.checking import check_skill, checked_inputs
 from perdure.agent.steps.runner import StepRunner
+from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.documents import validated
 from perdure.errors import InvalidTask

@@ -6,7 +6,7 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from activities.jobs import ApplyCall, ConfirmCall, IngestActivities, PlanCall
     from perdure.errors import InvalidInput
-    from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, Receipt
+    from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
     from perdure.names import Workflow
     from workflows import options
     from workflows.failures import is_conflict, is_erased, problem_of, required
@@ -48,7 +48,7 @@ class IngestMemory:
         """Where the job is: planning, applying, confirming or done."""
         return self._stage
 
-    async def _plan(self, batch: Batch) -> Plan:
+    async def _plan(self, batch: Batch) -> WritePlan:
         self._plans += 1
         self._show(batch, "planning")
         return await workflow.execute_activity_method(
@@ -58,7 +58,7 @@ class IngestMemory:
             summary=f"Decide on {len(batch.items)} items",
         )
 
-    async def _apply(self, batch: Batch, plan: Plan, operation: str) -> dict[str, int]:
+    async def _apply(self, batch: Batch, plan: WritePlan, operation: str) -> dict[str, int]:
         self._show(batch, "applying")
         return await workflow.execute_activity_method(
             IngestActivities.apply,
@@ -67,7 +67,7 @@ class IngestMemory:
             summary=f"Write {len(plan.expected)} entries",
         )
 
-    async def _confirm(self, batch: Batch, plan: Plan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
+    async def _confirm(self, batch: Batch, plan: WritePlan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
         self._show(batch, "confirming")
         return await workflow.execute_activity_method(
             IngestActivities.confirm,
