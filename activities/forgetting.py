@@ -15,7 +15,6 @@ from perdure.names import Activity
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.tenant_key import TenantKey
-from perdure.temporal.heartbeats import kept_alive
 
 
 class DueCall(Passed):
@@ -82,43 +81,36 @@ class ForgettingActivities:
     tenant_key: TenantKey
 
     @activity.defn(name=Activity.TENANT_OF)
-    @kept_alive
     async def tenant_of(self, user_id: str) -> str:
         """Return a user's tenant, which only a worker can: it has the key."""
         return self.tenant_key.tenant_of(user_id)
 
     @activity.defn(name=Activity.DUE_TENANTS)
-    @kept_alive
     async def due_tenants(self, request: DueCall) -> list[str]:
         """Return the next tenants with something due."""
         return await self.due.tenants(now=request.now, after=request.after, limit=request.limit)
 
     @activity.defn(name=Activity.SELECT_FORGETTING)
-    @kept_alive
     async def select(self, request: SelectCall) -> Forgetting:
         """Choose what is forgotten of one tenant; changes nothing."""
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name=Activity.TOMBSTONE)
-    @kept_alive
     async def tombstone(self, request: ForgetCall) -> int:
         """Forget what was chosen, undoably; return how many."""
         return await self.forgetter.tombstone(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name=Activity.PURGE)
-    @kept_alive
     async def purge(self, request: ForgetCall) -> int:
         """Remove for good what was forgotten long enough ago; return how many."""
         return await self.forgetter.purge(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name=Activity.FINISH_FORGETTING)
-    @kept_alive
     async def finish(self, tenant: str) -> None:
         """Set the tenant's next due date."""
         await self.forgetter.finish(tenant)
 
     @activity.defn(name=Activity.FIND_UNDO)
-    @kept_alive
     async def find_undo(self, undo: FindUndoCall) -> Undoable:
         """Find which run is undone, and for which tenants next."""
         if not undo.user_id:
@@ -134,7 +126,6 @@ class ForgettingActivities:
         return Undoable(run=run, tenants=(tenant,))
 
     @activity.defn(name=Activity.RESTORE)
-    @kept_alive
     async def restore(self, request: RestoreCall) -> Restored:
         """Undo what a run forgot of one tenant, as much as one call takes."""
         return await self.forgetter.restore(request.tenant, run=request.run, at=request.now, by=request.by)

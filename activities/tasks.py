@@ -12,7 +12,6 @@ from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import ToolStep
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask
-from perdure.temporal.heartbeats import beating, kept_alive
 from perdure.tools import Toolbox
 
 
@@ -46,7 +45,6 @@ class TaskActivities:
         self._continue_after = continue_after
 
     @activity.defn
-    @kept_alive
     async def prepare_task(self, request: PrepareCall) -> PreparedTask:
         """Check a task and pin it to its skill as it is now.
 
@@ -82,5 +80,4 @@ class EvaluationActivities:
     @activity.defn
     async def evaluate_task(self, call: EvaluateCall) -> Evaluated:
         """Evaluate a skill's ``output`` and ``expect``."""
-        async with beating():
-            return await self._runner.evaluate(call)
+        return await self._runner.evaluate(call)
