@@ -5,7 +5,6 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.jobs import ApplyCall, ConfirmCall, IngestActivities, PlanCall
-    from perdure.errors import InvalidInput
     from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
     from perdure.names import Workflow
     from workflows import options
@@ -24,7 +23,7 @@ class IngestMemory:
     @workflow.run
     async def run(self, batch: Batch | None = None) -> Receipt:
         """Run the job; its id is the operation's id, so that nothing is written twice."""
-        batch = required(batch, InvalidInput("input", "is missing", fix="give a Batch"))
+        batch = required(batch, "give a Batch")
         operation = workflow.info().workflow_id
         while True:
             plan = await self._plan(batch)
@@ -51,30 +50,18 @@ class IngestMemory:
     async def _plan(self, batch: Batch) -> WritePlan:
         self._plans += 1
         self._show(batch, "planning")
-        return await workflow.execute_activity_method(
-            IngestActivities.plan,
-            PlanCall(batch=batch, at=workflow.now()),
-            **options.of_change(),
-            summary=f"Decide on {len(batch.items)} items",
-        )
+        call = PlanCall(batch=batch, at=workflow.now())
+        return await options.change(IngestActivities.plan, call, f"Decide on {len(batch.items)} items")
 
     async def _apply(self, batch: Batch, plan: WritePlan, operation: str) -> dict[str, int]:
         self._show(batch, "applying")
-        return await workflow.execute_activity_method(
-            IngestActivities.apply,
-            ApplyCall(batch=batch, plan=plan, operation=operation),
-            **options.of_change(),
-            summary=f"Write {len(plan.expected)} entries",
-        )
+        call = ApplyCall(batch=batch, plan=plan, operation=operation)
+        return await options.change(IngestActivities.apply, call, f"Write {len(plan.expected)} entries")
 
     async def _confirm(self, batch: Batch, plan: WritePlan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
         self._show(batch, "confirming")
-        return await workflow.execute_activity_method(
-            IngestActivities.confirm,
-            ConfirmCall(batch=batch, plan=plan, versions=versions),
-            **options.of_change(),
-            summary=f"Read back {len(versions)} entries",
-        )
+        call = ConfirmCall(batch=batch, plan=plan, versions=versions)
+        return await options.change(IngestActivities.confirm, call, f"Read back {len(versions)} entries")
 
     def _show(self, batch: Batch, stage: str) -> None:
         self._stage = stage

@@ -48,9 +48,7 @@ class PlanRunner:
                 case Finish():
                     return move
                 case Ask(branch=name, question=question):
-                    self._running.state = self._running.state.branch(
-                        name, path=question.id, question=question, of_plan=True
-                    )
+                    self._running.update(name, path=question.id, question=question, of_plan=True)
                     self._running.branches.start(name, self._ask(name, question))
                 case Act(actions=actions):
                     for action in actions:
@@ -62,7 +60,7 @@ class PlanRunner:
         limit = self._running.task.limits.steps
         if action.is_step and self._running.state.begun >= limit:
             raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
-        self._running.state = self._running.state.branch(action.branch, path=action.path, of_plan=False)
+        self._running.update(action.branch, path=action.path, of_plan=False)
         self._running.branches.start(action.branch, self._act(action))
 
     async def _changed(self) -> None:
@@ -83,30 +81,21 @@ class PlanRunner:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            self._running.state = self._plan.failed(
-                self._running.state.branch(action.branch, path=""), action.branch, problem_of(error)
-            )
+            self._running.update(action.branch, path="")
+            self._running.state = self._plan.failed(self._running.state, action.branch, problem_of(error))
             return
         if isinstance(outcome, Ended):
             state = self._running.state.branch(action.branch, path="", resumed=None).recalling(outcome)
             self._running.state = self._plan.ended(state, action.branch, outcome)
         else:
-            self._running.state = self._running.state.branch(
-                action.branch, question=outcome.question, of_plan=False, resume=outcome.resume
-            )
+            self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
             await self._ask(action.branch, outcome.question)
 
     async def _execute(self, action: Action) -> Ended | Asks:
         heartbeat = self._running.state.prepared.heartbeat
         how = options.of_tool(action.tool, heartbeat) if action.tool else options.of_step(heartbeat)
-        outcome: Ended | Asks = await workflow.execute_activity(
-            action.activity,
-            action.call,
-            result_type=cast("type[Ended]", StepOutcome),
-            summary=action.summary or action.path,
-            **how,
-        )
-        return outcome
+        summary, kind = action.summary or action.path, cast("type[Ended | Asks]", StepOutcome)
+        return await workflow.execute_activity(action.activity, action.call, result_type=kind, summary=summary, **how)
 
     async def _remember(self, action: Action, outcome: Ended) -> None:
         """Take up what a step has to remember; wait for it only where the step says that it is critical."""
@@ -123,7 +112,7 @@ class PlanRunner:
         asked = self._running.questions.named(question, workflow.now())
         self._running.do(branch, Phase.WAITING)
         await self.announce(asked)
-        self._running.state = self._running.state.branch(branch, question=asked)
+        self._running.update(branch, question=asked)
         await self._wait(branch, asked, asked_before=False)
 
     async def _wait(self, branch: str, asked: Question, *, asked_before: bool) -> None:
@@ -158,11 +147,11 @@ class PlanRunner:
         waited = self._running.state.branches[branch]
         if waited.of_plan:
             await self.announce(asked, answer)
-        state = self._running.state.branch(branch, path="", question=None, resume=None)
+        self._running.update(branch, path="", question=None, resume=None)
         if waited.of_plan:
-            self._running.state = self._plan.answered(state, branch, answer)
+            self._running.state = self._plan.answered(self._running.state, branch, answer)
         else:
-            self._running.state = state.branch(branch, resumed=Resumed(resume=waited.resume, answer=answer))
+            self._running.update(branch, resumed=Resumed(resume=waited.resume, answer=answer))
 
     async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         """Write a question or its answer into the session; it also gets the history past the point where it is put."""

@@ -56,15 +56,11 @@ class UndoForgetting:
     @workflow.run
     async def run(self, undo: UndoRun | None = None) -> UndoResult:
         """Undo a run for each tenant that it touched."""
-        undo = asked(undo, InvalidInput("input", "is missing", fix="give an UndoRequest"))
+        undo = asked(undo, "give an UndoRequest")
         run, after = (undo.carried.run, undo.carried.after) if undo.carried else (undo.run, "")
         while True:
-            found = await workflow.execute_activity_method(
-                ForgettingActivities.find_undo,
-                FindUndoCall(run=run, user_id=undo.user_id, after=after),
-                **options.of_change(),
-                summary="Find what was forgotten",
-            )
+            call = FindUndoCall(run=run, user_id=undo.user_id, after=after)
+            found = await options.change(ForgettingActivities.find_undo, call, "Find what was forgotten")
             if not found.tenants:
                 break
             run = found.run
@@ -82,14 +78,10 @@ class UndoForgetting:
 
     async def _restore(self, tenant: str, run: str, by: Actor) -> None:
         before, more = self._restored, True
+        call = RestoreCall(tenant=tenant, run=run, now=self._now, by=by)
         while more:
             try:
-                restored = await workflow.execute_activity_method(
-                    ForgettingActivities.restore,
-                    RestoreCall(tenant=tenant, run=run, now=self._now, by=by),
-                    **options.of_change(),
-                    summary="Restore what was forgotten",
-                )
+                restored = await options.change(ForgettingActivities.restore, call, "Restore what was forgotten")
             except ActivityError as error:
                 if not is_conflict(error):
                     raise

@@ -74,7 +74,7 @@ class AnyOrder(ForgetMemory):
         counts: dict[str, int] = {}
         for name in {"tombstone", "purge"}:  # noqa: PLC0208  the mistake that is made here
             counts[name] = await workflow.execute_activity(
-                name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=int, **options.of_change()
+                name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=int, **options.of_ingest()
             )
         return counts["tombstone"], counts["purge"]
 
