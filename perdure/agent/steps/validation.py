@@ -7,21 +7,16 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from perdure.agent.steps.calls import Path
 from perdure.documents import nearest
-from perdure.errors import InvalidArguments, InvalidExpression, InvalidInput, InvalidSkill, InvalidTask
-from perdure.expressions.evaluation import references, split
-from perdure.expressions.syntax import Path as Reference
-from perdure.skills.shape import ForEach, InputSpec, InputType, RecallStep, Skill, Step, ToolStep
-from perdure.tools import Tool, Toolbox
+from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill, InvalidTask
+from perdure.expressions.evaluation import expressions, references
+from perdure.skills.shape import ForEach, InputSpec, InputType, RecallStep, Skill, Step, ToolStep, templates_of
+from perdure.tools import Toolbox
 
 _TASK = frozenset({"id", "date", "agent"})
 _TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
 _RECALL_PARTS = frozenset({"items", "records", "context", "status"})
 _BLOCK_PARTS = frozenset({"status", "count", "done", "skipped", "failed"})
-_OWN = {
-    "expect": frozenset({"output", "answer"}),
-    "ask": frozenset({"output"}),
-    "remember": frozenset({"output", "answer"}),
-}
+_OWN = {"expect": ("output", "answer"), "ask": ("output",), "remember": ("output", "answer")}
 """Which fields of a tool step know its own result."""
 
 _json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
@@ -94,91 +89,69 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
         if spec.default is not None and not _fits(spec, spec.default):
             problem = f"is a {type(spec.default).__name__}"
             raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give a {spec.type}")
-    reads: dict[str, tuple[Path, ...]] = {}
-    before = _check_steps(
-        skill, skill.steps, path="steps", before={}, elements=frozenset(), toolbox=toolbox, reads=reads
-    )
-    ending = {
-        _checked(reference, field, skill, before, frozenset())
-        for field, value in (("output", skill.output), ("expect", skill.expect))
-        for reference in references(value, field)
-        if not (field == "expect" and reference[0] == "output")
-    }
-    reads[""] = tuple(sorted(ending))
-    return reads
+    check = _Check(skill, toolbox)
+    before = check.steps(skill.steps, "steps", {}, frozenset())
+    output = [("output", reference) for reference in references(skill.output, "output")]
+    expect = [("expect", reference) for reference in references(skill.expect, "expect") if reference[0] != "output"]
+    ending = {check.resolved(reference, field, before, frozenset()) for field, reference in (*output, *expect)}
+    return {**check.reads, "": tuple(sorted(ending))}
 
 
-def _check_steps(
-    skill: Skill,
-    steps: Sequence[Step],
-    *,
-    path: str,
-    before: Mapping[str, Step],
-    elements: frozenset[str],
-    toolbox: Toolbox,
-    reads: dict[str, tuple[Path, ...]],
-) -> dict[str, Step]:
-    """Check steps in order, each against those before it; what is inside a block cannot be read from outside."""
-    known = dict(before)
-    for index, step in enumerate(steps):
-        here = f"{path}[{index}]"
-        if isinstance(step, ToolStep):
-            _check_tool(step, here, toolbox)
-        reads[step.id] = tuple(sorted(_references_of(step, here, skill, known, elements)))
-        if isinstance(step, ForEach):
-            _check_steps(
-                skill,
-                step.steps,
-                path=f"{here}.steps",
-                before=known,
-                elements=elements | {step.element},
-                toolbox=toolbox,
-                reads=reads,
-            )
-        known[step.id] = step
-    return known
+class _Check:
+    """The check of one skill, which gathers what each of its steps reads."""
 
+    def __init__(self, skill: Skill, toolbox: Toolbox) -> None:
+        self._skill = skill
+        self._toolbox = toolbox
+        self.reads: dict[str, tuple[Path, ...]] = {}
 
-def _references_of(
-    step: Step, path: str, skill: Skill, known: Mapping[str, Step], elements: frozenset[str]
-) -> set[Path]:
-    content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "tool", "answer"})
-    return {
-        _checked(reference, f"{path}.{name}", skill, known, elements)
-        for name, value in content.items()
-        for reference in references(value, f"{path}.{name}")
-        if reference[0] not in _OWN.get(name, frozenset[str]()) or not isinstance(step, ToolStep)
-    }
+    def steps(
+        self, steps: Sequence[Step], path: str, before: Mapping[str, Step], elements: Set[str]
+    ) -> dict[str, Step]:
+        """Check steps in order, each against those before it; what is inside a block cannot be read from outside."""
+        known = dict(before)
+        for index, step in enumerate(steps):
+            here = f"{path}[{index}]"
+            if isinstance(step, ToolStep):
+                _check_tool(step, here, self._toolbox)
+            self.reads[step.id] = tuple(sorted(self._read_by(step, here, known, elements)))
+            if isinstance(step, ForEach):
+                self.steps(step.steps, f"{here}.steps", known, elements | {step.element})
+            known[step.id] = step
+        return known
 
+    def _read_by(self, step: Step, path: str, known: Mapping[str, Step], elements: Set[str]) -> set[Path]:
+        return {
+            self.resolved(reference, f"{path}.{name}", known, elements)
+            for name, value in templates_of(step).items()
+            for reference in references(value, f"{path}.{name}")
+            if reference[0] not in _OWN.get(name, ()) or not isinstance(step, ToolStep)
+        }
 
-def _checked(reference: Reference, field: str, skill: Skill, before: Mapping[str, Step], elements: Set[str]) -> Path:
-    """Check that a reference resolves, and truncate it to the part that the plan passes on."""
-    root, *rest = reference
-    match root:
-        case "inputs":
-            if not rest:
-                raise InvalidExpression(field, "names all inputs at once", fix="name one: inputs.name")
-            _known(rest[0], skill.inputs, field, "input")
-            return ("inputs", rest[0])
-        case "task":
-            if rest:
-                _known(rest[0], _TASK, field, "field of task")
-            return ("task",)
-        case "steps":
-            if not rest:
-                raise InvalidExpression(field, "names all steps at once", fix="name one: steps.id")
-            _known(rest[0], before, field, "step before this one")
-            parts = parts_of(before[rest[0]])
-            if len(rest) < 2:
-                raise InvalidExpression(field, f"names steps.{rest[0]} as a whole", fix=nearest("", parts))
-            _known(rest[1], parts, field, f"part of steps.{rest[0]}")
-            return ("steps", rest[0], rest[1])
-        case "index" if elements:
-            return ("index",)
-        case _:
-            known = {"inputs", "steps", "task", *elements} | ({"index"} if elements else set[str]())
-            _known(root, known, field, "name")
-            return (root,)
+    def resolved(self, reference: Path, field: str, before: Mapping[str, Step], elements: Set[str]) -> Path:
+        """Check that a reference resolves, and truncate it to the part that the plan passes on."""
+        root, *rest = reference
+        match root:
+            case "inputs" | "steps" if not rest:
+                one = "inputs.name" if root == "inputs" else "steps.id"
+                raise InvalidExpression(field, f"names all {root} at once", fix=f"name one: {one}")
+            case "inputs":
+                _known(rest[0], self._skill.inputs, field, "input")
+                return ("inputs", rest[0])
+            case "task":
+                for name in rest[:1]:
+                    _known(name, _TASK, field, "field of task")
+                return ("task",)
+            case "steps":
+                _known(rest[0], before, field, "step before this one")
+                parts = parts_of(before[rest[0]])
+                if len(rest) < 2:
+                    raise InvalidExpression(field, f"names steps.{rest[0]} as a whole", fix=nearest("", parts))
+                _known(rest[1], parts, field, f"part of steps.{rest[0]}")
+                return ("steps", rest[0], rest[1])
+            case _:
+                _known(root, {"inputs", "steps", "task", *elements, *(["index"] if elements else [])}, field, "name")
+                return (root,)
 
 
 def _known(name: str, known: Mapping[str, Any] | Set[str], field: str, what: str) -> None:
@@ -187,10 +160,7 @@ def _known(name: str, known: Mapping[str, Any] | Set[str], field: str, what: str
 
 
 def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
-    try:
-        tool = toolbox.get(step.tool, f"{path}.tool")
-    except InvalidInput as problem:
-        raise InvalidSkill(problem.field, problem.problem, fix=problem.fix) from None
+    tool = toolbox.get(step.tool, f"{path}.tool", InvalidSkill)
     for name in step.args:
         if name not in tool.parameters:
             problem = f"tool {tool.name!r} takes no such argument"
@@ -198,22 +168,6 @@ def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
     for name, required in tool.parameters.items():
         if required and name not in step.args:
             raise InvalidArguments(f"{path}.args.{name}", f"tool {tool.name!r} needs it")
-    _check_literals(tool, step, path)
-
-
-def _check_literals(tool: Tool[..., Any], step: ToolStep, path: str) -> None:
-    """Check the arguments that hold no expression by themselves; the others are checked when they are known."""
-    literal = {name: value for name, value in step.args.items() if _is_literal(value, f"{path}.args.{name}")}
+    # What holds an expression is checked when its value is known.
+    literal = {name: value for name, value in step.args.items() if not any(expressions(value, f"{path}.args.{name}"))}
     tool.validate(literal, f"{path}.args", partial=True)
-
-
-def _is_literal(value: JsonValue, field: str) -> bool:
-    match value:
-        case str():
-            return all(isinstance(part, str) for part in split(value, field))
-        case list():
-            return all(_is_literal(item, field) for item in value)
-        case dict():
-            return all(_is_literal(item, field) for item in value.values())
-        case _:
-            return True
