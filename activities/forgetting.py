@@ -1,9 +1,7 @@
 """Forgetting as activities: each a step of one tenant's sweep that can be repeated."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from pydantic import Field
 from temporalio import activity
 
 from perdure.changes import Actor
@@ -16,6 +14,9 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.tenant_key import TenantKey
 
+PAGE = 100
+"""Tenants that are looked up at a time."""
+
 
 class DueCall(Passed):
     """The input of ``due_tenants``."""
@@ -23,7 +24,6 @@ class DueCall(Passed):
     now: Instant
     after: str = ""
     """The cursor: the last tenant that was handled."""
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
 class SelectCall(Passed):
@@ -51,7 +51,6 @@ class FindUndoCall(Passed):
     """Undo it for this user only."""
     after: str = ""
     """The cursor: the last tenant that was handled."""
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
 class RestoreCall(Passed):
@@ -88,7 +87,7 @@ class ForgettingActivities:
     @activity.defn(name=Activity.DUE_TENANTS)
     async def due_tenants(self, request: DueCall) -> list[str]:
         """Return the next tenants with something due."""
-        return await self.due.tenants(now=request.now, after=request.after, limit=request.limit)
+        return await self.due.tenants(now=request.now, after=request.after, limit=PAGE)
 
     @activity.defn(name=Activity.SELECT_FORGETTING)
     async def select(self, request: SelectCall) -> Forgetting:
@@ -114,7 +113,7 @@ class ForgettingActivities:
     async def find_undo(self, undo: FindUndoCall) -> Undoable:
         """Find which run is undone, and for which tenants next."""
         if not undo.user_id:
-            tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=undo.limit)
+            tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=PAGE)
             return Undoable(run=undo.run, tenants=tuple(tenants))
         tenant = self.tenant_key.tenant_of(undo.user_id)
         if tenant == undo.after:

@@ -1,5 +1,7 @@
 """A task's first activity: pin its skill, check all of it against what this worker has, fill in its inputs."""
 
+from dataclasses import KW_ONLY, dataclass
+
 from temporalio import activity
 
 from perdure.agent.steps.calls import EvaluateCall, Evaluated, PrepareCall, PreparedTask, ToolShape
@@ -15,6 +17,7 @@ from perdure.tasks import AgentTask
 from perdure.tools import Toolbox
 
 
+@dataclass(frozen=True)
 class TaskActivities:
     """Prepares tasks.
 
@@ -27,22 +30,13 @@ class TaskActivities:
         continue_after: Events after which a task's history is rolled over; 0: when the server suggests it.
     """
 
-    def __init__(
-        self,
-        skills: SkillLibrary,
-        toolbox: Toolbox,
-        key: TenantKey,
-        values: Values,
-        *,
-        heartbeat: float,
-        continue_after: int = 0,
-    ) -> None:
-        self._skills = skills
-        self._toolbox = toolbox
-        self._key = key
-        self._values = values
-        self._heartbeat = heartbeat
-        self._continue_after = continue_after
+    skills: SkillLibrary
+    toolbox: Toolbox
+    key: TenantKey
+    values: Values
+    _: KW_ONLY
+    heartbeat: float
+    continue_after: int = 0
 
     @activity.defn
     async def prepare_task(self, request: PrepareCall) -> PreparedTask:
@@ -52,22 +46,22 @@ class TaskActivities:
             InvalidInput: For an unknown field, skill, tool, name or input, with the nearest one there is.
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
-        tenant = self._key.tenant_of(task.user_id)
-        skill = self._skills.get(task.skill)
-        reads = check_skill(skill, self._toolbox)
+        tenant = self.key.tenant_of(task.user_id)
+        skill = self.skills.get(task.skill)
+        reads = check_skill(skill, self.toolbox)
         inputs = checked_inputs(skill, task.inputs)
         names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
-        tools = {name: self._toolbox.get(name) for name in sorted(names)}
+        tools = [self.toolbox.get(name) for name in sorted(names)]
         return PreparedTask(
             tenant=tenant,
             skill=skill,
             version=skill.digest,
-            tools={name: ToolShape(effect=tool.effect, timeout=tool.timeout) for name, tool in tools.items()},
-            inputs={name: await self._values.keep(tenant, value) for name, value in inputs.items()},
+            tools={tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout) for tool in tools},
+            inputs={name: await self.values.keep(tenant, value) for name, value in inputs.items()},
             reads=reads,
             date=task.date or request.started_at.date(),
-            heartbeat=self._heartbeat,
-            continue_after=self._continue_after,
+            heartbeat=self.heartbeat,
+            continue_after=self.continue_after,
         )
 
 

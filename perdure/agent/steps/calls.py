@@ -73,7 +73,6 @@ class StepContext(Passed):
     tenant: str
     session: str
     task_id: str
-    agent: str
     path: str
     """The step's place in the running plan: ``audit[12].inspect``."""
     scope: Scope = Scope()

@@ -1,6 +1,5 @@
 """One step, from its expressions to its outcome. Decides what a step does; when it runs is decided by its workflow."""
 
-import asyncio
 import datetime
 import json
 from collections.abc import Mapping
@@ -27,9 +26,9 @@ from perdure.agent.steps.calls import (
     idempotency_key,
 )
 from perdure.agent.steps.items import items_of
-from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, failed
+from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, calling
 from perdure.agent.steps.values import Values
-from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, PerdureError, ResultTooLarge
+from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import Instant, Passed
 from perdure.questions import (
@@ -106,7 +105,7 @@ class StepRunner:
         if so_far.acted is not None:
             output = await self._values.get(call.tenant, so_far.acted)
             return await self._concluded(call, names, output, so_far.answer, attempt)
-        if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
+        if not _runs(step.when, names, call.path):
             return _SKIPPED
         tool = self._toolbox.get(step.tool, f"{call.path}.tool")
         arguments = call.arguments
@@ -134,17 +133,15 @@ class StepRunner:
     async def remember(self, call: RememberCall, attempt: Attempt) -> Ended:
         """Run a step that only remembers."""
         names = await self._values.names(call.tenant, call.scope)
-        if call.step.when is not None and not holds(call.step.when, names, f"{call.path}.when"):
+        if not _runs(call.step.when, names, call.path):
             return _SKIPPED
-        items, refused = items_of(call.step.remember, names, call, attempt.run)
-        _refuse_if_critical(refused, call, critical=call.step.critical)
-        return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)
+        return _remembering(call, names, attempt, {})
 
     async def terms(self, call: RecallCall) -> RecallTerms | None:
         """Return what a recall step asks for; None when its ``when`` is false."""
         step = call.step
         names = await self._values.names(call.tenant, call.scope)
-        if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
+        if not _runs(step.when, names, call.path):
             return None
         template = step.recall
         return RecallTerms(
@@ -169,7 +166,7 @@ class StepRunner:
         """
         field = f"{call.path}.for_each"
         names = await self._values.names(call.tenant, call.scope)
-        if call.when is not None and not holds(call.when, names, f"{call.path}.when"):
+        if not _runs(call.when, names, call.path):
             return Ended(result=_LISTED, elements=())
         elements = evaluate(call.for_each, names, field)
         if not isinstance(elements, list):
@@ -219,13 +216,8 @@ class StepRunner:
             return await self._once.run(
                 tool, tool_call, keywords, tenant=call.tenant, owner=attempt.owner, verdict=verdict
             )
-        try:
-            async with asyncio.timeout(tool.timeout):
-                returned = await tool.call(tool_call, keywords)
-        except PerdureError:
-            raise
-        except Exception as problem:
-            raise failed(tool, problem) from problem
+        async with calling(tool, tool.timeout):
+            returned = await tool.call(tool_call, keywords)
         return Happened(output=tool.jsonable(returned))
 
     async def _unexpected(
@@ -254,12 +246,9 @@ class StepRunner:
         answer: TakenAnswer | None,
         attempt: Attempt,
     ) -> Ended:
-        step = call.step
         known = {**names, "output": output, "answer": answer.value if answer else None}
-        items, refused = items_of(step.remember, known, call, attempt.run) if call.memory.remembers else ((), ())
-        _refuse_if_critical(refused, call, critical=step.critical)
         parts = await self.keep(call, {"output": output, **({"answer": answer.value} if answer else {})})
-        return Ended(result=Result(status=StepStatus.DONE, parts=parts), items=items, refused=refused)
+        return _remembering(call, known, attempt, parts)
 
 
 def _so_far(call: StepCall) -> _Reached:
@@ -289,9 +278,22 @@ def _asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_
     return Asks(question=question, resume=so_far.model_dump(mode="json"))
 
 
-def _refuse_if_critical(refused: tuple[str, ...], call: StepContext, *, critical: bool) -> None:
-    if refused and critical:
+def _remembering(
+    call: StepCall | RememberCall, names: Mapping[str, JsonValue], attempt: Attempt, parts: dict[str, Value]
+) -> Ended:
+    """Return the outcome of a step that is done, with what it remembers.
+
+    Raises:
+        InvalidItem: The step is critical, and something cannot be remembered.
+    """
+    items, refused = items_of(call.step.remember, names, call, attempt.run) if call.memory.remembers else ((), ())
+    if refused and call.step.critical:
         raise InvalidItem(f"{call.path}.remember", refused[0])
+    return Ended(result=Result(status=StepStatus.DONE, parts=parts), items=items, refused=refused)
+
+
+def _runs(when: str | None, names: Mapping[str, JsonValue], path: str) -> bool:
+    return when is None or holds(when, names, f"{path}.when")
 
 
 def _keys(template: RecallTemplate, names: Mapping[str, JsonValue], field: str) -> tuple[str, ...]:
