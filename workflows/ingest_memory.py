@@ -72,8 +72,5 @@ class IngestMemory:
 
 def _refused(job: str, batch: Batch, reason: str) -> Receipt:
     """Return the receipt of a job of which nothing became memory."""
-    items = (
-        ItemReceipt(index=index, fate=Fate.REJECTED, decision=Decision.REJECT, reason=reason)
-        for index in range(len(batch.items))
-    )
-    return Receipt(job_id=job, items=tuple(items))
+    rejected = ItemReceipt(index=0, fate=Fate.REJECTED, decision=Decision.REJECT, reason=reason)
+    return Receipt(job_id=job, items=tuple(rejected.changed(index=index) for index in range(len(batch.items))))

@@ -92,23 +92,21 @@ class SkillLibrary:
 
 
 def _input(value: object, path: str) -> InputSpec:
-    if isinstance(value, str):  # the short form: name: type
-        return validated(InputSpec, {"type": value, "required": True}, path, InvalidSkill)
-    data = mapping(value if value is not None else {}, path, InvalidSkill)
-    if "default" in data:
-        data = {**data, "required": False}
-    return validated(InputSpec, data, path, InvalidSkill)
+    # The short form is name: type.
+    data = {"type": value} if isinstance(value, str) else mapping({} if value is None else value, path, InvalidSkill)
+    optional = {"required": False} if "default" in data else {}
+    return validated(InputSpec, {**data, **optional}, path, InvalidSkill)
 
 
 def _steps(value: object, path: str, depth: int) -> tuple[Step, ...]:
     return tuple(
-        _step(mapping(item, f"{path}[{index}]", InvalidSkill), f"{path}[{index}]", depth)
-        for index, item in enumerate(sequence(value, path, InvalidSkill))
+        _step(item, f"{path}[{index}]", depth) for index, item in enumerate(sequence(value, path, InvalidSkill))
     )
 
 
-def _step(data: dict[str, Any], path: str, depth: int) -> Step:
+def _step(value: object, path: str, depth: int) -> Step:
     """Return a step; its key says which kind it is."""
+    data = mapping(value, path, InvalidSkill)
     if "kind" in data:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
     if "for_each" in data:

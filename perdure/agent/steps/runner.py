@@ -104,7 +104,7 @@ class StepRunner:
         names = await self._values.names(call.tenant, call.scope)
         if so_far.acted is not None:
             output = await self._values.get(call.tenant, so_far.acted)
-            return await self._concluded(call, names, output, so_far.answer, attempt)
+            return await self._concluded(call, names, output, so_far, attempt)
         if not _runs(step.when, names, call.path):
             return _SKIPPED
         tool = self._toolbox.get(step.tool, f"{call.path}.tool")
@@ -122,13 +122,13 @@ class StepRunner:
             text = written(evaluate(step.approve, names, f"{call.path}.approve"))
             reached = _Reached(asked=QuestionKind.APPROVAL)
             return _asking(call, text, about, choice_of(Approval), reached)
-        acted = await self._perform(tool, keywords, call, attempt, so_far.verdict)
+        acted = await self._perform(tool, keywords, call, attempt, so_far)
         if isinstance(acted, Unknown):
             text = f"An attempt died around {tool.name}. Did its effect happen?"
             reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
             return _asking(call, text, about.changed(deadline=acted.deadline), choice_of(EffectFate), reached)
         asks = await self._unexpected(call, names, acted.output, about)
-        return asks or await self._concluded(call, names, acted.output, None, attempt)
+        return asks or await self._concluded(call, names, acted.output, so_far, attempt)
 
     async def remember(self, call: RememberCall, attempt: Attempt) -> Ended:
         """Run a step that only remembers."""
@@ -198,12 +198,7 @@ class StepRunner:
         return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
 
     async def _perform(
-        self,
-        tool: Tool[..., Any],
-        keywords: Mapping[str, Any],
-        call: StepCall,
-        attempt: Attempt,
-        verdict: Verdict | None,
+        self, tool: Tool[..., Any], keywords: Mapping[str, Any], call: StepCall, attempt: Attempt, so_far: _Reached
     ) -> Happened | Unknown:
         tool_call = ToolCall(
             idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
@@ -214,7 +209,7 @@ class StepRunner:
         )
         if tool.effect.is_once:
             return await self._once.run(
-                tool, tool_call, keywords, tenant=call.tenant, owner=attempt.owner, verdict=verdict
+                tool, tool_call, keywords, tenant=call.tenant, owner=attempt.owner, verdict=so_far.verdict
             )
         async with calling(tool, tool.timeout):
             returned = await tool.call(tool_call, keywords)
@@ -239,15 +234,11 @@ class StepRunner:
         return _asking(call, text, about, step.answer or AnswerSpec(), _Reached(asked=QuestionKind.INPUT, acted=kept))
 
     async def _concluded(
-        self,
-        call: StepCall,
-        names: Mapping[str, JsonValue],
-        output: JsonValue,
-        answer: TakenAnswer | None,
-        attempt: Attempt,
+        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: _Reached, attempt: Attempt
     ) -> Ended:
-        known = {**names, "output": output, "answer": answer.value if answer else None}
-        parts = await self.keep(call, {"output": output, **({"answer": answer.value} if answer else {})})
+        answered = {"answer": so_far.answer.value} if so_far.answer else {}
+        known = {**names, "output": output, "answer": None, **answered}
+        parts = await self.keep(call, {"output": output, **answered})
         return _remembering(call, known, attempt, parts)
 
 
