@@ -250,13 +250,6 @@ class Toolbox:
     def __len__(self) -> int:
         return len(self._tools)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._tools
-
-    def names(self) -> list[str]:
-        """The names there are, sorted."""
-        return sorted(self._tools)
-
     def get(self, name: str, path: str = "tool", error: type[InvalidInput] = InvalidInput) -> Tool[..., Any]:
         """Return a tool.
 

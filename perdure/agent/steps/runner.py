@@ -143,15 +143,10 @@ class StepRunner:
         names = await self._values.names(call.tenant, call.scope)
         if not _runs(step.when, names, call.path):
             return None
-        template = step.recall
-        return RecallTerms(
-            text=written(evaluate(template.text, names, f"{call.path}.recall.text")),
-            lane=template.lane,
-            keys=_keys(template, names, f"{call.path}.recall"),
-            memory_types=template.memory_types,
-            enough=template.enough,
-            limit=template.limit,
-        )
+        field, template = f"{call.path}.recall", step.recall
+        text = written(evaluate(template.text, names, f"{field}.text"))
+        others = template.model_dump(include={"lane", "memory_types", "enough", "limit"})
+        return RecallTerms(text=text, keys=_keys(template, names, field), **others)
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
         """Return the parts of a result in a form that fits the history."""
@@ -288,12 +283,9 @@ def _runs(when: str | None, names: Mapping[str, JsonValue], path: str) -> bool:
 
 
 def _keys(template: RecallTemplate, names: Mapping[str, JsonValue], field: str) -> tuple[str, ...]:
-    keys: list[JsonValue] = [] if template.key is None else [evaluate(template.key, names, f"{field}.key")]
-    if isinstance(template.keys, str):
-        found = evaluate(template.keys, names, f"{field}.keys")
-        if not isinstance(found, list):
-            raise InvalidExpression(f"{field}.keys", f"gives {type(found).__name__}, not a list of keys")
-        keys.extend(found)
-    else:
-        keys.extend(evaluate(key, names, f"{field}.keys[{index}]") for index, key in enumerate(template.keys))
-    return tuple(written(key) for key in keys)
+    one = [] if template.key is None else [evaluate(template.key, names, f"{field}.key")]
+    keys: JsonValue = template.keys if isinstance(template.keys, str) else list(template.keys)
+    found = evaluate(keys, names, f"{field}.keys")
+    if not isinstance(found, list):
+        raise InvalidExpression(f"{field}.keys", f"gives {type(found).__name__}, not a list of keys")
+    return tuple(written(key) for key in (*one, *found))

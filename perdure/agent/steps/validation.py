@@ -13,9 +13,12 @@ from perdure.skills.shape import ForEach, InputSpec, InputType, RecallStep, Skil
 from perdure.tools import Toolbox
 
 _TASK = frozenset({"id", "date", "agent"})
+_PARTS: dict[object, frozenset[str]] = {
+    RecallStep: frozenset({"items", "records", "context", "status"}),
+    ForEach: frozenset({"status", "count", "done", "skipped", "failed"}),
+}
 _TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
-_RECALL_PARTS = frozenset({"items", "records", "context", "status"})
-_BLOCK_PARTS = frozenset({"status", "count", "done", "skipped", "failed"})
+"""What expressions can read of a finished step that is of no other kind."""
 _OWN = {"expect": ("output", "answer"), "ask": ("output",), "remember": ("output", "answer")}
 """Which fields of a tool step know its own result."""
 
@@ -29,15 +32,6 @@ _TYPES: dict[InputType, TypeAdapter[Any]] = {
     InputType.OBJECT: TypeAdapter(dict[str, JsonValue]),
     InputType.ANY: _json,
 }
-
-
-def parts_of(step: Step) -> frozenset[str]:
-    """Return what expressions can read of a finished step."""
-    if isinstance(step, RecallStep):
-        return _RECALL_PARTS
-    if isinstance(step, ForEach):
-        return _BLOCK_PARTS
-    return _TOOL_PARTS
 
 
 def checked_inputs(skill: Skill, given: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -144,7 +138,7 @@ class _Check:
                 return ("task",)
             case "steps":
                 _known(rest[0], before, field, "step before this one")
-                parts = parts_of(before[rest[0]])
+                parts = _PARTS.get(type(before[rest[0]]), _TOOL_PARTS)
                 if len(rest) < 2:
                     raise InvalidExpression(field, f"names steps.{rest[0]} as a whole", fix=nearest("", parts))
                 _known(rest[1], parts, field, f"part of steps.{rest[0]}")
