@@ -135,7 +135,7 @@ class StepRunner:
         names = await self._values.names(call.tenant, call.scope)
         if not _runs(call.step.when, names, call.path):
             return _SKIPPED
-        return _remembering(call, names, attempt, {})
+        return _remembering(call, names, attempt)
 
     async def terms(self, call: RecallCall) -> RecallTerms | None:
         """Return what a recall step asks for; None when its ``when`` is false."""
@@ -233,8 +233,9 @@ class StepRunner:
     ) -> Ended:
         answered = {"answer": so_far.answer.value} if so_far.answer else {}
         known = {**names, "output": output, "answer": None, **answered}
+        ended = _remembering(call, known, attempt)
         parts = await self.keep(call, {"output": output, **answered})
-        return _remembering(call, known, attempt, parts)
+        return ended.changed(result=ended.result.changed(parts=parts))
 
 
 def _so_far(call: StepCall) -> _Reached:
@@ -264,9 +265,7 @@ def _asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_
     return Asks(question=question, resume=so_far.model_dump(mode="json"))
 
 
-def _remembering(
-    call: StepCall | RememberCall, names: Mapping[str, JsonValue], attempt: Attempt, parts: dict[str, Value]
-) -> Ended:
+def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue], attempt: Attempt) -> Ended:
     """Return the outcome of a step that is done, with what it remembers.
 
     Raises:
@@ -275,7 +274,7 @@ def _remembering(
     items, refused = items_of(call.step.remember, names, call, attempt.run) if call.memory.remembers else ((), ())
     if refused and call.step.critical:
         raise InvalidItem(f"{call.path}.remember", refused[0])
-    return Ended(result=Result(status=StepStatus.DONE, parts=parts), items=items, refused=refused)
+    return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)
 
 
 def _runs(when: str | None, names: Mapping[str, JsonValue], path: str) -> bool:
