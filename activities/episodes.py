@@ -36,8 +36,8 @@ class StepNotes:
 
     async def done(self, call: StepCall, run: str, outcome: Ended | Asks) -> None:
         """Write what a person answered to a step, and how it ended."""
-        if call.resumed is not None and call.memory.remembers:
-            await self._answered(call.tenant, call.session, run, call.path, call.resumed.answer)
+        if call.resumed is not None:
+            await self._answered(call, run, call.path, call.resumed.answer)
         if isinstance(outcome, Asks):
             return
         output = outcome.result.parts.get("output")
@@ -45,51 +45,41 @@ class StepNotes:
         text = f"{call.path}: {call.step.tool} {outcome.result.status}"
         if quoted and len(quoted) <= _INSIGHT:
             text += f": {quoted}"
-        await self._step(call, run, EpisodeKind.TOOL, "done", text)
+        await self._note(call, EpisodeKind.TOOL, f"{run}/{call.path}/done", call.path, text)
 
     async def asked(self, call: AnnounceCall, run: str) -> None:
         """Write what a task asks, or what a person answered."""
         question = call.question
-        if not call.memory.remembers:
-            return
         if call.answer is not None:
-            await self._answered(call.tenant, call.session, run, question.id.partition("#")[0], call.answer)
+            await self._answered(call, run, question.id.partition("#")[0], call.answer)
         else:
-            episode = _episode(EpisodeKind.DECISION, run, question.id, "asked", question.text)
-            await self._write(call.tenant, call.session, episode)
+            await self._note(call, EpisodeKind.DECISION, f"{run}/{question.id}/asked", question.id, question.text)
 
     async def failed(self, call: StepCall, run: str, problem: str) -> None:
         """Note that a step failed for good, or that an attempt did."""
-        await self._step(call, run, EpisodeKind.ERROR, "failed", f"{call.path}: {problem}")
+        await self._note(call, EpisodeKind.ERROR, f"{run}/{call.path}/failed", call.path, f"{call.path}: {problem}")
 
-    async def _answered(self, tenant: str, session: str, run: str, step: str, answer: TakenAnswer) -> None:
+    async def _answered(self, call: StepCall | AnnounceCall, run: str, step: str, answer: TakenAnswer) -> None:
         by = f" by {answer.by}" if answer.by else ""
         text = f"{step}: {written(answer.value)} (answered{by} at {answer.at:%Y-%m-%d %H:%M:%S} UTC)"
-        episode = _episode(EpisodeKind.DECISION, run, answer.question_id, "answer", text)
-        await self._write(tenant, session, episode.changed(step=step))
+        await self._note(call, EpisodeKind.DECISION, f"{run}/{answer.question_id}/answer", step, text)
 
-    async def _step(self, call: StepCall, run: str, kind: EpisodeKind, what: str, text: str) -> None:
-        if call.memory.remembers:
-            await self._write(call.tenant, call.session, _episode(kind, run, call.path, what, text))
-
-    async def _write(self, tenant: str, session: str, episode: Episode) -> None:
+    async def _note(
+        self, call: StepCall | AnnounceCall, kind: EpisodeKind, identifier: str, step: str, text: str
+    ) -> None:
+        """Write an episode, unless the task's memory mode forbids it."""
+        if not call.memory.remembers:
+            return
+        now = datetime.datetime.now(datetime.UTC)
+        episode = Episode(
+            id=identifier[-300:], kind=kind, text=text[:500], importance=_IMPORTANCE[kind], at=now, step=step
+        )
         try:
             async with asyncio.timeout(PATIENCE):
-                await self._episodes.append(tenant, session, episode)
+                await self._episodes.append(call.tenant, call.session, episode)
         except (StoreUnavailable, TimeoutError):
             try:
-                await self._spool.append(tenant, session, episode)
+                await self._spool.append(call.tenant, call.session, episode)
                 self.waiting.set()
             except StoreUnavailable as problem:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))
-
-
-def _episode(kind: EpisodeKind, run: str, step: str, what: str, text: str) -> Episode:
-    return Episode(
-        id=f"{run}/{step}/{what}"[-300:],
-        kind=kind,
-        text=text[:500],
-        importance=_IMPORTANCE[kind],
-        at=datetime.datetime.now(datetime.UTC),
-        step=step,
-    )

@@ -1,9 +1,7 @@
 """Forgetting as activities: each a step of one tenant's sweep that can be repeated."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from pydantic import Field
 from temporalio import activity
 
 from perdure.changes import Actor
@@ -15,7 +13,9 @@ from perdure.names import Activity
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.tenant_key import TenantKey
-from perdure.temporal.heartbeats import kept_alive
+
+PAGE = 100
+"""Tenants that are looked up at a time."""
 
 
 class DueCall(Passed):
@@ -24,7 +24,6 @@ class DueCall(Passed):
     now: Instant
     after: str = ""
     """The cursor: the last tenant that was handled."""
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
 class SelectCall(Passed):
@@ -52,7 +51,6 @@ class FindUndoCall(Passed):
     """Undo it for this user only."""
     after: str = ""
     """The cursor: the last tenant that was handled."""
-    limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
 class RestoreCall(Passed):
@@ -82,47 +80,40 @@ class ForgettingActivities:
     tenant_key: TenantKey
 
     @activity.defn(name=Activity.TENANT_OF)
-    @kept_alive
     async def tenant_of(self, user_id: str) -> str:
         """Return a user's tenant, which only a worker can: it has the key."""
         return self.tenant_key.tenant_of(user_id)
 
     @activity.defn(name=Activity.DUE_TENANTS)
-    @kept_alive
     async def due_tenants(self, request: DueCall) -> list[str]:
         """Return the next tenants with something due."""
-        return await self.due.tenants(now=request.now, after=request.after, limit=request.limit)
+        return await self.due.tenants(now=request.now, after=request.after, limit=PAGE)
 
     @activity.defn(name=Activity.SELECT_FORGETTING)
-    @kept_alive
     async def select(self, request: SelectCall) -> Forgetting:
         """Choose what is forgotten of one tenant; changes nothing."""
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name=Activity.TOMBSTONE)
-    @kept_alive
     async def tombstone(self, request: ForgetCall) -> int:
         """Forget what was chosen, undoably; return how many."""
         return await self.forgetter.tombstone(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name=Activity.PURGE)
-    @kept_alive
     async def purge(self, request: ForgetCall) -> int:
         """Remove for good what was forgotten long enough ago; return how many."""
         return await self.forgetter.purge(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name=Activity.FINISH_FORGETTING)
-    @kept_alive
     async def finish(self, tenant: str) -> None:
         """Set the tenant's next due date."""
         await self.forgetter.finish(tenant)
 
     @activity.defn(name=Activity.FIND_UNDO)
-    @kept_alive
     async def find_undo(self, undo: FindUndoCall) -> Undoable:
         """Find which run is undone, and for which tenants next."""
         if not undo.user_id:
-            tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=undo.limit)
+            tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=PAGE)
             return Undoable(run=undo.run, tenants=tuple(tenants))
         tenant = self.tenant_key.tenant_of(undo.user_id)
         if tenant == undo.after:
@@ -134,7 +125,6 @@ class ForgettingActivities:
         return Undoable(run=run, tenants=(tenant,))
 
     @activity.defn(name=Activity.RESTORE)
-    @kept_alive
     async def restore(self, request: RestoreCall) -> Restored:
         """Undo what a run forgot of one tenant, as much as one call takes."""
         return await self.forgetter.restore(request.tenant, run=request.run, at=request.now, by=request.by)

@@ -16,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import EmbeddingMismatch, InvalidInput, JobFailed, StillRunning, StoreUnavailable, TenantErased
 from perdure.identity import digest
-from perdure.jobs import Batch, ItemReceipt, Plan, Receipt
+from perdure.jobs import Batch, ItemReceipt, Receipt, WritePlan
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
@@ -27,7 +27,6 @@ from perdure.stores.journal.log import Journal
 from perdure.stores.redis.leases import Leases
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
-from perdure.temporal.heartbeats import kept_alive
 
 POLLS = 4
 POLL_SECONDS = 0.15
@@ -54,7 +53,7 @@ class ApplyCall(Passed):
     """The input of ``apply_ingest``."""
 
     batch: Batch
-    plan: Plan
+    plan: WritePlan
     operation: str
 
 
@@ -62,7 +61,7 @@ class ConfirmCall(Passed):
     """The input of ``confirm_ingest``."""
 
     batch: Batch
-    plan: Plan
+    plan: WritePlan
     versions: dict[str, int]
 
 
@@ -78,7 +77,6 @@ class IngestActivities:
     writer: Writer
 
     @activity.defn(name=Activity.REMEMBER)
-    @kept_alive
     async def remember(self, request: RememberRequest) -> str:
         """Check items and submit them as a job of the user's tenant; return the job's id."""
         tenant = self.tenant_key.tenant_of(request.user_id)
@@ -86,7 +84,6 @@ class IngestActivities:
         return await self.submit(batch.changed(by=request.by))
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
-    @kept_alive
     async def submit(self, batch: Batch) -> str:
         """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
         identifier = job_id(batch)
@@ -117,7 +114,6 @@ class IngestActivities:
         return identifier
 
     @activity.defn(name=Activity.WAIT_INGEST)
-    @kept_alive
     async def wait(self, identifier: str) -> Receipt:
         """Wait for a job's receipt: a few fast polls, then again after Temporal's retry delay.
 
@@ -142,14 +138,12 @@ class IngestActivities:
         raise still_running(identifier)
 
     @activity.defn(name=Activity.PLAN_INGEST)
-    @kept_alive
-    async def plan(self, request: PlanCall) -> Plan:
+    async def plan(self, request: PlanCall) -> WritePlan:
         """Decide on each item."""
         with _accepted():
             return await self.writer.plan(request.batch, at=request.at)
 
     @activity.defn(name=Activity.APPLY_INGEST)
-    @kept_alive
     async def apply(self, request: ApplyCall) -> dict[str, int]:
         """Write what was decided, once; return the version of each record or memory afterwards."""
         with _accepted():
@@ -160,7 +154,6 @@ class IngestActivities:
                 raise
 
     @activity.defn(name=Activity.CONFIRM_INGEST)
-    @kept_alive
     async def confirm(self, request: ConfirmCall) -> tuple[ItemReceipt, ...]:
         """Read back what was written; only then is it searchable."""
         for poll in range(POLLS):

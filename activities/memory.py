@@ -11,7 +11,6 @@ from perdure.names import Activity
 from perdure.requests import RecallRequest, Reference
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
-from perdure.temporal.heartbeats import kept_alive
 from perdure.tools import RESULT_LIMIT
 
 
@@ -30,7 +29,6 @@ class MemoryActivities:
         self._answers = answers
 
     @activity.defn(name=Activity.RECALL_MEMORY)
-    @kept_alive
     async def recall_memory(self, request: RecallRequest) -> Reference:
         """Answer from every tier, and return where the answer is kept; a store that is down makes it degraded.
 

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import JsonValue
 from temporalio import activity
@@ -15,7 +15,6 @@ from perdure.agent.steps.calls import (
     Ended,
     ExpandCall,
     RecallCall,
-    RecallTerms,
     RememberCall,
     Result,
     StepCall,
@@ -23,9 +22,10 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.runner import Attempt, StepRunner
 from perdure.errors import PerdureError, ToolFailed
 from perdure.memory.recall.query import Query, RecallResult
+from perdure.memory.recall.service import Recall
 from perdure.tasks import RecallSummary, StepStatus
 from perdure.temporal.failures import pause
-from perdure.temporal.heartbeats import beating
+from perdure.temporal.heartbeats import beats
 from perdure.tools import Toolbox
 
 ATTEMPTS = 5
@@ -55,20 +55,17 @@ class StepActivities:
     @activity.defn
     async def remember_step(self, call: RememberCall) -> Ended:
         """Return what a remember step writes."""
-        async with beating():
-            return await self._runner.remember(call, this_attempt())
+        return await self._runner.remember(call, this_attempt())
 
     @activity.defn
     async def expand(self, call: ExpandCall) -> Ended:
         """Return the list of a ``for_each``."""
-        async with beating():
-            return await self._runner.expand(call)
+        return await self._runner.expand(call)
 
     @activity.defn
     async def announce(self, call: AnnounceCall) -> None:
         """Write into a task's session what the task is about to ask, or what a person answered."""
-        async with beating():
-            await self._notes.asked(call, this_attempt().run)
+        await self._notes.asked(call, this_attempt().run)
 
     def _of_tool(self, name: str) -> Callable[[StepCall], Awaitable[Ended | Asks]]:
         @activity.defn(name=name)
@@ -79,25 +76,23 @@ class StepActivities:
 
     async def _step(self, call: StepCall) -> Ended | Asks:
         attempt = this_attempt()
-        async with beating() as beats:
-            try:
-                outcome = await self._runner.act(call, attempt)
-            except ToolFailed as problem:
-                beats.failures += 1
-                await self._notes.failed(call, attempt.run, f"{problem}: {problem.text}")
-                last = beats.failures >= self._attempts
-                raise ApplicationError(
-                    str(problem),
-                    problem.text[:500],
-                    type=type(problem).__name__,
-                    non_retryable=last,
-                    next_retry_delay=pause(),
-                ) from None
-            except PerdureError as problem:
-                if not problem.retryable:
-                    await self._notes.failed(call, attempt.run, str(problem))
-                raise
-            await self._notes.done(call, attempt.run, outcome)
+        try:
+            outcome = await self._runner.act(call, attempt)
+        except ToolFailed as problem:
+            beats().failures += 1
+            await self._notes.failed(call, attempt.run, f"{problem}: {problem.text}")
+            raise ApplicationError(
+                str(problem),
+                problem.text[:500],
+                type=type(problem).__name__,
+                non_retryable=beats().failures >= self._attempts,
+                next_retry_delay=pause(),
+            ) from None
+        except PerdureError as problem:
+            if not problem.retryable:
+                await self._notes.failed(call, attempt.run, str(problem))
+            raise
+        await self._notes.done(call, attempt.run, outcome)
         return outcome
 
 
@@ -113,39 +108,27 @@ NAMED = 20
 """How many items a summary names, so that the history of a task with many recalls stays small."""
 
 
-class Memory(Protocol):
-    """Whatever answers a query; it never fails because a store is down."""
-
-    async def recall(self, query: Query) -> RecallResult:
-        """Answer."""
-        ...
-
-
 class RecallStepActivities:
     """Recalls for steps."""
 
-    def __init__(self, runner: StepRunner, memory: Memory) -> None:
+    def __init__(self, runner: StepRunner, recall: Recall) -> None:
         self._runner = runner
-        self._memory = memory
+        self._recall = recall
 
     @activity.defn
     async def recall_step(self, call: RecallCall) -> Ended:
         """Recall what a step asks for."""
-        async with beating():
-            terms = await self._runner.terms(call)
-            if terms is None:
-                return Ended(result=Result(status=StepStatus.SKIPPED))
-            found = await self._memory.recall(_query(call, terms))
-            parts = await self._runner.keep(call, _parts(found))
+        terms = await self._runner.terms(call)
+        if terms is None:
+            return Ended(result=Result(status=StepStatus.SKIPPED))
+        query = Query.of(terms, f"{call.path}.recall", tenant=call.tenant, session=call.session, now=call.now)
+        found = await self._recall.recall(query)
+        parts = await self._runner.keep(call, _parts(found))
         return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),
             recall=_summary(call.path, found),
             recalled=len(found.items),
         )
-
-
-def _query(call: RecallCall, terms: RecallTerms) -> Query:
-    return Query.of(terms, f"{call.path}.recall", tenant=call.tenant, session=call.session, now=call.now)
 
 
 def _parts(found: RecallResult) -> dict[str, JsonValue]:

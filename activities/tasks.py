@@ -1,10 +1,12 @@
 """A task's first activity: pin its skill, check all of it against what this worker has, fill in its inputs."""
 
+from dataclasses import KW_ONLY, dataclass
+
 from temporalio import activity
 
 from perdure.agent.steps.calls import EvaluateCall, Evaluated, PrepareCall, PreparedTask, ToolShape
-from perdure.agent.steps.checking import check_skill, checked_inputs
 from perdure.agent.steps.runner import StepRunner
+from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.documents import validated
 from perdure.errors import InvalidTask
@@ -12,10 +14,10 @@ from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import ToolStep
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask
-from perdure.temporal.heartbeats import beating, kept_alive
 from perdure.tools import Toolbox
 
 
+@dataclass(frozen=True)
 class TaskActivities:
     """Prepares tasks.
 
@@ -25,28 +27,18 @@ class TaskActivities:
         key: Turns user ids into tenants.
         values: Where large inputs are kept.
         heartbeat: Seconds without a sign of life after which an attempt is given up.
-        continue_after: Events after which a task's history is rolled over; 0: when the server suggests it.
+        continue_after: Events after which a task's history is rolled over; 0: after about 8,000.
     """
 
-    def __init__(
-        self,
-        skills: SkillLibrary,
-        toolbox: Toolbox,
-        key: TenantKey,
-        values: Values,
-        *,
-        heartbeat: float,
-        continue_after: int = 0,
-    ) -> None:
-        self._skills = skills
-        self._toolbox = toolbox
-        self._key = key
-        self._values = values
-        self._heartbeat = heartbeat
-        self._continue_after = continue_after
+    skills: SkillLibrary
+    toolbox: Toolbox
+    key: TenantKey
+    values: Values
+    _: KW_ONLY
+    heartbeat: float
+    continue_after: int = 0
 
     @activity.defn
-    @kept_alive
     async def prepare_task(self, request: PrepareCall) -> PreparedTask:
         """Check a task and pin it to its skill as it is now.
 
@@ -54,22 +46,22 @@ class TaskActivities:
             InvalidInput: For an unknown field, skill, tool, name or input, with the nearest one there is.
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
-        tenant = self._key.tenant_of(task.user_id)
-        skill = self._skills.get(task.skill)
-        reads = check_skill(skill, self._toolbox)
+        tenant = self.key.tenant_of(task.user_id)
+        skill = self.skills.get(task.skill)
+        reads = check_skill(skill, self.toolbox)
         inputs = checked_inputs(skill, task.inputs)
         names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
-        tools = {name: self._toolbox.get(name) for name in sorted(names)}
+        tools = [self.toolbox.get(name) for name in sorted(names)]
         return PreparedTask(
             tenant=tenant,
             skill=skill,
             version=skill.digest,
-            tools={name: ToolShape(effect=tool.effect, timeout=tool.timeout) for name, tool in tools.items()},
-            inputs={name: await self._values.keep(tenant, value) for name, value in inputs.items()},
+            tools={tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout) for tool in tools},
+            inputs={name: await self.values.keep(tenant, value) for name, value in inputs.items()},
             reads=reads,
             date=task.date or request.started_at.date(),
-            heartbeat=self._heartbeat,
-            continue_after=self._continue_after,
+            heartbeat=self.heartbeat,
+            continue_after=self.continue_after,
         )
 
 
@@ -82,5 +74,4 @@ class EvaluationActivities:
     @activity.defn
     async def evaluate_task(self, call: EvaluateCall) -> Evaluated:
         """Evaluate a skill's ``output`` and ``expect``."""
-        async with beating():
-            return await self._runner.evaluate(call)
+        return await self._runner.evaluate(call)

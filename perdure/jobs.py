@@ -63,7 +63,7 @@ class PlannedItem(Passed):
     reason: str = ""
 
 
-class Plan(Passed):
+class WritePlan(Passed):
     """The decisions on a whole batch, made at one moment."""
 
     at: Instant

@@ -250,21 +250,14 @@ class Toolbox:
     def __len__(self) -> int:
         return len(self._tools)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._tools
-
-    def names(self) -> list[str]:
-        """The names there are, sorted."""
-        return sorted(self._tools)
-
-    def get(self, name: str, path: str = "tool") -> Tool[..., Any]:
+    def get(self, name: str, path: str = "tool", error: type[InvalidInput] = InvalidInput) -> Tool[..., Any]:
         """Return a tool.
 
         Raises:
-            InvalidInput: When no tool has this name; the nearest is suggested.
+            InvalidInput: When no tool has this name; the nearest is suggested; of the class ``error``.
         """
         if name not in self._tools:
-            raise InvalidInput(path, f"no worker has a tool {name!r}", fix=nearest(name, self._tools))
+            raise error(path, f"no worker has a tool {name!r}", fix=nearest(name, self._tools))
         return self._tools[name]
 
 

@@ -14,7 +14,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from perdure.agent.steps.checking import check_skill
+from perdure.agent.steps.validation import check_skill
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,

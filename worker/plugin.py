@@ -5,7 +5,7 @@ from typing import Any
 
 from temporalio.plugin import SimplePlugin
 
-from perdure.temporal.failures import FailureInterceptor
+from perdure.temporal.failures import ActivityInterceptor
 from workflows.forget_memory import ForgetMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.requests import RecallMemory, RememberItems
@@ -32,5 +32,5 @@ class WorkerPlugin(SimplePlugin):
 
     def __init__(self, activities: Sequence[Callable[..., Any]], workflows: Sequence[type] = WORKFLOWS) -> None:
         super().__init__(
-            "perdure.WorkerPlugin", activities=activities, workflows=workflows, interceptors=[FailureInterceptor()]
+            "perdure.WorkerPlugin", activities=activities, workflows=workflows, interceptors=[ActivityInterceptor()]
         )

@@ -20,24 +20,24 @@ def refused(error: InvalidInput) -> ApplicationError:
     return ApplicationError(str(error), type=type(error).__name__, non_retryable=True)
 
 
-def required(argument: M | None, missing: InvalidInput) -> M:
+def required(argument: M | None, fix: str) -> M:
     """Return a workflow's input. A workflow that was started without one fails; otherwise it would retry for ever.
 
     Raises:
-        ApplicationError: That it is missing.
+        ApplicationError: That it is missing, and what to give.
     """
     if argument is None:
-        raise refused(missing)
+        raise refused(InvalidInput("input", "is missing", fix=fix))
     return argument
 
 
-def asked(argument: M | None, missing: InvalidInput) -> M:
+def asked(argument: M | None, fix: str) -> M:
     """Return the input of a workflow that people start; what is not carried by a rollover must be known.
 
     Raises:
         ApplicationError: It is missing, or has an unknown field; with the nearest one.
     """
-    argument = required(argument, missing)
+    argument = required(argument, fix)
     if getattr(argument, "carried", None) is not None:
         # Temporal calls a later run of a cron workflow continued too, but only a rollover carries something.
         if workflow.info().continued_run_id is None:

@@ -10,7 +10,6 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import DueCall, ForgetCall, ForgettingActivities, SelectCall
     from perdure.changes import Actor
-    from perdure.errors import InvalidInput
     from perdure.memory.forgetting.selection import Forgetting, Letting
     from perdure.model import Instant, Passed
     from perdure.names import Workflow
@@ -18,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.temporal.attributes import TENANT
     from workflows import options
     from workflows.failures import asked, is_conflict
+    from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
@@ -53,7 +53,7 @@ class ForgetRun(ForgetRequest):
 
     carried: Sweep | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
-    """Events after which the sweep continues as new; 0: when the server suggests it."""
+    """Events after which the sweep continues as new; 0: after about 8,000."""
 
 
 class ForgetResult(Passed):
@@ -72,11 +72,12 @@ class ForgetMemory:
     @workflow.init
     def __init__(self, sweep: ForgetRun | None = None) -> None:
         self._report = sweep.carried.report if sweep and sweep.carried else Report()
+        self._history = History(sweep.continue_after if sweep else 0)
 
     @workflow.run
     async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
         """Run the sweep; it waits for nobody."""
-        sweep = asked(sweep, InvalidInput("input", "is missing", fix="give a ForgetRequest, {} for the usual one"))
+        sweep = asked(sweep, "give a ForgetRequest, {} for the usual one")
         begun = Sweep(now=sweep.at or workflow.now(), after="", run=workflow.info().run_id, report=self._report)
         begun = sweep.carried or begun
         now, after, run = begun.now, begun.after, begun.run
@@ -86,7 +87,7 @@ class ForgetMemory:
                 while not finished:
                     finished = await self._sweep(tenant, sweep, now, run)
                     after = tenant if finished else after
-                    if options.is_due(sweep.continue_after):
+                    if self._history.is_due:
                         carried = Sweep(now=now, after=after, run=run, report=self._report)
                         workflow.continue_as_new(sweep.changed(carried=carried))
         return ForgetResult(run=run, dry_run=sweep.dry_run, report=self._report)
@@ -100,29 +101,17 @@ class ForgetMemory:
         if sweep.user_id and after:
             return []
         if sweep.user_id:
-            tenant = await workflow.execute_activity_method(
-                ForgettingActivities.tenant_of,
-                sweep.user_id,
-                **options.of_change(),
-                summary="Find the user's tenant",
-            )
+            tenant = await options.change(ForgettingActivities.tenant_of, sweep.user_id, "Find the user's tenant")
             workflow.upsert_search_attributes([TENANT.value_set(tenant)])
             return [tenant]
-        return await workflow.execute_activity_method(
-            ForgettingActivities.due_tenants,
-            DueCall(now=now, after=after),
-            **options.of_change(),
-            summary="Find who has something due",
-        )
+        call = DueCall(now=now, after=after)
+        return await options.change(ForgettingActivities.due_tenants, call, "Find who has something due")
 
     async def _sweep(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> bool:
         """Forget as much of a tenant as one plan takes; return whether that was all."""
-        chosen = await workflow.execute_activity_method(
-            ForgettingActivities.select,
-            SelectCall(tenant=tenant, now=now, approved=sweep.approved),
-            **options.of_change(),
-            summary="Choose what to forget",
-        )
+        self._history.grow(5)
+        call = SelectCall(tenant=tenant, now=now, approved=sweep.approved)
+        chosen = await options.change(ForgettingActivities.select, call, "Choose what to forget")
         if sweep.dry_run:
             planned = Counter({} if chosen.held else chosen.due)
             self._note(chosen, reasons=planned, forgotten=planned.total(), purged=chosen.purgeable, finished=True)
@@ -135,30 +124,18 @@ class ForgetMemory:
             raise
         finished = not chosen.more or bool(chosen.held and not chosen.purge and not chosen.backdated)
         if finished:
-            await workflow.execute_activity_method(
-                ForgettingActivities.finish,
-                tenant,
-                **options.of_change(),
-                summary="Set the next due date",
-            )
+            await options.change(ForgettingActivities.finish, tenant, "Set the next due date")
         reasons = Counter(item.reason for item in _forgotten(chosen))
         self._note(chosen, reasons=reasons, forgotten=forgotten, purged=purged, finished=finished)
         return finished
 
     async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[int, int]:
         tombstone = chosen.changed(tombstone=_forgotten(chosen))
-        forgotten = await workflow.execute_activity_method(
-            ForgettingActivities.tombstone,
-            ForgetCall(forgetting=tombstone, run=run, by=by),
-            **options.of_change(),
-            summary=f"Forget {len(tombstone.tombstone)} entries",
-        )
-        purged = await workflow.execute_activity_method(
-            ForgettingActivities.purge,
-            ForgetCall(forgetting=chosen, run=run, by=by),
-            **options.of_change(),
-            summary=f"Purge {len(chosen.purge)} entries",
-        )
+        call = ForgetCall(forgetting=tombstone, run=run, by=by)
+        summary = f"Forget {len(tombstone.tombstone)} entries"
+        forgotten = await options.change(ForgettingActivities.tombstone, call, summary)
+        call = ForgetCall(forgetting=chosen, run=run, by=by)
+        purged = await options.change(ForgettingActivities.purge, call, f"Purge {len(chosen.purge)} entries")
         return forgotten, purged
 
     def _note(self, chosen: Forgetting, *, reasons: Counter[str], forgotten: int, purged: int, finished: bool) -> None:

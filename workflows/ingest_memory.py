@@ -5,11 +5,11 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.jobs import ApplyCall, ConfirmCall, IngestActivities, PlanCall
-    from perdure.errors import InvalidInput
-    from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, Receipt
+    from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
     from perdure.names import Workflow
     from workflows import options
     from workflows.failures import is_conflict, is_erased, problem_of, required
+    from workflows.history import History
 
 
 @workflow.defn(name=Workflow.INGEST_MEMORY)
@@ -19,12 +19,13 @@ class IngestMemory:
     @workflow.init
     def __init__(self, batch: Batch | None = None) -> None:
         self._plans = 0
+        self._history = History()
         self._stage = "planning"
 
     @workflow.run
     async def run(self, batch: Batch | None = None) -> Receipt:
         """Run the job; its id is the operation's id, so that nothing is written twice."""
-        batch = required(batch, InvalidInput("input", "is missing", fix="give a Batch"))
+        batch = required(batch, "give a Batch")
         operation = workflow.info().workflow_id
         while True:
             plan = await self._plan(batch)
@@ -37,7 +38,7 @@ class IngestMemory:
                     return _refused(operation, batch, problem_of(error))
                 if not is_conflict(error):
                     raise
-                if options.is_due():
+                if self._history.is_due:
                     workflow.continue_as_new(batch)
         items = await self._confirm(batch, plan, versions)
         self._show(batch, "done")
@@ -48,33 +49,23 @@ class IngestMemory:
         """Where the job is: planning, applying, confirming or done."""
         return self._stage
 
-    async def _plan(self, batch: Batch) -> Plan:
+    async def _plan(self, batch: Batch) -> WritePlan:
         self._plans += 1
+        # A batch stands in the calls of both its plan and its writing.
+        self._history.grow(2, 2 * len(batch.model_dump_json()))
         self._show(batch, "planning")
-        return await workflow.execute_activity_method(
-            IngestActivities.plan,
-            PlanCall(batch=batch, at=workflow.now()),
-            **options.of_change(),
-            summary=f"Decide on {len(batch.items)} items",
-        )
+        call = PlanCall(batch=batch, at=workflow.now())
+        return await options.change(IngestActivities.plan, call, f"Decide on {len(batch.items)} items")
 
-    async def _apply(self, batch: Batch, plan: Plan, operation: str) -> dict[str, int]:
+    async def _apply(self, batch: Batch, plan: WritePlan, operation: str) -> dict[str, int]:
         self._show(batch, "applying")
-        return await workflow.execute_activity_method(
-            IngestActivities.apply,
-            ApplyCall(batch=batch, plan=plan, operation=operation),
-            **options.of_change(),
-            summary=f"Write {len(plan.expected)} entries",
-        )
+        call = ApplyCall(batch=batch, plan=plan, operation=operation)
+        return await options.change(IngestActivities.apply, call, f"Write {len(plan.expected)} entries")
 
-    async def _confirm(self, batch: Batch, plan: Plan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
+    async def _confirm(self, batch: Batch, plan: WritePlan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
         self._show(batch, "confirming")
-        return await workflow.execute_activity_method(
-            IngestActivities.confirm,
-            ConfirmCall(batch=batch, plan=plan, versions=versions),
-            **options.of_change(),
-            summary=f"Read back {len(versions)} entries",
-        )
+        call = ConfirmCall(batch=batch, plan=plan, versions=versions)
+        return await options.change(IngestActivities.confirm, call, f"Read back {len(versions)} entries")
 
     def _show(self, batch: Batch, stage: str) -> None:
         self._stage = stage
@@ -85,8 +76,5 @@ class IngestMemory:
 
 def _refused(job: str, batch: Batch, reason: str) -> Receipt:
     """Return the receipt of a job of which nothing became memory."""
-    items = (
-        ItemReceipt(index=index, fate=Fate.REJECTED, decision=Decision.REJECT, reason=reason)
-        for index in range(len(batch.items))
-    )
-    return Receipt(job_id=job, items=tuple(items))
+    rejected = ItemReceipt(index=0, fate=Fate.REJECTED, decision=Decision.REJECT, reason=reason)
+    return Receipt(job_id=job, items=tuple(rejected.changed(index=index) for index in range(len(batch.items))))

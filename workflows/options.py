@@ -1,14 +1,18 @@
-"""How long each activity of a task may take and how it is retried. Numbers only, each with its reason."""
+"""How long each activity may take and how it is retried: numbers, each with its reason."""
 
 import dataclasses
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 from perdure.agent.steps.calls import ToolShape
 from perdure.errors import VersionConflict
+
+C = TypeVar("C")
+R = TypeVar("R")
 
 RETRY = RetryPolicy(
     initial_interval=timedelta(seconds=0.2), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
@@ -66,15 +70,15 @@ def of_ingest() -> Options:
     return _options(60.0, HEARTBEAT, None)
 
 
-def of_change() -> Options:
-    """Return the options of a step of a job or a sweep. No overall timeout: an accepted job must eventually finish.
+async def change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
+    """Run a step of a job or a sweep. No overall timeout: an accepted job must eventually finish.
 
     An attempt may wait for another writer's lease (15 s at most) and then writes for some seconds. A
     version conflict is not retried as it is, but planned again against what is stored by then.
     """
     options = _options(60.0, HEARTBEAT, None)
     options["retry_policy"] = dataclasses.replace(RETRY, non_retryable_error_types=[VersionConflict.__name__])
-    return options
+    return await workflow.execute_activity_method(activity, call, summary=summary, **options)
 
 
 def _options(seconds: float, heartbeat: timedelta | None, total: timedelta | None) -> Options:
@@ -84,13 +88,3 @@ def _options(seconds: float, heartbeat: timedelta | None, total: timedelta | Non
         heartbeat_timeout=heartbeat,
         retry_policy=RETRY,
     )
-
-
-def is_due(limit: int = 0) -> bool:
-    """Return whether this run should continue as new.
-
-    Args:
-        limit: Events after which it should; 0: when the server suggests it.
-    """
-    info = workflow.info()
-    return info.is_continue_as_new_suggested() or bool(limit and info.get_current_history_length() >= limit)

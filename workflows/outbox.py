@@ -113,12 +113,9 @@ class Outbox:
             self._submitting.pop(batch.key, None)
 
     async def _submit(self, batch: Batch) -> str:
+        summary = f"{len(batch.items)} to remember"
         job = await workflow.execute_activity(
-            Activity.SUBMIT_INGEST,
-            batch,
-            result_type=str,
-            summary=f"{len(batch.items)} to remember",
-            **options.of_ingest(),
+            Activity.SUBMIT_INGEST, batch, result_type=str, summary=summary, **options.of_ingest()
         )
         self._update(jobs=(*self._learned.jobs, job)[-JOBS_KEPT:])
         return job
@@ -126,16 +123,10 @@ class Outbox:
     def _batches(self) -> list[Batch]:
         """Make batches of all that was gathered; their keys are the same in every replay."""
         run, buffer, made = workflow.info().workflow_id, self._learned.buffer, self._learned.batches
-        batches = [
-            Batch(
-                tenant=self._tenant,
-                key=f"{run}/{made + number}",
-                items=buffer[start : start + BATCH],
-                run=run,
-                agent=self._agent,
-            )
-            for number, start in enumerate(range(0, len(buffer), BATCH))
-        ]
+        batches: list[Batch] = []
+        for number, start in enumerate(range(0, len(buffer), BATCH), made):
+            key, items = f"{run}/{number}", buffer[start : start + BATCH]
+            batches.append(Batch(tenant=self._tenant, key=key, items=items, run=run, agent=self._agent))
         remembered = self._learned.remembered + len(buffer)
         self._update(buffer=(), batches=made + len(batches), remembered=remembered)
         return batches

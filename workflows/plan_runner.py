@@ -15,10 +15,15 @@ with workflow.unsafe.imports_passed_through():
     from perdure.tasks import Phase
     from workflows import options
     from workflows.failures import problem_of
+    from workflows.history import History
     from workflows.running_task import RunningTask
 
 SUBMITS = timedelta(seconds=5)
 """How long a rollover waits for submissions that are on their way; the next run sends the others again."""
+
+
+CARRIED_LIMIT = 1_800_000
+"""Bytes that a rollover may carry: beyond 2 MB Temporal refuses it again and again."""
 
 
 class PlanRunner:
@@ -32,6 +37,7 @@ class PlanRunner:
     def __init__(self, running: RunningTask, plan: Plan) -> None:
         self._running = running
         self._plan = plan
+        self._history = History(running.state.prepared.continue_after)
 
     async def run(self) -> Finish:
         """Do what the plan says until it says that the task is finished."""
@@ -40,7 +46,7 @@ class PlanRunner:
                 self._running.branches.start(name, self._wait(name, branch.question, asked_before=True))
         while True:
             move = self._plan.next(self._running.state, workflow.now())
-            if options.is_due(self._running.state.prepared.continue_after) and not isinstance(move, Finish):
+            if self._history.is_due and not isinstance(move, Finish):
                 move = Act()  # Nothing new is started until what is on its way has ended.
                 if self._can_roll():
                     await self._roll()
@@ -48,9 +54,7 @@ class PlanRunner:
                 case Finish():
                     return move
                 case Ask(branch=name, question=question):
-                    self._running.state = self._running.state.branch(
-                        name, path=question.id, question=question, of_plan=True
-                    )
+                    self._running.update(name, path=question.id, question=question, of_plan=True)
                     self._running.branches.start(name, self._ask(name, question))
                 case Act(actions=actions):
                     for action in actions:
@@ -62,7 +66,7 @@ class PlanRunner:
         limit = self._running.task.limits.steps
         if action.is_step and self._running.state.begun >= limit:
             raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
-        self._running.state = self._running.state.branch(action.branch, path=action.path, of_plan=False)
+        self._running.update(action.branch, path=action.path, of_plan=False)
         self._running.branches.start(action.branch, self._act(action))
 
     async def _changed(self) -> None:
@@ -83,29 +87,26 @@ class PlanRunner:
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            self._running.state = self._plan.failed(
-                self._running.state.branch(action.branch, path=""), action.branch, problem_of(error)
-            )
+            self._running.update(action.branch, path="")
+            self._running.state = self._plan.failed(self._running.state, action.branch, problem_of(error))
             return
         if isinstance(outcome, Ended):
             state = self._running.state.branch(action.branch, path="", resumed=None).recalling(outcome)
             self._running.state = self._plan.ended(state, action.branch, outcome)
         else:
-            self._running.state = self._running.state.branch(
-                action.branch, question=outcome.question, of_plan=False, resume=outcome.resume
-            )
+            self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
             await self._ask(action.branch, outcome.question)
 
     async def _execute(self, action: Action) -> Ended | Asks:
         heartbeat = self._running.state.prepared.heartbeat
         how = options.of_tool(action.tool, heartbeat) if action.tool else options.of_step(heartbeat)
-        outcome: Ended | Asks = await workflow.execute_activity(
-            action.activity,
-            action.call,
-            result_type=cast("type[Ended]", StepOutcome),
-            summary=action.summary or action.path,
-            **how,
+        summary, kind = action.summary or action.path, cast("type[Ended | Asks]", StepOutcome)
+        outcome = await workflow.execute_activity(
+            action.activity, action.call, result_type=kind, summary=summary, **how
         )
+        size = len(outcome.model_dump_json()) + (len(action.call.model_dump_json()) if action.call else 0)
+        # What it has to remember is submitted by an activity of its own, sooner or later.
+        self._history.grow(2 if isinstance(outcome, Ended) and outcome.items else 1, size)
         return outcome
 
     async def _remember(self, action: Action, outcome: Ended) -> None:
@@ -123,7 +124,7 @@ class PlanRunner:
         asked = self._running.questions.named(question, workflow.now())
         self._running.do(branch, Phase.WAITING)
         await self.announce(asked)
-        self._running.state = self._running.state.branch(branch, question=asked)
+        self._running.update(branch, question=asked)
         await self._wait(branch, asked, asked_before=False)
 
     async def _wait(self, branch: str, asked: Question, *, asked_before: bool) -> None:
@@ -158,21 +159,17 @@ class PlanRunner:
         waited = self._running.state.branches[branch]
         if waited.of_plan:
             await self.announce(asked, answer)
-        state = self._running.state.branch(branch, path="", question=None, resume=None)
+        self._running.update(branch, path="", question=None, resume=None)
         if waited.of_plan:
-            self._running.state = self._plan.answered(state, branch, answer)
+            self._running.state = self._plan.answered(self._running.state, branch, answer)
         else:
-            self._running.state = state.branch(branch, resumed=Resumed(resume=waited.resume, answer=answer))
+            self._running.update(branch, resumed=Resumed(resume=waited.resume, answer=answer))
 
     async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         """Write a question or its answer into the session; it also gets the history past the point where it is put."""
-        call = AnnounceCall(
-            tenant=self._running.state.prepared.tenant,
-            session=self._running.task.session,
-            memory=self._running.task.memory,
-            question=question,
-            answer=answer,
-        )
+        self._history.grow()
+        task, tenant = self._running.task, self._running.state.prepared.tenant
+        call = AnnounceCall(tenant=tenant, session=task.session, memory=task.memory, question=question, answer=answer)
         summary = f"{'answered' if answer else 'asks'}: {question.id}"
         how = options.of_step(self._running.state.prepared.heartbeat)
         try:
@@ -190,4 +187,10 @@ class PlanRunner:
         await self._running.outbox.settle(SUBMITS)
         await workflow.wait_condition(workflow.all_handlers_finished)
         if self._can_roll():
-            workflow.continue_as_new(self._running.task.changed(inputs={}, carried=self._running.whole))
+            carried = self._running.task.changed(inputs={}, carried=self._running.whole)
+            if (size := len(carried.model_dump_json().encode())) > CARRIED_LIMIT:
+                raise TaskFailed(
+                    f"the results of its steps have {size:,} bytes, and at most {CARRIED_LIMIT:,} can be carried on "
+                    "(return references, or split the task)"
+                )
+            workflow.continue_as_new(carried)

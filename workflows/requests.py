@@ -3,7 +3,6 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from perdure.errors import InvalidInput
     from perdure.names import Activity, Workflow
     from perdure.requests import RecallRequest, Reference, RememberRequest
     from perdure.temporal.attributes import TENANT
@@ -18,7 +17,7 @@ class RecallMemory:
     @workflow.run
     async def run(self, request: RecallRequest | None = None) -> Reference:
         """Have a worker answer."""
-        request = asked(request, InvalidInput("input", "is missing", fix="give a RecallRequest"))
+        request = asked(request, "give a RecallRequest")
         reference = await workflow.execute_activity(
             Activity.RECALL_MEMORY, request, result_type=Reference, summary="recall", **options.of_request()
         )
@@ -33,7 +32,7 @@ class RememberItems:
     @workflow.run
     async def run(self, request: RememberRequest | None = None) -> str:
         """Return the job's id; the job is a workflow of its own."""
-        request = asked(request, InvalidInput("input", "is missing", fix="give a RememberRequest"))
+        request = asked(request, "give a RememberRequest")
         return await workflow.execute_activity(
             Activity.REMEMBER, request, result_type=str, summary="submit", **options.of_request()
         )

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.tasks import Phase, Progress, TaskResult
     from perdure.temporal.attributes import AGENT, PHASE, SKILL
     from workflows import options
-    from workflows.failures import done, required
+    from workflows.failures import done, refused
     from workflows.plan_runner import PlanRunner
     from workflows.running_task import RunningTask
 
@@ -40,19 +40,17 @@ class ResumableAgent:
     @workflow.run
     async def run(self, task: TaskRun | None = None) -> TaskResult:
         """Run a task to its end, and return its result."""
-        task = required(task, InvalidTask("task", "is missing", fix="give an AgentTask"))
+        if task is None:
+            raise refused(InvalidTask("task", "is missing", fix="give an AgentTask"))
         if task.carried is not None and workflow.info().continued_run_id is None:
-            required(None, InvalidTask("carried", "is not a field here"))
+            raise refused(InvalidTask("carried", "is not a field here"))
         try:
             return await self._finished(await self._run())
         except TaskFailed as failure:
-            await self._end(Phase.FAILED, failure.args[0])
-            raise ApplicationError(
-                failure.args[0],
-                result_of(self._running.task, self._running.whole, "failed", self._running.problem),
-                type=TaskFailed.__name__,
-                non_retryable=True,
-            ) from failure
+            problem = failure.args[0]
+            await self._end(Phase.FAILED, problem)
+            result = result_of(self._running.task, self._running.whole, "failed", problem)
+            raise ApplicationError(problem, result, type=TaskFailed.__name__, non_retryable=True) from failure
         except Exception as error:
             if is_cancelled_exception(error):
                 await self._end(Phase.CANCELLED, "cancelled")
@@ -96,10 +94,9 @@ class ResumableAgent:
         running = self._running
         if not running.is_prepared:
             await self._prepare()
-        runner = self.runner()
         running.outbox.start(running.state.prepared.tenant, running.task.agent)
         running.enter(Phase.RUNNING)
-        return await runner.run()
+        return await self.runner().run()
 
     async def _prepare(self) -> None:
         task = self._running.task
@@ -127,8 +124,8 @@ class ResumableAgent:
     async def _end(self, phase: Phase, problem: str) -> None:
         """Leave nothing behind: what is on its way is cancelled, what was learned is submitted."""
         await self._running.branches.cancel()
-        await self._running.outbox.close(LAST_SUBMITS)
         self._running.questions.withdraw_all()
+        await self._running.outbox.close(LAST_SUBMITS)
         self._running.problem = problem
         self._running.enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)

@@ -1,5 +1,7 @@
 """A running task as its workflow holds it: its state, its questions, its outbox, and what all of it shows."""
 
+from typing import Any
+
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
@@ -55,6 +57,10 @@ class RunningTask:
     @state.setter
     def state(self, state: TaskState) -> None:
         self._state = state
+
+    def update(self, branch: str, **changes: Any) -> None:
+        """Change a branch of the state."""
+        self.state = self.state.branch(branch, **changes)
 
     @property
     def whole(self) -> TaskState | None:

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.temporal.attributes import TENANT
     from workflows import options
     from workflows.failures import asked, is_conflict, refused
+    from workflows.history import History
 
 
 class Undoing(Passed):
@@ -33,7 +34,7 @@ class UndoRun(UndoRequest):
 
     carried: Undoing | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
-    """Events after which it continues as new; 0: when the server suggests it."""
+    """Events after which it continues as new; 0: after about 8,000."""
 
 
 class UndoResult(Passed):
@@ -50,21 +51,18 @@ class UndoForgetting:
     @workflow.init
     def __init__(self, undo: UndoRun | None = None) -> None:
         carried = undo.carried if undo else None
+        self._history = History(undo.continue_after if undo else 0)
         self._now = carried.now if carried else workflow.now()
         self._restored = carried.restored if carried else 0
 
     @workflow.run
     async def run(self, undo: UndoRun | None = None) -> UndoResult:
         """Undo a run for each tenant that it touched."""
-        undo = asked(undo, InvalidInput("input", "is missing", fix="give an UndoRequest"))
+        undo = asked(undo, "give an UndoRequest")
         run, after = (undo.carried.run, undo.carried.after) if undo.carried else (undo.run, "")
         while True:
-            found = await workflow.execute_activity_method(
-                ForgettingActivities.find_undo,
-                FindUndoCall(run=run, user_id=undo.user_id, after=after),
-                **options.of_change(),
-                summary="Find what was forgotten",
-            )
+            call = FindUndoCall(run=run, user_id=undo.user_id, after=after)
+            found = await options.change(ForgettingActivities.find_undo, call, "Find what was forgotten")
             if not found.tenants:
                 break
             run = found.run
@@ -73,7 +71,7 @@ class UndoForgetting:
                     workflow.upsert_search_attributes([TENANT.value_set(tenant)])
                 await self._restore(tenant, run, undo.by)
                 after = tenant
-                if options.is_due(undo.continue_after):
+                if self._history.is_due:
                     carried = Undoing(run=run, now=self._now, after=after, restored=self._restored)
                     workflow.continue_as_new(undo.changed(carried=carried))
         if not self._restored:
@@ -82,14 +80,11 @@ class UndoForgetting:
 
     async def _restore(self, tenant: str, run: str, by: Actor) -> None:
         before, more = self._restored, True
+        call = RestoreCall(tenant=tenant, run=run, now=self._now, by=by)
         while more:
+            self._history.grow()
             try:
-                restored = await workflow.execute_activity_method(
-                    ForgettingActivities.restore,
-                    RestoreCall(tenant=tenant, run=run, now=self._now, by=by),
-                    **options.of_change(),
-                    summary="Restore what was forgotten",
-                )
+                restored = await options.change(ForgettingActivities.restore, call, "Restore what was forgotten")
             except ActivityError as error:
                 if not is_conflict(error):
                     raise

@@ -1,5 +1,6 @@
 """A position in a skill: which step is next, and what can be read of those before it. Pure values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import Field, JsonValue
@@ -45,15 +46,15 @@ class Here:
 
 def here(skill: Skill, cursor: Cursor) -> Here | None:
     """Return the next step; None when there is none left."""
-    steps, path = skill.steps, ""
-    for frame, inner in zip(cursor.frames, cursor.frames[1:], strict=False):
-        block = _block(steps[frame.step])
-        path += f"{block.id}[{inner.index}]."
-        steps = block.steps
+    *around, steps = _lists(skill, cursor.frames)
+    blocks = [
+        f"{list_[frame.step].id}[{inner.index}]."
+        for list_, frame, inner in zip(around, cursor.frames, cursor.frames[1:], strict=False)
+    ]
     last = cursor.frames[-1]
     if last.step >= len(steps):
         return None
-    return Here(step=steps[last.step], path=f"{path}{steps[last.step].id}")
+    return Here(step=steps[last.step], path=f"{''.join(blocks)}{steps[last.step].id}")
 
 
 def entered(skill: Skill, cursor: Cursor, elements: tuple[JsonValue, ...]) -> Cursor:
@@ -76,8 +77,7 @@ def _ended(skill: Skill, cursor: Cursor, result: Result) -> Cursor:
     """Keep a result, and leave every list whose steps have all ended."""
     frames = list(cursor.frames)
     while True:
-        steps = _steps(skill, frames)
-        frame = frames[-1]
+        steps, frame = _lists(skill, frames)[-1], frames[-1]
         results = {**frame.results, steps[frame.step].id: result}
         frame = frame.changed(step=frame.step + 1, results=results)
         frames[-1] = frame
@@ -108,13 +108,10 @@ def scope(skill: Skill, cursor: Cursor, reads: tuple[Path, ...], inputs: dict[st
     results: dict[str, Result] = {}
     elements: dict[str, JsonValue] = {}
     kinds: dict[str, Step] = {step.id: step for _, step, _ in skill.walk()}
-    steps = skill.steps
-    for frame, inner in zip(cursor.frames, (*cursor.frames[1:], None), strict=True):
+    for frame in cursor.frames:
         results |= frame.results
-        if inner is not None:
-            block = _block(steps[frame.step])
-            elements |= {block.element: inner.elements[inner.index], "index": inner.index}
-            steps = block.steps
+    for steps, frame, inner in zip(_lists(skill, cursor.frames), cursor.frames, cursor.frames[1:], strict=False):
+        elements |= {_block(steps[frame.step]).element: inner.elements[inner.index], "index": inner.index}
     found: dict[str, dict[str, Value]] = {}
     for path in reads:
         if path[0] == "steps":
@@ -143,11 +140,12 @@ def _counted(frame: Frame) -> Result:
     return Result(status=StepStatus.DONE, parts={name: Value(inline=number) for name, number in numbers.items()})
 
 
-def _steps(skill: Skill, frames: list[Frame]) -> tuple[Step, ...]:
-    steps = skill.steps
+def _lists(skill: Skill, frames: Sequence[Frame]) -> list[tuple[Step, ...]]:
+    """Return the list of steps in which each frame stands."""
+    lists = [skill.steps]
     for frame in frames[:-1]:
-        steps = _block(steps[frame.step]).steps
-    return steps
+        lists.append(_block(lists[-1][frame.step]).steps)
+    return lists
 
 
 def _block(step: Step) -> ForEach:

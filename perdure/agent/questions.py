@@ -62,10 +62,8 @@ class Questions:
         question = self._waiting(answer.question_id)
         if question is None:
             waiting = f"open: {', '.join(sorted(self._open))}" if self._open else "no question is open"
-            answered = answer.question_id in self._answered
-            problem = (
-                f"{answer.question_id!r} is answered already" if answered else f"nobody asked {answer.question_id!r}"
-            )
+            name, answered = repr(answer.question_id), answer.question_id in self._answered
+            problem = f"{name} is answered already" if answered else f"nobody asked {name}"
             raise InvalidAnswer("question_id", problem, fix=waiting)
         typed(answer.value, question.answer)
 

@@ -1,5 +1,7 @@
 """The plan of a task that runs a skill: its steps in order, in a single branch, and what its failures mean. Pure."""
 
+from typing import Any
+
 from perdure.agent.cursor import Cursor, Here, ended, entered, here, leaves, scope
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import TaskRun, TaskState
@@ -13,6 +15,7 @@ from perdure.agent.steps.calls import (
     Result,
     Scope,
     StepCall,
+    TaskFacts,
     Value,
     idempotency_key,
 )
@@ -52,7 +55,9 @@ class SkillPlan:
             return Finish(problem=state.failure)
         at = here(self._skill, self._cursor(state))
         if at is None:
-            return Finish(evaluation=self._evaluation(state))
+            skill, tenant, scope = self._skill, self._prepared.tenant, self._scope(state, "")
+            call = EvaluateCall(tenant=tenant, output=skill.output, expect=skill.expect, scope=scope)
+            return Finish(evaluation=call)
         if branch.problem:
             return Ask(branch=MAIN, question=self._question(at, branch.problem, now))
         return Act(actions=(self._action(state, at, now),))
@@ -108,66 +113,36 @@ class SkillPlan:
         if isinstance(at.step, ToolStep):
             key = idempotency_key(self._prepared.tenant, self._task.task_id, at.path)
             about = Subject(tool=at.step.tool, arguments=shortened(at.step.args), attempted_at=now, idempotency_key=key)
-        return Question(
-            id=at.path,
-            kind=QuestionKind.FAILURE,
-            text=f"{at.path} failed: {problem}",
-            about=about,
-            answer=choice_of(AfterFailure),
-        )
+        text, takes = f"{at.path} failed: {problem}", choice_of(AfterFailure)
+        return Question(id=at.path, kind=QuestionKind.FAILURE, text=text, about=about, answer=takes)
 
     def _scope(self, state: TaskState, step: str) -> Scope:
         prepared = self._prepared
-        reads, facts = prepared.reads[step], self._task.facts(prepared)
-        return scope(self._skill, self._cursor(state), reads, prepared.inputs, facts)
-
-    def _evaluation(self, state: TaskState) -> EvaluateCall:
-        return EvaluateCall(
-            tenant=self._prepared.tenant,
-            output=self._skill.output,
-            expect=self._skill.expect,
-            scope=self._scope(state, ""),
-        )
+        facts = TaskFacts(id=self._task.task_id, date=prepared.date, agent=self._task.agent)
+        return scope(self._skill, self._cursor(state), prepared.reads[step], prepared.inputs, facts)
 
     def _action(self, state: TaskState, at: Here, now: Instant) -> Action:
         """Return the action of a step; where the task's memory mode leaves nothing to do, it is skipped."""
         task, prepared, step = self._task, self._prepared, at.step
+        of = {"tenant": prepared.tenant, "path": at.path, "scope": self._scope(state, step.id)}
         if isinstance(step, ForEach):
-            call = ExpandCall(
-                tenant=prepared.tenant,
-                path=at.path,
-                for_each=step.for_each,
-                when=step.when,
-                scope=self._scope(state, step.id),
-            )
-            summary = f"{at.path}: its list"
-            return Action(
-                branch=MAIN, path=at.path, activity=Activity.EXPAND, call=call, summary=summary, is_step=False
-            )
-        context = {
-            "tenant": prepared.tenant,
-            "session": task.session,
-            "task_id": task.task_id,
-            "agent": task.agent,
-            "path": at.path,
-            "scope": self._scope(state, step.id),
-            "memory": task.memory,
-            "occurred_at": self._observed_at(now),
-            "step": step,
-        }
+            call = ExpandCall.model_validate({**of, "for_each": step.for_each, "when": step.when})
+            how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{at.path}: its list", "is_step": False}
+            return Action(branch=MAIN, path=at.path, call=call, **how)
+        of |= {"session": task.session, "task_id": task.task_id, "memory": task.memory}
+        of |= {"occurred_at": self._observed_at(now), "step": step}
         match step:
             case ToolStep(tool=tool, critical=critical):
-                call = StepCall.model_validate({**context, "resumed": state.branches[MAIN].resumed})
-                shape = prepared.tools[tool]
-                return Action(branch=MAIN, path=at.path, activity=tool, call=call, tool=shape, critical=critical)
+                call = StepCall.model_validate({**of, "resumed": state.branches[MAIN].resumed})
+                how = {"activity": tool, "call": call, "tool": prepared.tools[tool], "critical": critical}
             case RecallStep() if task.memory.recalls:
-                call = RecallCall.model_validate({**context, "now": now})
-                return Action(branch=MAIN, path=at.path, activity=Activity.RECALL_STEP, call=call)
+                how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}
             case RememberStep(critical=critical) if task.memory.remembers:
-                call = RememberCall.model_validate(context)
-                return Action(branch=MAIN, path=at.path, activity=Activity.REMEMBER_STEP, call=call, critical=critical)
+                call = RememberCall.model_validate(of)
+                how = {"activity": Activity.REMEMBER_STEP, "call": call, "critical": critical}
             case _:
-                return Action(branch=MAIN, path=at.path, known=Ended(result=Result(status=StepStatus.SKIPPED)))
+                how = {"known": Ended(result=Result(status=StepStatus.SKIPPED))}
+        return Action(branch=MAIN, path=at.path, **how)
 
     def _observed_at(self, now: Instant) -> Instant:
         """When what a step observes counts as observed: noon of the task's date, if it has one."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
-from perdure.agent.steps.calls import Ended, PreparedTask, Resumed, TaskFacts
+from perdure.agent.steps.calls import Ended, PreparedTask, Resumed
 from perdure.entries import Item
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
@@ -113,19 +113,13 @@ class TaskRun(TaskEnvelope):
         """The task alone, as a person asked for it."""
         return TaskEnvelope.model_validate(self.model_dump(exclude={"carried"}))
 
-    def facts(self, prepared: PreparedTask) -> TaskFacts:
-        """Return what expressions call ``task``."""
-        return TaskFacts(id=self.task_id, date=prepared.date, agent=self.agent)
-
 
 def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progress:
     """Return where a task is; questions and problems are not in its state."""
+    progress = Progress(task_id=task.task_id, skill=task.skill, phase=phase)
     if state is None:
-        return Progress(task_id=task.task_id, skill=task.skill, phase=phase)
-    return Progress(
-        task_id=task.task_id,
-        skill=task.skill,
-        phase=phase,
+        return progress
+    return progress.changed(
         step=state.step,
         done=state.done,
         total=state.total,

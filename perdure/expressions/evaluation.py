@@ -6,7 +6,7 @@ activities only, and its results are what a workflow's history holds.
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,19 +91,9 @@ def _first_line(problem: ValueError) -> str:
     return text.partition("ERROR: ")[2].splitlines()[0] if "ERROR: " in text else text
 
 
-def split(template: str, field: str) -> list[str | Expression]:
-    """Split a text into its literal parts and its expressions.
-
-    A ``$${`` is a literal ``${``. Braces and quotes inside an expression are balanced.
-
-    Raises:
-        InvalidExpression: When an expression is not closed or does not parse.
-    """
-    return list(_split(template, field))
-
-
 @functools.lru_cache(maxsize=4096)
 def _split(template: str, field: str) -> tuple[str | Expression, ...]:
+    """Split a text into its literal parts and its expressions; a ``$${`` is a literal ``${``."""
     parts: list[str | Expression] = []
     literal = ""
     at = 0
@@ -137,23 +127,28 @@ def _closing(template: str, start: int, field: str) -> int:
     raise InvalidExpression(field, f"has a ${{ without its }}: {template[start - 2 : start + 40]!r}")
 
 
-def references(value: JsonValue, field: str) -> set[Path]:
-    """Find what the expressions anywhere in a value refer to.
+def expressions(value: JsonValue, field: str) -> Iterator[Expression]:
+    """Yield the expressions anywhere in a value.
 
     Raises:
-        InvalidExpression: Naming the field whose expression does not parse.
+        InvalidExpression: Naming the field whose expression is not closed or does not parse.
     """
     match value:
         case str():
-            return {
-                path for part in _split(value, field) if isinstance(part, Expression) for path in part.reading.paths
-            }
+            yield from (part for part in _split(value, field) if isinstance(part, Expression))
         case list():
-            return {path for index, item in enumerate(value) for path in references(item, f"{field}[{index}]")}
+            for index, item in enumerate(value):
+                yield from expressions(item, f"{field}[{index}]")
         case dict():
-            return {path for key, item in value.items() for path in references(item, f"{field}.{key}")}
+            for key, item in value.items():
+                yield from expressions(item, f"{field}.{key}")
         case _:
-            return set()
+            pass
+
+
+def references(value: JsonValue, field: str) -> set[Path]:
+    """Return what the expressions anywhere in a value refer to; raises what ``expressions`` raises."""
+    return {path for expression in expressions(value, field) for path in expression.reading.paths}
 
 
 def evaluate(value: JsonValue, names: Mapping[str, JsonValue], field: str) -> JsonValue:
@@ -198,15 +193,7 @@ def holds(template: str, names: Mapping[str, JsonValue], field: str) -> bool:
 
 def written(value: JsonValue) -> str:
     """Write a value into a text the way CEL would write it."""
-    match value:
-        case str():
-            return value
-        case None | bool():
-            return {None: "null", True: "true", False: "false"}[value]
-        case int() | float():
-            return str(value)
-        case _:
-            return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str) -> JsonValue:

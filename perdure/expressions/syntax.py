@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _TYPES = frozenset({"string", "int", "uint", "double", "bytes", "bool", "list", "map", "null_type"})
 _WORDS = frozenset({"true", "false", "null", "in"})
@@ -39,14 +40,12 @@ class Reading:
     """How the cost of walking its lists grows with their length; 0: it walks none."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Walk:
+class _Walk(NamedTuple):
     """A macro that walks a list: ``list.map(x, …)``."""
 
     name: str

@@ -1,15 +1,12 @@
 """Reading skills: YAML into a ``Skill``, with every mistake named by its field. Knows no tool; runs nothing."""
 
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import JsonValue
+from typing import Any
 
 from perdure.documents import join, mapping, nearest, read_document, sequence, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.expressions.syntax import RESERVED
-from perdure.model import Model
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.shape import (
     ForEach,
@@ -22,9 +19,8 @@ from perdure.skills.shape import (
     Skill,
     Step,
     ToolStep,
+    templates_of,
 )
-
-M = TypeVar("M", bound=Model)
 
 DEPTH = 2
 """How deep ``for_each`` may be nested."""
@@ -57,18 +53,12 @@ def skill_of(document: dict[str, Any]) -> Skill:
         data["steps"] = _steps(data["steps"], "steps", 0)
     skill = validated(Skill, data, "", InvalidSkill)
     _check_ids(skill)
-    for path, value in templates(skill):
-        references(value, path)
-    return skill
-
-
-def templates(skill: Skill) -> list[tuple[str, JsonValue]]:
-    """Return every field that can hold expressions, with its path."""
-    found: list[tuple[str, JsonValue]] = []
     for path, step, _ in skill.walk():
-        content = step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "answer"})
-        found.extend((join(path, name), value) for name, value in content.items())
-    return [*found, ("output", skill.output), ("expect", skill.expect)]
+        for name, value in templates_of(step).items():
+            references(value, join(path, name))
+    for name, value in (("output", skill.output), ("expect", skill.expect)):
+        references(value, name)
+    return skill
 
 
 class SkillLibrary:
@@ -102,23 +92,21 @@ class SkillLibrary:
 
 
 def _input(value: object, path: str) -> InputSpec:
-    if isinstance(value, str):  # the short form: name: type
-        return validated(InputSpec, {"type": value, "required": True}, path, InvalidSkill)
-    data = mapping(value if value is not None else {}, path, InvalidSkill)
-    if "default" in data:
-        data = {**data, "required": False}
-    return validated(InputSpec, data, path, InvalidSkill)
+    # The short form is name: type.
+    data = {"type": value} if isinstance(value, str) else mapping({} if value is None else value, path, InvalidSkill)
+    optional = {"required": False} if "default" in data else {}
+    return validated(InputSpec, {**data, **optional}, path, InvalidSkill)
 
 
 def _steps(value: object, path: str, depth: int) -> tuple[Step, ...]:
     return tuple(
-        _step(mapping(item, f"{path}[{index}]", InvalidSkill), f"{path}[{index}]", depth)
-        for index, item in enumerate(sequence(value, path, InvalidSkill))
+        _step(item, f"{path}[{index}]", depth) for index, item in enumerate(sequence(value, path, InvalidSkill))
     )
 
 
-def _step(data: dict[str, Any], path: str, depth: int) -> Step:
+def _step(value: object, path: str, depth: int) -> Step:
     """Return a step; its key says which kind it is."""
+    data = mapping(value, path, InvalidSkill)
     if "kind" in data:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
     if "for_each" in data:
@@ -126,19 +114,14 @@ def _step(data: dict[str, Any], path: str, depth: int) -> Step:
     if "tool" in data:
         return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path)}, path, InvalidSkill)
     if "recall" in data:
-        recall = validated(
-            RecallTemplate, mapping(data["recall"], f"{path}.recall", InvalidSkill), f"{path}.recall", InvalidSkill
-        )
+        here = f"{path}.recall"
+        recall = validated(RecallTemplate, mapping(data["recall"], here, InvalidSkill), here, InvalidSkill)
         return validated(RecallStep, {**data, "recall": recall}, path, InvalidSkill)
     if "remember" in data:
         return validated(RememberStep, {**data, **_remember(data, path)}, path, InvalidSkill)
-    kinds = ["tool", "recall", "remember", "for_each"]
     unknown = next((name for name in data if name not in ToolStep.model_fields), "")
-    raise InvalidSkill(
-        path,
-        "has no action (tool, recall, remember or for_each)",
-        fix=nearest(unknown, kinds) if unknown else "add tool: name",
-    )
+    fix = nearest(unknown, ["tool", "recall", "remember", "for_each"]) if unknown else "add tool: name"
+    raise InvalidSkill(path, "has no action (tool, recall, remember or for_each)", fix=fix)
 
 
 def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:

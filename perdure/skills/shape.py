@@ -149,6 +149,11 @@ Step = Annotated[ToolStep | RecallStep | RememberStep | ForEach, Field(discrimin
 ForEach.model_rebuild()
 
 
+def templates_of(step: Step) -> dict[str, JsonValue]:
+    """Return the fields of a step that can hold expressions, without those of the steps inside it."""
+    return step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "tool", "answer"})
+
+
 class Skill(Passed):
     """A procedure: a plan with steps."""
 

@@ -1,4 +1,4 @@
-"""How errors cross into Temporal: one table of what is retried, stable types, and no raw text of others.
+"""What surrounds every activity: heartbeats, and errors that cross into Temporal with stable types and no raw text.
 
 Perdure's errors carry their message, which names fields and servers and never content. An unexpected error crosses
 as the name of its class alone. The worker's log has where it was raised; its text may quote the value that caused it,
@@ -15,18 +15,11 @@ from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from perdure.errors import PerdureError
+from perdure.temporal.heartbeats import beating
 
 _log = structlog.get_logger(__name__)
 
-
 _LONGEST_PAUSE = 30.0
-
-
-def to_application_error(error: PerdureError) -> ApplicationError:
-    """Return the failure that a workflow sees: of the class's name as its type, and retried if the class says so."""
-    return ApplicationError(
-        str(error), type=type(error).__name__, non_retryable=not error.retryable, next_retry_delay=pause()
-    )
 
 
 def pause() -> timedelta:
@@ -37,8 +30,8 @@ def pause() -> timedelta:
     return timedelta(seconds=min(_LONGEST_PAUSE, 2.0 ** (min(activity.info().attempt, 10) - 1)))
 
 
-class FailureInterceptor(Interceptor):
-    """Applies the table to every activity."""
+class ActivityInterceptor(Interceptor):
+    """Sends the heartbeats of every activity, and turns its errors into failures."""
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
         """Wrap an activity."""
@@ -48,11 +41,14 @@ class FailureInterceptor(Interceptor):
 class _Inbound(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         try:
-            return await self.next.execute_activity(input)
+            async with beating():
+                return await self.next.execute_activity(input)
         except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
             raise
         except PerdureError as error:
-            raise to_application_error(error) from None
+            raise ApplicationError(
+                str(error), type=type(error).__name__, non_retryable=not error.retryable, next_retry_delay=pause()
+            ) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
             _log.error(
                 "unexpected failure",

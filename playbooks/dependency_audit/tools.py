@@ -86,13 +86,11 @@ async def append_row(
 
 
 def _append(report: Path, line: bytes) -> None:
-    descriptor = os.open(report, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        header = b"" if os.fstat(descriptor).st_size else (",".join(COLUMNS) + "\n").encode()
-        os.write(descriptor, header + line)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    # Unbuffered: the row is one write, so that two tasks can append to one report.
+    with report.open("ab", buffering=0) as file:
+        header = b"" if file.tell() else (",".join(COLUMNS) + "\n").encode()
+        file.write(header + line)
+        os.fsync(file.fileno())
 
 
 def _verdict(*, locked: str, installed: str, licence: str, altered: int) -> str:

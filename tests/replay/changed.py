@@ -6,7 +6,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.forgetting import ForgetCall
     from perdure.agent.state import TaskRun
     from perdure.changes import Actor
-    from perdure.jobs import Batch, Plan, Receipt
+    from perdure.jobs import Batch, Receipt, WritePlan
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
     from perdure.requests import RecallRequest, Reference, RememberRequest
@@ -53,7 +53,7 @@ class SecondThought(IngestMemory):
     async def run(self, batch: Batch | None = None) -> Receipt:
         return await super().run(batch)
 
-    async def _plan(self, batch: Batch) -> Plan:
+    async def _plan(self, batch: Batch) -> WritePlan:
         await super()._plan(batch)
         return await super()._plan(batch)
 
@@ -74,7 +74,7 @@ class AnyOrder(ForgetMemory):
         counts: dict[str, int] = {}
         for name in {"tombstone", "purge"}:  # noqa: PLC0208  the mistake that is made here
             counts[name] = await workflow.execute_activity(
-                name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=int, **options.of_change()
+                name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=int, **options.of_ingest()
             )
         return counts["tombstone"], counts["purge"]
 

@@ -15,7 +15,6 @@ from activities.tasks import TaskActivities
 from perdure.agent.steps.values import Values
 from perdure.settings import Addresses, Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
-from perdure.temporal.heartbeats import kept_alive
 from perdure.temporal.plugin import Plugin
 from tests.replay import histories
 from worker.plugin import WorkerPlugin
@@ -38,7 +37,6 @@ class Gate:
         """Return the activity with the gate in front of it."""
 
         @activity.defn(name="apply_ingest")
-        @kept_alive
         async def apply(request: ApplyCall) -> dict[str, int]:
             if request.operation == self.job:
                 self.reached.set()

@@ -77,7 +77,6 @@ class FanPlan:
             tenant=self._tenant,
             session=self._task.session,
             task_id=self._task.task_id,
-            agent=self._task.agent,
             path=path,
             memory=self._task.memory,
             occurred_at=now,

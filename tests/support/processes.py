@@ -25,7 +25,10 @@ class Processes:
 
     def __init__(self, servers: Addresses, folder: Path, queue: str, continue_after: int) -> None:
         self._settings = {
-            "servers": {name: getattr(servers, name) for name in _ADDRESSES},
+            "servers": {
+                **{name: getattr(servers, name) for name in _ADDRESSES},
+                "weaviate_api_key": servers.weaviate_api_key and servers.weaviate_api_key.get_secret_value(),
+            },
             "folder": str(folder),
             "queue": queue,
             "continue_after": continue_after,

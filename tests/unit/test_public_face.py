@@ -22,7 +22,7 @@ PURE = (
     *("perdure.expressions.evaluation", "perdure.agent.skill_plan", "perdure.agent.state", "perdure.agent.questions"),
     *(
         "perdure.agent.display",
-        "perdure.agent.steps.checking",
+        "perdure.agent.steps.validation",
         "perdure.agent.steps.calls",
         "perdure.agent.steps.items",
         "perdure.agent.plan",

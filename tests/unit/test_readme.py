@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from perdure.agent.steps.checking import check_skill
+from perdure.agent.steps.validation import check_skill
 from perdure.documents import read_document, validated
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask

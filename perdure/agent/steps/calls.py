@@ -73,7 +73,6 @@ class StepContext(Passed):
     tenant: str
     session: str
     task_id: str
-    agent: str
     path: str
     """The step's place in the running plan: ``audit[12].inspect``."""
     scope: Scope = Scope()
@@ -211,7 +210,7 @@ class PreparedTask(Passed):
     heartbeat: Annotated[float, Field(gt=0)]
     """Seconds without a sign of life after which an attempt is given up."""
     continue_after: int = 0
-    """Events after which the history is rolled over; 0: when the server suggests it."""
+    """Events after which the history is rolled over; 0: after about 8,000."""
 
 
 def idempotency_key(tenant: str, task_id: str, path: str) -> str:

@@ -1,7 +1,7 @@
 """What a finished step has to remember: its templates, filled in and checked. Writes nothing."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -10,17 +10,11 @@ from perdure.documents import validated
 from perdure.entries import Item, MemoryItem, RecordItem, Source
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.expressions.evaluation import evaluate, holds, written
-from perdure.model import Model
 from perdure.skills.shape import MemoryTemplate, RecordTemplate
-
-M = TypeVar("M", bound=Model)
 
 
 def items_of(
-    templates: Sequence[RecordTemplate | MemoryTemplate],
-    names: Mapping[str, JsonValue],
-    context: StepContext,
-    run: str,
+    templates: Sequence[RecordTemplate | MemoryTemplate], names: Mapping[str, JsonValue], context: StepContext, run: str
 ) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """Fill in templates.
 
@@ -39,31 +33,28 @@ def items_of(
         field = f"{context.path}.remember[{index}]"
         try:
             if template.when is None or holds(template.when, names, f"{field}.when"):
-                items.append(_item(template, names, context, f"{run}/{context.path}#{index}", field))
+                occurrence = f"{run}/{context.path}#{index}"
+                observed = {"occurrence": occurrence, "occurred_at": context.occurred_at}
+                items.append(_item(template, names, observed, field))
         except InvalidInput as problem:
             refused.append(str(problem))
     return tuple(items), tuple(refused)
 
 
 def _item(
-    template: RecordTemplate | MemoryTemplate,
-    names: Mapping[str, JsonValue],
-    context: StepContext,
-    occurrence: str,
-    field: str,
+    template: RecordTemplate | MemoryTemplate, names: Mapping[str, JsonValue], observed: dict[str, Any], field: str
 ) -> Item:
-    observed = {"occurrence": occurrence, "occurred_at": context.occurred_at}
+    def text(name: str) -> str:
+        return written(evaluate(getattr(template, name), names, f"{field}.{name}"))
+
     if isinstance(template, RecordTemplate):
-        record = {
-            "lane": template.lane,
-            "key": written(evaluate(template.key, names, f"{field}.key")),
-            "payload": evaluate(template.payload, names, f"{field}.payload"),
-            "summary": written(evaluate(template.summary, names, f"{field}.summary")),
-            "intent": written(evaluate(template.intent, names, f"{field}.intent")),
-        }
-        return validated(RecordItem, {**record, **observed}, field, InvalidItem)
+        texts = {name: text(name) for name in ("key", "summary", "intent")}
+        payload = evaluate(template.payload, names, f"{field}.payload")
+        return validated(
+            RecordItem, {"lane": template.lane, "payload": payload, **texts, **observed}, field, InvalidItem
+        )
     memory = {
-        "content": written(evaluate(template.memory, names, f"{field}.memory")),
+        "content": text("memory"),
         "memory_type": template.type,
         "confidence": template.confidence,
         "tags": template.tags,

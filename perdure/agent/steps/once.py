@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -68,7 +68,6 @@ class OnceRunner:
         """Make an effect happen once.
 
         Args:
-            tenant: Whose effect it is.
             tool: The tool.
             call: The call; its key is the same for every attempt.
             keywords: Validated arguments.
@@ -107,14 +106,11 @@ class OnceRunner:
         output: JsonValue = None
         if happened is None:
             try:
-                async with asyncio.timeout(tool.timeout):
+                async with calling(tool, tool.timeout):
                     happened, output = await tool.run_check(_until(call, tool.timeout), keywords)
             except PerdureError:
                 await self._given_up(mine)
                 raise
-            except Exception as problem:
-                await self._given_up(mine)
-                raise failed(tool, problem) from problem
         if not happened:
             return None
         await self._claims.store(*mine, _packed(output))
@@ -128,18 +124,16 @@ class OnceRunner:
         if left <= 0:
             raise ClaimLost("this attempt slept through its deadline, so it does not act")
         try:
-            async with asyncio.timeout(left):
+            async with calling(tool, left):
                 returned = await tool.call(_until(call, left), keywords)
         except NotDone:
             await self._claims.release(*mine)
             raise
-        except Exception as problem:
+        except PerdureError:
             # It failed in the middle: the next attempt need not wait, but has to find out. One that is cancelled
             # keeps its claim: a thread or a request that it started may act until its deadline.
             await self._given_up(mine)
-            if isinstance(problem, PerdureError):
-                raise
-            raise failed(tool, problem) from problem
+            raise
         reached(CrashPoint.TOOL_ACTED)
         try:
             packed = _packed(tool.jsonable(returned))
@@ -171,12 +165,23 @@ class _Mine(NamedTuple):
     owner: str
 
 
-def failed(tool: Tool[..., Any], problem: Exception) -> ToolFailed:
-    """Turn what a tool raised into a ``ToolFailed``; a timeout is reported with its length."""
-    text = f"it took longer than {tool.timeout:g} s" if isinstance(problem, TimeoutError) else str(problem)
-    # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
-    text = text.encode(errors="replace").decode()
-    return ToolFailed(tool.name, type(problem).__name__, text)
+@contextlib.asynccontextmanager
+async def calling(tool: Tool[..., Any], seconds: float) -> AsyncGenerator[None]:
+    """Cut off a call of a tool's function after some seconds.
+
+    Raises:
+        ToolFailed: It raised an exception of its own, or took longer than the tool may.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except PerdureError:
+        raise
+    except Exception as problem:
+        text = f"it took longer than {tool.timeout:g} s" if isinstance(problem, TimeoutError) else str(problem)
+        # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
+        text = text.encode(errors="replace").decode()
+        raise ToolFailed(tool.name, type(problem).__name__, text) from problem
 
 
 def _in(seconds: float) -> datetime.datetime:

@@ -1,6 +1,5 @@
 """One step, from its expressions to its outcome. Decides what a step does; when it runs is decided by its workflow."""
 
-import asyncio
 import datetime
 import json
 from collections.abc import Mapping
@@ -27,9 +26,9 @@ from perdure.agent.steps.calls import (
     idempotency_key,
 )
 from perdure.agent.steps.items import items_of
-from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, failed
+from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, calling
 from perdure.agent.steps.values import Values
-from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, PerdureError, ResultTooLarge
+from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import Instant, Passed
 from perdure.questions import (
@@ -105,8 +104,8 @@ class StepRunner:
         names = await self._values.names(call.tenant, call.scope)
         if so_far.acted is not None:
             output = await self._values.get(call.tenant, so_far.acted)
-            return await self._concluded(call, names, output, so_far.answer, attempt)
-        if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
+            return await self._concluded(call, names, output, so_far, attempt)
+        if not _runs(step.when, names, call.path):
             return _SKIPPED
         tool = self._toolbox.get(step.tool, f"{call.path}.tool")
         arguments = call.arguments
@@ -123,38 +122,31 @@ class StepRunner:
             text = written(evaluate(step.approve, names, f"{call.path}.approve"))
             reached = _Reached(asked=QuestionKind.APPROVAL)
             return _asking(call, text, about, choice_of(Approval), reached)
-        acted = await self._perform(tool, keywords, call, attempt, so_far.verdict)
+        acted = await self._perform(tool, keywords, call, attempt, so_far)
         if isinstance(acted, Unknown):
             text = f"An attempt died around {tool.name}. Did its effect happen?"
             reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
             return _asking(call, text, about.changed(deadline=acted.deadline), choice_of(EffectFate), reached)
         asks = await self._unexpected(call, names, acted.output, about)
-        return asks or await self._concluded(call, names, acted.output, None, attempt)
+        return asks or await self._concluded(call, names, acted.output, so_far, attempt)
 
     async def remember(self, call: RememberCall, attempt: Attempt) -> Ended:
         """Run a step that only remembers."""
         names = await self._values.names(call.tenant, call.scope)
-        if call.step.when is not None and not holds(call.step.when, names, f"{call.path}.when"):
+        if not _runs(call.step.when, names, call.path):
             return _SKIPPED
-        items, refused = items_of(call.step.remember, names, call, attempt.run)
-        _refuse_if_critical(refused, call, critical=call.step.critical)
-        return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)
+        return _remembering(call, names, attempt)
 
     async def terms(self, call: RecallCall) -> RecallTerms | None:
         """Return what a recall step asks for; None when its ``when`` is false."""
         step = call.step
         names = await self._values.names(call.tenant, call.scope)
-        if step.when is not None and not holds(step.when, names, f"{call.path}.when"):
+        if not _runs(step.when, names, call.path):
             return None
-        template = step.recall
-        return RecallTerms(
-            text=written(evaluate(template.text, names, f"{call.path}.recall.text")),
-            lane=template.lane,
-            keys=_keys(template, names, f"{call.path}.recall"),
-            memory_types=template.memory_types,
-            enough=template.enough,
-            limit=template.limit,
-        )
+        field, template = f"{call.path}.recall", step.recall
+        text = written(evaluate(template.text, names, f"{field}.text"))
+        others = template.model_dump(include={"lane", "memory_types", "enough", "limit"})
+        return RecallTerms(text=text, keys=_keys(template, names, field), **others)
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
         """Return the parts of a result in a form that fits the history."""
@@ -169,7 +161,7 @@ class StepRunner:
         """
         field = f"{call.path}.for_each"
         names = await self._values.names(call.tenant, call.scope)
-        if call.when is not None and not holds(call.when, names, f"{call.path}.when"):
+        if not _runs(call.when, names, call.path):
             return Ended(result=_LISTED, elements=())
         elements = evaluate(call.for_each, names, field)
         if not isinstance(elements, list):
@@ -201,12 +193,7 @@ class StepRunner:
         return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
 
     async def _perform(
-        self,
-        tool: Tool[..., Any],
-        keywords: Mapping[str, Any],
-        call: StepCall,
-        attempt: Attempt,
-        verdict: Verdict | None,
+        self, tool: Tool[..., Any], keywords: Mapping[str, Any], call: StepCall, attempt: Attempt, so_far: _Reached
     ) -> Happened | Unknown:
         tool_call = ToolCall(
             idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
@@ -217,15 +204,10 @@ class StepRunner:
         )
         if tool.effect.is_once:
             return await self._once.run(
-                tool, tool_call, keywords, tenant=call.tenant, owner=attempt.owner, verdict=verdict
+                tool, tool_call, keywords, tenant=call.tenant, owner=attempt.owner, verdict=so_far.verdict
             )
-        try:
-            async with asyncio.timeout(tool.timeout):
-                returned = await tool.call(tool_call, keywords)
-        except PerdureError:
-            raise
-        except Exception as problem:
-            raise failed(tool, problem) from problem
+        async with calling(tool, tool.timeout):
+            returned = await tool.call(tool_call, keywords)
         return Happened(output=tool.jsonable(returned))
 
     async def _unexpected(
@@ -247,19 +229,13 @@ class StepRunner:
         return _asking(call, text, about, step.answer or AnswerSpec(), _Reached(asked=QuestionKind.INPUT, acted=kept))
 
     async def _concluded(
-        self,
-        call: StepCall,
-        names: Mapping[str, JsonValue],
-        output: JsonValue,
-        answer: TakenAnswer | None,
-        attempt: Attempt,
+        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: _Reached, attempt: Attempt
     ) -> Ended:
-        step = call.step
-        known = {**names, "output": output, "answer": answer.value if answer else None}
-        items, refused = items_of(step.remember, known, call, attempt.run) if call.memory.remembers else ((), ())
-        _refuse_if_critical(refused, call, critical=step.critical)
-        parts = await self.keep(call, {"output": output, **({"answer": answer.value} if answer else {})})
-        return Ended(result=Result(status=StepStatus.DONE, parts=parts), items=items, refused=refused)
+        answered = {"answer": so_far.answer.value} if so_far.answer else {}
+        known = {**names, "output": output, "answer": None, **answered}
+        ended = _remembering(call, known, attempt)
+        parts = await self.keep(call, {"output": output, **answered})
+        return ended.changed(result=ended.result.changed(parts=parts))
 
 
 def _so_far(call: StepCall) -> _Reached:
@@ -289,18 +265,26 @@ def _asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_
     return Asks(question=question, resume=so_far.model_dump(mode="json"))
 
 
-def _refuse_if_critical(refused: tuple[str, ...], call: StepContext, *, critical: bool) -> None:
-    if refused and critical:
+def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue], attempt: Attempt) -> Ended:
+    """Return the outcome of a step that is done, with what it remembers.
+
+    Raises:
+        InvalidItem: The step is critical, and something cannot be remembered.
+    """
+    items, refused = items_of(call.step.remember, names, call, attempt.run) if call.memory.remembers else ((), ())
+    if refused and call.step.critical:
         raise InvalidItem(f"{call.path}.remember", refused[0])
+    return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)
+
+
+def _runs(when: str | None, names: Mapping[str, JsonValue], path: str) -> bool:
+    return when is None or holds(when, names, f"{path}.when")
 
 
 def _keys(template: RecallTemplate, names: Mapping[str, JsonValue], field: str) -> tuple[str, ...]:
-    keys: list[JsonValue] = [] if template.key is None else [evaluate(template.key, names, f"{field}.key")]
-    if isinstance(template.keys, str):
-        found = evaluate(template.keys, names, f"{field}.keys")
-        if not isinstance(found, list):
-            raise InvalidExpression(f"{field}.keys", f"gives {type(found).__name__}, not a list of keys")
-        keys.extend(found)
-    else:
-        keys.extend(evaluate(key, names, f"{field}.keys[{index}]") for index, key in enumerate(template.keys))
-    return tuple(written(key) for key in keys)
+    one = [] if template.key is None else [evaluate(template.key, names, f"{field}.key")]
+    keys: JsonValue = template.keys if isinstance(template.keys, str) else list(template.keys)
+    found = evaluate(keys, names, f"{field}.keys")
+    if not isinstance(found, list):
+        raise InvalidExpression(f"{field}.keys", f"gives {type(found).__name__}, not a list of keys")
+    return tuple(written(key) for key in (*one, *found))

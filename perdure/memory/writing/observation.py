@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryItem, Record, RecordItem, State, record_text
-from perdure.jobs import Batch, Decision, Plan, UnusableItem
+from perdure.jobs import Batch, Decision, UnusableItem, WritePlan
 from perdure.memory.writing.planning import occurrence_of
 
 REINFORCEMENT = 0.1
@@ -72,7 +72,7 @@ def _end(stored: Record | Memory, item: RecordItem | MemoryItem) -> datetime | N
 
 
 def applied(
-    batch: Batch, decided: Plan, stored: Mapping[str, Record | Memory]
+    batch: Batch, decided: WritePlan, stored: Mapping[str, Record | Memory]
 ) -> dict[str, tuple[Record | Memory, Decision]]:
     """Return each entry that a plan writes, as it is afterwards, and the last decision about it.
 

@@ -12,7 +12,7 @@ from perdure.changes import Deletion
 from perdure.entries import Memory, MemoryItem, Record, RecordItem, State, item_id, statement
 from perdure.errors import InvalidItem
 from perdure.identity import occurrence_id
-from perdure.jobs import Batch, BatchItem, Decision, Plan, PlannedItem, UnusableItem
+from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.model import Model, Unit
 
 
@@ -45,7 +45,7 @@ def same_statement(one: str, other: str) -> bool:
     return statement(one) == statement(other)
 
 
-def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> Plan:
+def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> WritePlan:
     """Decide on every item of a batch."""
     planned = [_decide(batch.tenant, index, item, known, policy) for index, item in enumerate(batch.items)]
     expected: dict[str, int] = {}
@@ -56,7 +56,7 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
         for identifier in touched:
             entry = known.entries.get(identifier)
             expected[identifier] = entry.version if entry else 0
-    return Plan(at=at, items=tuple(planned), expected=expected, epoch=epoch)
+    return WritePlan(at=at, items=tuple(planned), expected=expected, epoch=epoch)
 
 
 def _decide(tenant: str, index: int, item: BatchItem, known: Known, policy: WritePolicy) -> PlannedItem:

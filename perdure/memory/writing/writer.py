@@ -8,7 +8,7 @@ from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, MemoryItem, RecordItem, headline_of, item_id, record_text
 from perdure.errors import VersionConflict, WorkerUnavailable
-from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Plan, UnusableItem
+from perdure.jobs import Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
 from perdure.memory.writing.observation import WRITING, applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
@@ -35,7 +35,7 @@ class Writer:
         self._deletions = deletions
         self._policy = policy
 
-    async def plan(self, batch: Batch, *, at: datetime) -> Plan:
+    async def plan(self, batch: Batch, *, at: datetime) -> WritePlan:
         """Decide on each item, from what the stores know now."""
         usable = {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
         ids = {item_id(batch.tenant, item) for item in usable.values()}
@@ -56,7 +56,7 @@ class Writer:
         reached(CrashPoint.PLAN_DECIDED)
         return decided
 
-    async def apply(self, batch: Batch, decided: Plan, *, operation: str) -> dict[str, int]:
+    async def apply(self, batch: Batch, decided: WritePlan, *, operation: str) -> dict[str, int]:
         """Write what was decided, once for each operation id.
 
         Returns:
@@ -106,7 +106,9 @@ class Writer:
         """Erase the items of a settled job, whose batch was journaled once more."""
         await self._door.redact_settled(tenant, job)
 
-    async def confirm(self, batch: Batch, decided: Plan, versions: dict[str, int]) -> tuple[ItemReceipt, ...] | None:
+    async def confirm(
+        self, batch: Batch, decided: WritePlan, versions: dict[str, int]
+    ) -> tuple[ItemReceipt, ...] | None:
         """Read back what was written, through a query as recall makes it.
 
         Returns:
@@ -147,7 +149,7 @@ class Writer:
         found = await together(*(nominated(vector) for vector in vectors))
         return dict(zip(memories, found, strict=True))
 
-    async def _embedded(self, batch: Batch, decided: Plan) -> dict[str, Vector]:
+    async def _embedded(self, batch: Batch, decided: WritePlan) -> dict[str, Vector]:
         """Return the vector of each text that an entry may get."""
         texts: set[str] = set()
         for planned in decided.items:

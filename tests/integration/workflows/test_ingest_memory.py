@@ -14,7 +14,7 @@ from activities.jobs import job_id
 from localservers import Server
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidItem
-from perdure.jobs import Batch, Fate, Plan, Receipt
+from perdure.jobs import Batch, Fate, Receipt, WritePlan
 from perdure.memory.forgetting import forgetter
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
@@ -157,7 +157,7 @@ async def test_a_job_that_was_ended_from_outside_begins_again_when_its_batch_is_
 async def test_waiting_says_why_a_job_failed_and_does_not_wait_for_what_is_not_there(
     servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refuse(self: Writer, batch: Batch, *, at: datetime) -> Plan:
+    async def refuse(self: Writer, batch: Batch, *, at: datetime) -> WritePlan:
         raise InvalidItem("items[0]", "is no good")
 
     monkeypatch.setattr(Writer, "plan", refuse)

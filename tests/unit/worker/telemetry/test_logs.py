@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
-from perdure.temporal.failures import FailureInterceptor
+from perdure.temporal.failures import ActivityInterceptor
 from worker.telemetry import configure_logging
 
 
@@ -41,7 +41,7 @@ async def test_an_unexpected_failure_is_logged_without_content(
     capsys: pytest.CaptureFixture[str], as_json: bool
 ) -> None:
     configure_logging(as_json=as_json)
-    inbound = FailureInterceptor().intercept_activity(Choking())
+    inbound = ActivityInterceptor().intercept_activity(Choking())
     run = ExecuteActivityInput(fn=choke, args=[], executor=None, headers={})
     with pytest.raises(ApplicationError, match="ValueError in "):
         await ActivityEnvironment().run(inbound.execute_activity, run)

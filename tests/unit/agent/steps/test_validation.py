@@ -2,7 +2,7 @@
 
 import pytest
 
-from perdure.agent.steps.checking import check_skill, checked_inputs
+from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.errors import InvalidInput
 from perdure.skills.library import read_skill
 from perdure.tools import Toolbox

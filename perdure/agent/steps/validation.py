@@ -1,0 +1,167 @@
+"""Checks of a whole task before its first step: skill against tools, names against what there is, inputs. Pure."""
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from perdure.agent.steps.calls import Path
+from perdure.documents import nearest
+from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill, InvalidTask
+from perdure.expressions.evaluation import expressions, references
+from perdure.skills.shape import ForEach, InputSpec, InputType, RecallStep, Skill, Step, ToolStep, templates_of
+from perdure.tools import Toolbox
+
+_TASK = frozenset({"id", "date", "agent"})
+_PARTS: dict[object, frozenset[str]] = {
+    RecallStep: frozenset({"items", "records", "context", "status"}),
+    ForEach: frozenset({"status", "count", "done", "skipped", "failed"}),
+}
+_TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
+"""What expressions can read of a finished step that is of no other kind."""
+_OWN = {"expect": ("output", "answer"), "ask": ("output",), "remember": ("output", "answer")}
+"""Which fields of a tool step know its own result."""
+
+_json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
+_TYPES: dict[InputType, TypeAdapter[Any]] = {
+    InputType.STRING: TypeAdapter(str),
+    InputType.INTEGER: TypeAdapter(int),
+    InputType.NUMBER: TypeAdapter(float),
+    InputType.BOOLEAN: TypeAdapter(bool),
+    InputType.LIST: TypeAdapter(list[JsonValue]),
+    InputType.OBJECT: TypeAdapter(dict[str, JsonValue]),
+    InputType.ANY: _json,
+}
+
+
+def checked_inputs(skill: Skill, given: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Check a task's inputs and fill in defaults.
+
+    Raises:
+        InvalidTask: Naming the input.
+    """
+    for name in given:
+        if name not in skill.inputs:
+            problem = f"skill {skill.name!r} has no such input"
+            raise InvalidTask(f"inputs.{name}", problem, fix=nearest(name, skill.inputs))
+    return {name: _input(name, spec, given) for name, spec in skill.inputs.items()}
+
+
+def _input(name: str, spec: InputSpec, given: Mapping[str, JsonValue]) -> JsonValue:
+    field = f"inputs.{name}"
+    if name not in given:
+        if spec.required and spec.default is None:
+            raise InvalidTask(field, "is missing", fix=spec.description or f"give a {spec.type}")
+        return spec.default
+    if not _fits(spec, given[name]):
+        raise InvalidTask(field, f"is a {type(given[name]).__name__}", fix=f"give a {spec.type}")
+    return given[name]
+
+
+def _fits(spec: InputSpec, value: JsonValue) -> bool:
+    try:
+        _TYPES.get(spec.type, _json).validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return True
+
+
+def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
+    """Check a skill against the tools there are, and its expressions against the names there are.
+
+    Returns:
+        What the expressions of each step refer to, by its id, truncated to what the plan passes on:
+        ``("inputs", name)``, ``("steps", id, part)``, ``("task",)`` or ``(element,)``. The end of
+        the task stands under the empty name.
+
+    Raises:
+        InvalidSkill: For an unknown tool, or a default of the wrong type.
+        InvalidArguments: For arguments that the tool does not take.
+        InvalidExpression: For a name that is not there.
+    """
+    for name, spec in skill.inputs.items():
+        if spec.default is not None and not _fits(spec, spec.default):
+            problem = f"is a {type(spec.default).__name__}"
+            raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give a {spec.type}")
+    check = _Check(skill, toolbox)
+    before = check.steps(skill.steps, "steps", {}, frozenset())
+    output = [("output", reference) for reference in references(skill.output, "output")]
+    expect = [("expect", reference) for reference in references(skill.expect, "expect") if reference[0] != "output"]
+    ending = {check.resolved(reference, field, before, frozenset()) for field, reference in (*output, *expect)}
+    return {**check.reads, "": tuple(sorted(ending))}
+
+
+class _Check:
+    """The check of one skill, which gathers what each of its steps reads."""
+
+    def __init__(self, skill: Skill, toolbox: Toolbox) -> None:
+        self._skill = skill
+        self._toolbox = toolbox
+        self.reads: dict[str, tuple[Path, ...]] = {}
+
+    def steps(
+        self, steps: Sequence[Step], path: str, before: Mapping[str, Step], elements: Set[str]
+    ) -> dict[str, Step]:
+        """Check steps in order, each against those before it; what is inside a block cannot be read from outside."""
+        known = dict(before)
+        for index, step in enumerate(steps):
+            here = f"{path}[{index}]"
+            if isinstance(step, ToolStep):
+                _check_tool(step, here, self._toolbox)
+            self.reads[step.id] = tuple(sorted(self._read_by(step, here, known, elements)))
+            if isinstance(step, ForEach):
+                self.steps(step.steps, f"{here}.steps", known, elements | {step.element})
+            known[step.id] = step
+        return known
+
+    def _read_by(self, step: Step, path: str, known: Mapping[str, Step], elements: Set[str]) -> set[Path]:
+        return {
+            self.resolved(reference, f"{path}.{name}", known, elements)
+            for name, value in templates_of(step).items()
+            for reference in references(value, f"{path}.{name}")
+            if reference[0] not in _OWN.get(name, ()) or not isinstance(step, ToolStep)
+        }
+
+    def resolved(self, reference: Path, field: str, before: Mapping[str, Step], elements: Set[str]) -> Path:
+        """Check that a reference resolves, and truncate it to the part that the plan passes on."""
+        root, *rest = reference
+        match root:
+            case "inputs" | "steps" if not rest:
+                one = "inputs.name" if root == "inputs" else "steps.id"
+                raise InvalidExpression(field, f"names all {root} at once", fix=f"name one: {one}")
+            case "inputs":
+                _known(rest[0], self._skill.inputs, field, "input")
+                return ("inputs", rest[0])
+            case "task":
+                for name in rest[:1]:
+                    _known(name, _TASK, field, "field of task")
+                return ("task",)
+            case "steps":
+                _known(rest[0], before, field, "step before this one")
+                parts = _PARTS.get(type(before[rest[0]]), _TOOL_PARTS)
+                if len(rest) < 2:
+                    raise InvalidExpression(field, f"names steps.{rest[0]} as a whole", fix=nearest("", parts))
+                _known(rest[1], parts, field, f"part of steps.{rest[0]}")
+                return ("steps", rest[0], rest[1])
+            case _:
+                _known(root, {"inputs", "steps", "task", *elements, *(["index"] if elements else [])}, field, "name")
+                return (root,)
+
+
+def _known(name: str, known: Mapping[str, Any] | Set[str], field: str, what: str) -> None:
+    if name not in known:
+        raise InvalidExpression(field, f"there is no {what} {name!r}", fix=nearest(name, known))
+
+
+def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
+    tool = toolbox.get(step.tool, f"{path}.tool", InvalidSkill)
+    for name in step.args:
+        if name not in tool.parameters:
+            problem = f"tool {tool.name!r} takes no such argument"
+            raise InvalidArguments(f"{path}.args.{name}", problem, fix=nearest(name, tool.parameters))
+    for name, required in tool.parameters.items():
+        if required and name not in step.args:
+            raise InvalidArguments(f"{path}.args.{name}", f"tool {tool.name!r} needs it")
+    # What holds an expression is checked when its value is known.
+    literal = {name: value for name, value in step.args.items() if not any(expressions(value, f"{path}.args.{name}"))}
+    tool.validate(literal, f"{path}.args", partial=True)

@@ -1,0 +1,36 @@
+"""How far a run's history has grown, by the workflow's own count, and whether it is to be rolled over."""
+
+ACTIVITY = 6
+"""Events of one activity: three of its own, three of the workflow task that takes up its outcome (6.2 measured)."""
+
+EVENTS = 8_000
+"""Events after which a run continues as new. Temporal warns at 10,240 and ends a workflow at 51,200."""
+
+BYTES = 8_000_000
+"""Bytes of outcomes after which a run continues as new. Temporal warns at 10 MB and ends a workflow at 50 MB."""
+
+
+class History:
+    """The history of one run.
+
+    It is counted here because what Temporal says of its length is not the same in a replay: a worker that answers a
+    query can be ahead of the recorded history, and a rollover decided by the length that it sees then does not replay
+    (seen once in 506 tasks under random kills, and 3 times of 3 with a query at the right moment).
+
+    Args:
+        limit: Events after which it is rolled over; 0: the usual number.
+    """
+
+    def __init__(self, limit: int = 0) -> None:
+        self._limit = limit or EVENTS
+        self._events = self._bytes = 0
+
+    def grow(self, activities: int = 1, size: int = 0) -> None:
+        """Count activities, and the bytes of what they returned."""
+        self._events += ACTIVITY * activities
+        self._bytes += size
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the run should continue as new."""
+        return self._events >= self._limit or self._bytes >= BYTES
