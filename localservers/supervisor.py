@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Literal, cast
 
 from localservers.files import unusable
@@ -75,58 +76,52 @@ class Supervisor:
     async def _work(self) -> None:
         await self._fleet.start_all()
         if self._worker_wanted.is_set():
-            await self._start_worker()
+            self._worker = await self._start_worker()
         self._write()
         report("ready")
         _detach_output()
         async with asyncio.TaskGroup() as group:
             for server in self._fleet.servers:
-                group.create_task(self._keep(server, lambda s=server: self._fleet.child(s), self._restart(server)))
+                group.create_task(self._keep(server, self._fleet.child(server), partial(self._restart, server)))
             group.create_task(self._keep_worker())
             group.create_task(self._trim_logs())
 
-    def _restart(self, server: Server) -> Callable[[], Awaitable[None]]:
-        async def again() -> None:
-            before = self._fleet.addresses
-            await self._fleet.start(server)
-            if self._worker and self._fleet.addresses != before:
-                # The worker would use the old port forever; once it has ended, its keeper starts it again.
-                self._worker.signal(signal.SIGTERM)
-
-        return again
+    async def _restart(self, server: Server) -> Child:
+        before = self._fleet.addresses
+        child = await self._fleet.start(server)
+        if self._worker and self._fleet.addresses != before:
+            # The worker would use the old port forever; once it has ended, its keeper starts it again.
+            self._worker.signal(signal.SIGTERM)
+        return child
 
     async def _keep_worker(self) -> None:
         await self._worker_wanted.wait()
         if self._worker is None:
             self._order = read_order(self._settings.home) or self._order
-            await self._start_worker()
+            self._worker = await self._start_worker()
             self._write()
+        await self._keep("worker", self._worker, self._start_worker)
 
-        def current() -> Child:
-            assert self._worker
-            return self._worker
-
-        await self._keep("worker", current, self._start_worker)
-
-    async def _start_worker(self) -> None:
+    async def _start_worker(self) -> Child:
         log = self._settings.home / "logs" / "worker.log"
         self._worker = await start_worker(self._order.environment, self._fleet.addresses, log)
+        return self._worker
 
-    async def _keep(self, name: str, current: Callable[[], Child], start: Callable[[], Awaitable[None]]) -> None:
+    async def _keep(self, name: str, child: Child, start: Callable[[], Awaitable[Child]]) -> None:
         """Restart a process whenever it ends: at once if it ran for long, otherwise after growing pauses."""
         pause = 0.0
         while True:
             since = time.monotonic()
-            status = await current().wait()
+            status = await child.wait()
             if name == "worker":
                 # A negative status means a signal, and 0 a requested stop; otherwise its last line says what failed.
-                self._problem = current().last_lines(1) if status > 0 else ""
+                self._problem = child.last_lines(1) if status > 0 else ""
             pause = 0.0 if time.monotonic() - since > _STEADY_AFTER else pause
             _log(f"{name} ended with status {status}; restarting it in {pause:.1f} s")
             await asyncio.sleep(pause)
             pause = min(_LONGEST_PAUSE, max(0.2, pause * 2))
             try:
-                await start()
+                child = await start()
             except (PerdureError, OSError) as error:
                 _log(str(error))
             self._restarts[name] = self._restarts.get(name, 0) + 1
@@ -141,12 +136,7 @@ class Supervisor:
 
     def _write(self) -> None:
         servers = {
-            server.value: Running(
-                pid=pid,
-                how=self._launch.found[server].how,
-                path=str(self._launch.found[server].path),
-                restarts=self._restarts.get(server, 0),
-            )
+            server.value: Running(pid=pid, restarts=self._restarts.get(server, 0))
             for server, pid in self._fleet.pids.items()
         }
         worker = None
