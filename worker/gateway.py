@@ -232,7 +232,7 @@ class Gateway:
             patient = doctor.Patient(
                 settings=self._settings, addresses=self._addresses, client=client, services=services
             )
-            return await (doctor.examine_quickly(patient) if quick else doctor.examine(patient))
+            return await doctor.examine(patient, quick=quick)
 
     async def workers(self) -> int:
         """Return how many workers serve the task queue; one that was killed still counts for up to five minutes."""
