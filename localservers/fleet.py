@@ -1,4 +1,4 @@
-"""The local servers of one data folder, as children of this process: start, stop, suspend, ports and addresses.
+"""The local servers of one data folder, as children of this process: start, stop, ports and addresses.
 
 The supervisor and the tests find the binaries and decide when to start what.
 """
@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import secrets
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from localservers.commands import LOOPBACK, PORTS, choose, command
 from localservers.files import replace, writable
 from localservers.find import Found
 from localservers.problems import ServerNotStarted
-from localservers.processes import Child, trim
+from localservers.processes import Child
 from localservers.readiness import NotReady, wait_ready
 from localservers.recipes import Server
 from perdure.settings import Addresses, Settings
@@ -60,11 +59,6 @@ class Fleet:
         self._children: dict[Server, Child] = {}
         self._ports: dict[str, int] = {}
         self._home = settings.home
-
-    @property
-    def servers(self) -> tuple[Server, ...]:
-        """The servers of this fleet."""
-        return tuple(self._found)
 
     @property
     def pids(self) -> dict[Server, int]:
@@ -130,19 +124,6 @@ class Fleet:
         """Stop all servers, those that depend on others first."""
         for server in (Server.TEMPORAL, Server.WEAVIATE, Server.REDIS):
             await self.stop(server)
-
-    def pause(self, server: Server) -> None:
-        """Suspend a server: it keeps its connections but answers nothing."""
-        self._children[server].signal(signal.SIGSTOP)
-
-    def resume(self, server: Server) -> None:
-        """Resume a suspended server."""
-        self._children[server].signal(signal.SIGCONT)
-
-    def trim_logs(self) -> None:
-        """Keep the logs bounded."""
-        for child in self._children.values():
-            trim(child.log)
 
     async def _ready_or_ended(self, server: Server, child: Child) -> str | None:
         """Wait until a server is ready or has ended; return what went wrong, or None."""

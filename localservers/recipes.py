@@ -72,15 +72,11 @@ class Recipe:
     install: str
 
 
-def machine() -> tuple[str, str]:
-    """Return the operating system and processor as release archives name them."""
-    processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    return sys.platform, processor
-
-
 def recipe(server: Server) -> Recipe:
     """Return what is known about a server on this platform."""
-    system, processor = machine()
+    system, processor = sys.platform, platform.machine()
+    # As release archives name it.
+    processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(processor, processor)
     match server:
         case Server.TEMPORAL:
             folder = f"/temporalio/cli/releases/download/v{TEMPORAL_CLI}"

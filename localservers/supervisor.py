@@ -79,9 +79,10 @@ class Supervisor:
             self._worker = await self._start_worker()
         self._write()
         report("ready")
-        _detach_output()
+        # Close the pipe to the process that started this one: it reads to the end of the reports.
+        os.dup2(2, 1)
         async with asyncio.TaskGroup() as group:
-            for server in self._fleet.servers:
+            for server in self._launch.found:
                 group.create_task(self._keep(server, self._fleet.child(server), partial(self._restart, server)))
             group.create_task(self._keep_worker())
             group.create_task(self._trim_logs())
@@ -130,9 +131,8 @@ class Supervisor:
     async def _trim_logs(self) -> None:
         while True:
             await asyncio.sleep(_TRIM_EVERY)
-            self._fleet.trim_logs()
-            for name in ("worker", "supervisor"):
-                trim(self._settings.home / "logs" / f"{name}.log")
+            for log in (self._settings.home / "logs").glob("*.log"):
+                trim(log)
 
     def _write(self) -> None:
         servers = {
@@ -149,11 +149,6 @@ class Supervisor:
             )
         state = State(pid=os.getpid(), addresses=self._fleet.addresses, servers=servers, worker=worker)
         write_state(self._settings.home, state)
-
-
-def _detach_output() -> None:
-    """Close the pipe to the process that started this one: it reads to the end of the reports."""
-    os.dup2(2, 1)
 
 
 def _log(text: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -127,6 +127,8 @@ class Settings(BaseSettings):
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             name = ".".join(str(part) for part in first["loc"])
+            if first["type"] == "extra_forbidden":
+                raise InvalidInput(name, "is not a setting", fix=nearest(name, type(self).model_fields)) from None
             problem = first["msg"][:1].lower() + first["msg"][1:]
             raise InvalidInput(
                 name, problem, fix=f"set {PREFIX}{name.split('.')[0].upper()} or its line in the TOML file"
@@ -149,14 +151,6 @@ class Settings(BaseSettings):
         _refuse_unknown_variables(settings_cls)
         return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
 
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields_only(cls, values: dict[str, Any]) -> dict[str, Any]:
-        for name in values:
-            if name not in cls.model_fields:
-                raise InvalidInput(name, "is not a setting", fix=nearest(name, cls.model_fields))
-        return values
-
     @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", mode="after")
     @classmethod
     def _is_url(cls, url: str | None) -> str | None:
@@ -169,15 +163,10 @@ class Settings(BaseSettings):
         """The folder of the journal."""
         return self.journal or self.home / "journal"
 
-    @property
-    def temporal_address(self) -> str | None:
-        """The address in Temporal's own client configuration, if there is one."""
-        return temporal_address()
-
     def named_addresses(self) -> dict[str, Any]:
         """Return the fields of ``Addresses`` that the settings name."""
         weaviate = ("weaviate_url", "weaviate_grpc_port", "weaviate_api_key") if self.weaviate_url else ()
-        others = {"temporal": self.temporal_address, "redis_url": self.redis_url}
+        others = {"temporal": temporal_address(), "redis_url": self.redis_url}
         return {name: getattr(self, name) for name in weaviate} | {name: at for name, at in others.items() if at}
 
     def configured_addresses(self) -> Addresses | None:

@@ -245,13 +245,12 @@ class Gateway:
             StoreUnavailable: No worker serves the task queue.
         """
         queue = self._settings.task_queue
-        if await self.workers():
-            return
-        self._notify(f"no worker serves the task queue {queue!r} yet: waiting {_WORKER_WITHIN:.0f} s for one")
-        for _ in range(int(_WORKER_WITHIN / _LOOK_AGAIN)):
-            await asyncio.sleep(_LOOK_AGAIN)
+        for attempt in range(1 + int(_WORKER_WITHIN / _LOOK_AGAIN)):
             if await self.workers():
                 return
+            if attempt == 0:
+                self._notify(f"no worker serves the task queue {queue!r} yet: waiting {_WORKER_WITHIN:.0f} s for one")
+            await asyncio.sleep(_LOOK_AGAIN)
         raise self.unserved()
 
     def unserved(self) -> WorkerUnavailable:
