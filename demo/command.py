@@ -202,21 +202,11 @@ class Demo:
         yesterday = (now - timedelta(days=1)).isoformat()
 
         def note(name: str, **more: object) -> dict[str, object]:
-            return {
-                "kind": "record",
-                "lane": "feedback",
-                "key": name,
-                "payload": {"note": name},
-                "occurrence": f"demo/{name}",
-                "occurred_at": now.isoformat(),
-            } | more
+            described = {"kind": "record", "lane": "feedback", "key": name, "payload": {"note": name}}
+            return described | {"occurrence": f"demo/{name}", "occurred_at": now.isoformat()} | more
 
-        notes = (
-            note("build freeze", valid_until=yesterday),
-            note("registry outage", valid_until=yesterday),
-            note("rumour", confidence=0.1),
-            note("licence policy"),
-        )
+        expired = (note("build freeze", valid_until=yesterday), note("registry outage", valid_until=yesterday))
+        notes = (*expired, note("rumour", confidence=0.1), note("licence policy"))
         return RememberRequest.model_validate({"user_id": self._user, "key": "demo notes", "items": notes})
 
     def _task(self, name: str, lock: Path, report: Path, day: datetime) -> AgentTask:

@@ -135,11 +135,8 @@ def _extract(archive: Path, members: tuple[str, ...], folder: Path) -> Path:
     try:
         with tarfile.open(archive, "r:gz") as tar:
             for member in tar:
-                if (
-                    member.isfile()
-                    and member.name.rpartition("/")[2] in members
-                    and (source := tar.extractfile(member))
-                ):
+                named = member.isfile() and member.name.rpartition("/")[2] in members
+                if named and (source := tar.extractfile(member)):
                     binary = folder / "binary"
                     with binary.open("wb") as file:
                         shutil.copyfileobj(source, file)

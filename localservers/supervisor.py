@@ -43,7 +43,6 @@ class Supervisor:
         self._settings = settings
         self._launch = launch
         self._fleet = Fleet(settings, launch.found, lambda text: report("progress", text))
-        self._stop = asyncio.Event()
         self._worker_wanted = asyncio.Event()
         self._worker: Child | None = None
         self._restarts: dict[str, int] = {}
@@ -53,25 +52,22 @@ class Supervisor:
     async def run(self) -> None:
         """Start everything, keep it running, and stop it in order on SIGTERM or SIGINT."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stop.set)
         loop.add_signal_handler(signal.SIGUSR1, self._worker_wanted.set)
         if self._launch.worker:
             self._worker_wanted.set()
         work = asyncio.create_task(self._work())
-        stop = asyncio.create_task(self._stop.wait())
-        await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (work, stop):
-            task.cancel()
-        results = await asyncio.gather(work, stop, return_exceptions=True)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, work.cancel)
         try:
-            if self._worker:
-                await self._worker.stop(WORKER_STOPS_WITHIN)
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
         finally:
-            await self._fleet.stop_all()
-            (self._settings.home / "servers.json").unlink(missing_ok=True)
-        if isinstance(results[0], Exception):
-            raise results[0]
+            try:
+                if self._worker:
+                    await self._worker.stop(WORKER_STOPS_WITHIN)
+            finally:
+                await self._fleet.stop_all()
+                (self._settings.home / "servers.json").unlink(missing_ok=True)
 
     async def _work(self) -> None:
         await self._fleet.start_all()
