@@ -13,7 +13,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 import localservers
 from perdure.changes import Actor
-from perdure.errors import InvalidTask, WorkerUnavailable
+from perdure.errors import InvalidTask, NothingRuns, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
 from perdure.names import ANSWER, PROGRESS, Workflow
@@ -38,6 +38,18 @@ _WORKER_WITHIN = 10.0
 """Seconds that a worker which was just started may take until it serves; loading its model takes longest."""
 
 _LOOK_AGAIN = 0.25
+
+
+def reachable(settings: Settings) -> Addresses:
+    """Return the addresses of the servers that run.
+
+    Raises:
+        NothingRuns: None run.
+    """
+    addresses = localservers.running(settings)
+    if addresses is None:
+        raise NothingRuns("nothing runs here: start it with 'perdure up', or set the servers' addresses")
+    return addresses
 
 
 class Gateway:
