@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import signal
 import statistics
 import time
 from datetime import UTC, datetime, timedelta
@@ -13,20 +14,24 @@ from packaging.markers import default_environment
 
 from demo.audit import ANSWERS, SHOWN_BY, Watcher
 from demo.ledger import attempts_again, read_ledger, with_one_version_changed
-from demo.workers import DemoWorker
+from demo.workers import start_mortal
 from localservers import ensure, running, stop
+from localservers.processes import Child
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
 from perdure.requests import ForgetRequest, RememberRequest, UndoRequest
 from perdure.settings import Addresses, Settings
 from perdure.tasks import AgentTask, Progress, TaskResult
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
-from worker.cli.output import Exit, explained, out, program, say
+from worker.cli.output import Exit, out, program, say
 from worker.gateway import Gateway
 from workflows.forget_memory import ForgetResult
 
 _DAY = datetime(2026, 5, 4, tzinfo=UTC)
 """The date of the first audit. It is an input of the task, so that the second audit can be dated the next day."""
+
+_STOPS_WITHIN = 15.0
+"""Seconds that a worker may take to finish its activities."""
 
 
 def demo(
@@ -37,21 +42,20 @@ def demo(
     keep: Annotated[bool, typer.Option(help="Leave the servers running, to explore the UI.")] = True,
 ) -> None:
     """Audit a lock file, be killed twice, remember, recall the next day, forget and undo."""
-    with explained():
-        settings = Settings()
-        were_running = running(settings) is not None
-        addresses = ensure(settings, worker=False, progress=say)
-        shown = Demo(settings, addresses, lock.absolute())
-        held = asyncio.run(shown.run())
-        ui = addresses.temporal_ui
-        out.print(f"\n[bold]5. Look around[/]: {ui}/namespaces/default/workflows" if ui else "")
-        if keep or were_running:
-            out.print(f"   Ask what it remembers: {program()} up && {program()} recall {shown.question}", markup=False)
-            out.print(f"   The servers keep running; stop them with: {program()} down")
-        else:
-            stop(settings, say)
-        if not held:
-            raise typer.Exit(Exit.FAILED)
+    settings = Settings()
+    were_running = running(settings) is not None
+    addresses = ensure(settings, worker=False, progress=say)
+    shown = Demo(settings, addresses, lock.absolute())
+    held = asyncio.run(shown.run())
+    ui = addresses.temporal_ui
+    out.print(f"\n[bold]5. Look around[/]: {ui}/namespaces/default/workflows" if ui else "")
+    if keep or were_running:
+        out.print(f"   Ask what it remembers: {program()} up && {program()} recall {shown.question}", markup=False)
+        out.print(f"   The servers keep running; stop them with: {program()} down")
+    else:
+        stop(settings, say)
+    if not held:
+        raise typer.Exit(Exit.FAILED)
 
 
 class Demo:
@@ -66,7 +70,7 @@ class Demo:
         self._folder = settings.home / "demo" / name
         self._log = settings.home / "logs" / "demo-worker.log"
         self._problems: list[str] = []
-        self._worker: DemoWorker | None = None
+        self._worker: Child | None = None
         try:
             self._packages = _read(lock)
         except (OSError, UnicodeDecodeError) as error:
@@ -91,7 +95,7 @@ class Demo:
             await self._forgetting(gateway)
         finally:
             if self._worker is not None:
-                await self._worker.stop()
+                await self._worker.stop(_STOPS_WITHIN)
         out.print(
             f"\n{'All figures hold' if not self._problems else 'NOT as promised'}; {time.monotonic() - began:.0f} s"
         )
@@ -105,12 +109,12 @@ class Demo:
         report = self._folder / "day-1.csv"
         worker = await self._new_worker(crash_at=f"tool.acted:{max(1, total // 3)}")
         handle, _ = await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)
-        watcher = Watcher(gateway, handle, "auditing")
+        watcher = Watcher(gateway, handle)
         killed: list[str] = []
 
         async def replace(how: str) -> None:
             nonlocal worker
-            await worker.died()
+            await worker.wait()
             watcher.killed()
             killed.append(how)
             out.print(f"   SIGKILL {worker.pid}, {how}, after step {watcher.done}", markup=False)
@@ -118,7 +122,7 @@ class Demo:
 
         async def harm(progress: Progress) -> None:
             if len(killed) == 1 and progress.done > 2 * progress.total / 3:
-                worker.kill()
+                worker.signal(signal.SIGKILL)
                 await replace("at a random moment, from outside")
 
         first = asyncio.create_task(replace("between a row and its report to Temporal"))
@@ -128,28 +132,26 @@ class Demo:
             first.cancel()
         ledger = read_ledger(report, self._packages)
         again = await attempts_again(handle)
-        resumed = ", ".join(f"{seconds:.1f} s" for seconds in watcher.seen.resumed_after)
+        resumed = ", ".join(f"{seconds:.1f} s" for seconds in watcher.resumed_after)
         out.print(
             f"   rows {ledger.rows} = packages {ledger.packages}, duplicates {ledger.duplicates}, "
             f"missing {ledger.missing}, steps run again {again}, from kill to resumed {resumed}"
         )
         self._hold("the audit completed", result.status == "completed")
-        self._hold("two workers were killed and resumed", len(watcher.seen.resumed_after) == 2)
+        self._hold("two workers were killed and resumed", len(watcher.resumed_after) == 2)
         self._hold("one row for each package", ledger.rows == total and not ledger.duplicates and not ledger.missing)
-        self._hold("each resumed within 6 s", all(seconds < 6 for seconds in watcher.seen.resumed_after))
+        self._hold("each resumed within 6 s", all(seconds < 6 for seconds in watcher.resumed_after))
         await self._questions(gateway, watcher, result)
 
     async def _questions(self, gateway: Gateway, watcher: Watcher, result: TaskResult) -> None:
-        out.print(
-            f"\n[bold]2. Asked and remembered[/]: {len(watcher.seen.questions)} licences that only a person knows"
-        )
-        for question in watcher.seen.questions:
+        out.print(f"\n[bold]2. Asked and remembered[/]: {len(watcher.questions)} licences that only a person knows")
+        for question in watcher.questions:
             out.print(f"   {question.text}", markup=False)
         receipts = [await gateway.receipt(job) for job in result.jobs]
         searchable = sum(receipt.count(Fate.SEARCHABLE) for receipt in receipts)
         out.print(f"   {searchable} findings and answers are searchable, in {len(receipts)} ingest jobs")
         expected = sum(package.name in ANSWERS for package in self._packages)
-        self._hold("each unreadable licence was asked", len(watcher.seen.questions) >= expected)
+        self._hold("each unreadable licence was asked", len(watcher.questions) >= expected)
         self._hold("everything was remembered", searchable >= len(self._packages))
 
     async def _audit_of_the_next_day(self, gateway: Gateway) -> None:
@@ -158,12 +160,9 @@ class Demo:
         lock, report = self._folder / "day-2.lock", self._folder / "day-2.csv"
         lock.write_text(with_one_version_changed(self._packages, changed), encoding="utf-8")
         handle, _ = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
-        watcher = Watcher(gateway, handle, "auditing")
+        watcher = Watcher(gateway, handle)
 
-        async def nothing(_: Progress) -> None:
-            return
-
-        result = await watcher.follow(nothing)
+        result = await watcher.follow()
         packages = _read(lock)
         ledger = read_ledger(report, packages)
         for recall in [recall for recall in result.recalls if recall.ids][:3]:
@@ -177,10 +176,10 @@ class Demo:
         out.print(
             f"   {len(times)} recalls listed in the result: p50 {statistics.median(times):.1f} ms, "
             f"slowest {times[-1]:.1f} ms; inspected again: {ledger.inspected} of {ledger.rows}; "
-            f"questions: {len(watcher.seen.questions)}"
+            f"questions: {len(watcher.questions)}"
         )
         self._hold("only the changed package was inspected", ledger.inspected == 1)
-        self._hold("nothing was asked twice", not watcher.seen.questions)
+        self._hold("nothing was asked twice", not watcher.questions)
         self._hold("the second report is complete", not ledger.duplicates and not ledger.missing)
 
     async def _forgetting(self, gateway: Gateway) -> None:
@@ -203,21 +202,11 @@ class Demo:
         yesterday = (now - timedelta(days=1)).isoformat()
 
         def note(name: str, **more: object) -> dict[str, object]:
-            return {
-                "kind": "record",
-                "lane": "feedback",
-                "key": name,
-                "payload": {"note": name},
-                "occurrence": f"demo/{name}",
-                "occurred_at": now.isoformat(),
-            } | more
+            described = {"kind": "record", "lane": "feedback", "key": name, "payload": {"note": name}}
+            return described | {"occurrence": f"demo/{name}", "occurred_at": now.isoformat()} | more
 
-        notes = (
-            note("build freeze", valid_until=yesterday),
-            note("registry outage", valid_until=yesterday),
-            note("rumour", confidence=0.1),
-            note("licence policy"),
-        )
+        expired = (note("build freeze", valid_until=yesterday), note("registry outage", valid_until=yesterday))
+        notes = (*expired, note("rumour", confidence=0.1), note("licence policy"))
         return RememberRequest.model_validate({"user_id": self._user, "key": "demo notes", "items": notes})
 
     def _task(self, name: str, lock: Path, report: Path, day: datetime) -> AgentTask:
@@ -230,10 +219,8 @@ class Demo:
             date=day.date(),
         )
 
-    async def _new_worker(self, crash_at: str = "") -> DemoWorker:
-        self._worker = await DemoWorker.start(
-            self._settings, self._addresses, queue=self._settings.task_queue, log=self._log, crash_at=crash_at
-        )
+    async def _new_worker(self, crash_at: str = "") -> Child:
+        self._worker = await start_mortal(self._settings, self._addresses, self._log, crash_at=crash_at)
         return self._worker
 
     def _hold(self, what: str, holds: bool) -> None:

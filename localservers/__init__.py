@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Callable
 
-from localservers.files import locked, writable
+from localservers.files import locked, wait_until, writable
 from localservers.find import Found, find
-from localservers.fleet import Fleet, named_addresses
+from localservers.fleet import Fleet
 from localservers.problems import HomeUnusable, LocalServersError, ServerNotFound, ServerNotStarted
 from localservers.recipes import Server
 from localservers.state import HomeLock, Launch, Report, State, WorkerOrder, ordered, read_state
@@ -106,22 +106,18 @@ def stop(settings: Settings, progress: Callable[[str], None] = lambda _: None) -
     progress(f"stopping the servers of {settings.home}")
     with contextlib.suppress(ProcessLookupError):
         os.kill(holder, signal.SIGTERM)
-    if not lock.wait_released(_STOPPED_WITHIN):
+    if not wait_until(lambda: lock.holder() is None, _STOPPED_WITHIN):
         raise ServerNotStarted(f"process {holder} has not stopped in {_STOPPED_WITHIN:.0f} s; see {settings.home}/logs")
     return True
 
 
 def find_all(settings: Settings, progress: Callable[[str], None]) -> dict[Server, Found]:
     """Find or install every server that the settings have no address for, and report which binary is used."""
-    configured = {
-        Server.TEMPORAL: settings.temporal_address,
-        Server.WEAVIATE: settings.weaviate_url,
-        Server.REDIS: settings.redis_url,
-    }
+    named = settings.named_addresses()
+    fields = {Server.REDIS: "redis_url", Server.TEMPORAL: "temporal", Server.WEAVIATE: "weaviate_url"}
     found: dict[Server, Found] = {}
     for server in Server:
-        address = configured[server]
-        if address:
+        if fields[server] in named:
             progress(f"{server}: its address is configured; not started here")
             continue
         found[server] = find(server, settings, progress)
@@ -146,11 +142,8 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
         order = WorkerOrder(environment=os.environ | settings.environment(), settings=settings.fingerprint)
         with ordered(settings.home, order):
             os.kill(current.pid, signal.SIGUSR1)
-            until = time.monotonic() + _WORKER_WITHIN
-            while (current := state(settings)) is None or current.worker is None:
-                if time.monotonic() > until:
-                    raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
-                time.sleep(0.02)
+            if not wait_until(lambda: bool((now := state(settings)) and now.worker), _WORKER_WITHIN):
+                raise ServerNotStarted(f"no worker was started in {_WORKER_WITHIN:.0f} s; see {settings.home}/logs")
     elif worker and current.worker and current.worker.settings != settings.fingerprint:
         progress("the running worker has other settings; to apply these, run 'perdure down' and 'perdure up'")
     return addresses
@@ -158,7 +151,7 @@ def _attach(settings: Settings, *, worker: bool, progress: Callable[[str], None]
 
 def _preferred(settings: Settings, addresses: Addresses) -> Addresses:
     """Replace the addresses of running servers with those that the settings name."""
-    named = named_addresses(settings)
+    named = settings.named_addresses()
     if named.get("temporal", addresses.temporal) != addresses.temporal:
         named["temporal_ui"] = ""
     return addresses.changed(**named)
@@ -167,17 +160,14 @@ def _preferred(settings: Settings, addresses: Addresses) -> Addresses:
 def _await_other(settings: Settings, progress: Callable[[str], None]) -> None:
     """Wait while another supervisor is still starting or already stopping."""
     lock = HomeLock(settings.home)
-    until = time.monotonic() + _STOPPED_WITHIN
-    reported = False
-    while (holder := lock.holder()) is not None and state(settings) is None:
-        if not reported:
-            progress(f"waiting for process {holder}, which is starting or stopping the servers of {settings.home}")
-            reported = True
-        if time.monotonic() > until:
-            raise ServerNotStarted(
-                f"process {holder} has locked {settings.home} but is not ready; see {settings.home}/logs"
-            )
-        time.sleep(0.05)
+    holder = lock.holder()
+    if holder is None or state(settings):
+        return
+    progress(f"waiting for process {holder}, which is starting or stopping the servers of {settings.home}")
+    if not wait_until(lambda: lock.holder() is None or state(settings) is not None, _STOPPED_WITHIN):
+        raise ServerNotStarted(
+            f"process {lock.holder()} has locked {settings.home} but is not ready; see {settings.home}/logs"
+        )
 
 
 def _launch(settings: Settings, launch: Launch, progress: Callable[[str], None]) -> Addresses:

@@ -13,6 +13,7 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from localservers.problems import RouteFailed
 from localservers.recipes import Release
 
 ANSWER_WITHIN = 4.0
@@ -25,7 +26,7 @@ _silent: set[str] = set()
 """Hosts that did not answer this process; it does not wait for them a second time."""
 
 
-class NotDownloaded(Exception):
+class NotDownloaded(RouteFailed):
     """The release could not be downloaded; the next route is tried."""
 
 
@@ -134,11 +135,8 @@ def _extract(archive: Path, members: tuple[str, ...], folder: Path) -> Path:
     try:
         with tarfile.open(archive, "r:gz") as tar:
             for member in tar:
-                if (
-                    member.isfile()
-                    and member.name.rpartition("/")[2] in members
-                    and (source := tar.extractfile(member))
-                ):
+                named = member.isfile() and member.name.rpartition("/")[2] in members
+                if named and (source := tar.extractfile(member)):
                     binary = folder / "binary"
                     with binary.open("wb") as file:
                         shutil.copyfileobj(source, file)

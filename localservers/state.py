@@ -6,14 +6,13 @@ Only the lock shows whether a supervisor is alive; a killed one leaves its ``ser
 import contextlib
 import fcntl
 import os
-import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import IO, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 
-from localservers.files import replace, unusable
+from localservers.files import replace, unusable, wait_until
 from localservers.find import Found
 from localservers.fleet import weaviate_key
 from localservers.recipes import Server
@@ -41,9 +40,6 @@ class Running(Model):
     """A process of the fleet."""
 
     pid: int
-    how: str = ""
-    """The route by which its program was found."""
-    path: str = ""
     restarts: int = 0
     settings: str = ""
     """The fingerprint of a worker's settings."""
@@ -85,14 +81,15 @@ class HomeLock:
             patience: Seconds to keep trying: a process that only checks whether the lock is held blocks it briefly.
         """
         file = self.path.open("a")
-        until = time.monotonic() + patience
-        # A killed holder leaves its id behind, which another process may have by now. It is erased under a shared
-        # lock, before the exclusive one, so that nobody takes it for the new holder's id.
-        while not (_try_lock(file, fcntl.LOCK_SH) and file.truncate(0) == 0 and _try_lock(file, fcntl.LOCK_EX)):
-            if time.monotonic() > until:
-                file.close()
-                return False
-            time.sleep(0.02)
+
+        def taken() -> bool:
+            # A killed holder leaves its id behind, which another process may have by now. It is erased under a shared
+            # lock, before the exclusive one, so that nobody takes it for the new holder's id.
+            return _try_lock(file, fcntl.LOCK_SH) and file.truncate(0) == 0 and _try_lock(file, fcntl.LOCK_EX)
+
+        if not wait_until(taken, patience, 0.02):
+            file.close()
+            return False
         file.write(str(os.getpid()))
         file.flush()
         self._file = file
@@ -108,15 +105,6 @@ class HomeLock:
             raise unusable(self.path.parent, error) from error
         with file:
             return None if _try_lock(file, fcntl.LOCK_SH) else int(file.read() or 0)
-
-    def wait_released(self, within: float) -> bool:
-        """Wait until nobody holds the lock; return False if that takes longer than ``within`` seconds."""
-        until = time.monotonic() + within
-        while self.holder() is not None:
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.05)
-        return True
 
 
 def _try_lock(file: IO[str], kind: int) -> bool:

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Literal, cast
 
 from localservers.files import unusable
@@ -42,7 +43,6 @@ class Supervisor:
         self._settings = settings
         self._launch = launch
         self._fleet = Fleet(settings, launch.found, lambda text: report("progress", text))
-        self._stop = asyncio.Event()
         self._worker_wanted = asyncio.Event()
         self._worker: Child | None = None
         self._restarts: dict[str, int] = {}
@@ -52,81 +52,73 @@ class Supervisor:
     async def run(self) -> None:
         """Start everything, keep it running, and stop it in order on SIGTERM or SIGINT."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stop.set)
         loop.add_signal_handler(signal.SIGUSR1, self._worker_wanted.set)
         if self._launch.worker:
             self._worker_wanted.set()
         work = asyncio.create_task(self._work())
-        stop = asyncio.create_task(self._stop.wait())
-        await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (work, stop):
-            task.cancel()
-        results = await asyncio.gather(work, stop, return_exceptions=True)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, work.cancel)
         try:
-            if self._worker:
-                await self._worker.stop(WORKER_STOPS_WITHIN)
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
         finally:
-            await self._fleet.stop_all()
-            (self._settings.home / "servers.json").unlink(missing_ok=True)
-        if isinstance(results[0], Exception):
-            raise results[0]
+            try:
+                if self._worker:
+                    await self._worker.stop(WORKER_STOPS_WITHIN)
+            finally:
+                await self._fleet.stop_all()
+                (self._settings.home / "servers.json").unlink(missing_ok=True)
 
     async def _work(self) -> None:
         await self._fleet.start_all()
         if self._worker_wanted.is_set():
-            await self._start_worker()
+            self._worker = await self._start_worker()
         self._write()
         report("ready")
-        _detach_output()
+        # Close the pipe to the process that started this one: it reads to the end of the reports.
+        os.dup2(2, 1)
         async with asyncio.TaskGroup() as group:
-            for server in self._fleet.servers:
-                group.create_task(self._keep(server, lambda s=server: self._fleet.child(s), self._restart(server)))
+            for server in self._launch.found:
+                group.create_task(self._keep(server, self._fleet.child(server), partial(self._restart, server)))
             group.create_task(self._keep_worker())
             group.create_task(self._trim_logs())
 
-    def _restart(self, server: Server) -> Callable[[], Awaitable[None]]:
-        async def again() -> None:
-            before = self._fleet.addresses
-            await self._fleet.start(server)
-            if self._worker and self._fleet.addresses != before:
-                # The worker would use the old port forever; once it has ended, its keeper starts it again.
-                self._worker.signal(signal.SIGTERM)
-
-        return again
+    async def _restart(self, server: Server) -> Child:
+        before = self._fleet.addresses
+        child = await self._fleet.start(server)
+        if self._worker and self._fleet.addresses != before:
+            # The worker would use the old port forever; once it has ended, its keeper starts it again.
+            self._worker.signal(signal.SIGTERM)
+        return child
 
     async def _keep_worker(self) -> None:
         await self._worker_wanted.wait()
         if self._worker is None:
             self._order = read_order(self._settings.home) or self._order
-            await self._start_worker()
+            self._worker = await self._start_worker()
             self._write()
+        await self._keep("worker", self._worker, self._start_worker)
 
-        def current() -> Child:
-            assert self._worker
-            return self._worker
-
-        await self._keep("worker", current, self._start_worker)
-
-    async def _start_worker(self) -> None:
+    async def _start_worker(self) -> Child:
         log = self._settings.home / "logs" / "worker.log"
         self._worker = await start_worker(self._order.environment, self._fleet.addresses, log)
+        return self._worker
 
-    async def _keep(self, name: str, current: Callable[[], Child], start: Callable[[], Awaitable[None]]) -> None:
+    async def _keep(self, name: str, child: Child, start: Callable[[], Awaitable[Child]]) -> None:
         """Restart a process whenever it ends: at once if it ran for long, otherwise after growing pauses."""
         pause = 0.0
         while True:
             since = time.monotonic()
-            status = await current().wait()
+            status = await child.wait()
             if name == "worker":
                 # A negative status means a signal, and 0 a requested stop; otherwise its last line says what failed.
-                self._problem = current().last_lines(1) if status > 0 else ""
+                self._problem = child.last_lines(1) if status > 0 else ""
             pause = 0.0 if time.monotonic() - since > _STEADY_AFTER else pause
             _log(f"{name} ended with status {status}; restarting it in {pause:.1f} s")
             await asyncio.sleep(pause)
             pause = min(_LONGEST_PAUSE, max(0.2, pause * 2))
             try:
-                await start()
+                child = await start()
             except (PerdureError, OSError) as error:
                 _log(str(error))
             self._restarts[name] = self._restarts.get(name, 0) + 1
@@ -135,18 +127,12 @@ class Supervisor:
     async def _trim_logs(self) -> None:
         while True:
             await asyncio.sleep(_TRIM_EVERY)
-            self._fleet.trim_logs()
-            for name in ("worker", "supervisor"):
-                trim(self._settings.home / "logs" / f"{name}.log")
+            for log in (self._settings.home / "logs").glob("*.log"):
+                trim(log)
 
     def _write(self) -> None:
         servers = {
-            server.value: Running(
-                pid=pid,
-                how=self._launch.found[server].how,
-                path=str(self._launch.found[server].path),
-                restarts=self._restarts.get(server, 0),
-            )
+            server.value: Running(pid=pid, restarts=self._restarts.get(server, 0))
             for server, pid in self._fleet.pids.items()
         }
         worker = None
@@ -159,11 +145,6 @@ class Supervisor:
             )
         state = State(pid=os.getpid(), addresses=self._fleet.addresses, servers=servers, worker=worker)
         write_state(self._settings.home, state)
-
-
-def _detach_output() -> None:
-    """Close the pipe to the process that started this one: it reads to the end of the reports."""
-    os.dup2(2, 1)
 
 
 def _log(text: str) -> None:

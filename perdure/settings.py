@@ -5,16 +5,14 @@ Environment variables (``PERDURE_…``) win over one TOML file: ``$PERDURE_CONFI
 client configuration (``TEMPORAL_ADDRESS``, profiles, TLS, API key). Never starts or connects to anything.
 """
 
-import difflib
 import json
 import os
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -23,6 +21,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from perdure.documents import nearest
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Model, Name
@@ -37,6 +36,10 @@ def _base(variable: str, fallback: str) -> Path:
     """Return an XDG base folder. The specification says to ignore relative ones."""
     chosen = Path(os.environ.get(variable, ""))
     return (chosen if chosen.is_absolute() else Path.home() / fallback) / "perdure"
+
+
+# The worker that "up" starts runs in another folder than the person who wrote a relative path.
+Absolute = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 
 
 class Addresses(Model):
@@ -59,9 +62,9 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, frozen=True, extra="forbid", use_attribute_docstrings=True, env_ignore_empty=True
     )
 
-    home: Path = Field(default_factory=lambda: _base("XDG_DATA_HOME", ".local/share"))
+    home: Absolute = Field(default_factory=lambda: _base("XDG_DATA_HOME", ".local/share"))
     """The folder of all data on this machine: tenant key, journal, local servers, traces, logs."""
-    cache: Path = Field(default_factory=lambda: _base("XDG_CACHE_HOME", ".cache"))
+    cache: Absolute = Field(default_factory=lambda: _base("XDG_CACHE_HOME", ".cache"))
     """Where server binaries that were downloaded or built are kept."""
     downloads: str = "https://github.com"
     """Where official server releases are fetched from; a mirror with the same paths will do."""
@@ -78,7 +81,7 @@ class Settings(BaseSettings):
 
     tools: tuple[str, ...] = ("playbooks.dependency_audit.tools",)
     """Modules whose ``@tool`` functions this installation has."""
-    skills: tuple[Path, ...] = ()
+    skills: tuple[Absolute, ...] = ()
     """Folders with skills in YAML; those that come packaged are always there."""
 
     embedding: str = "auto"
@@ -88,7 +91,7 @@ class Settings(BaseSettings):
     openai_base_url: str | None = None
     """Any server that speaks OpenAI's API."""
 
-    journal: Path | None = None
+    journal: Absolute | None = None
     """The folder of the journal, which all workers of an installation share; ``journal`` in ``home`` if not set."""
     recall_seconds: Annotated[float, Field(gt=0, le=60)] = 2.0
     """How long a recall may take before it answers with what it has."""
@@ -124,6 +127,8 @@ class Settings(BaseSettings):
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             name = ".".join(str(part) for part in first["loc"])
+            if first["type"] == "extra_forbidden":
+                raise InvalidInput(name, "is not a setting", fix=nearest(name, type(self).model_fields)) from None
             problem = first["msg"][:1].lower() + first["msg"][1:]
             raise InvalidInput(
                 name, problem, fix=f"set {PREFIX}{name.split('.')[0].upper()} or its line in the TOML file"
@@ -146,25 +151,6 @@ class Settings(BaseSettings):
         _refuse_unknown_variables(settings_cls)
         return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
 
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields_only(cls, values: dict[str, Any]) -> dict[str, Any]:
-        for name in values:
-            if name not in cls.model_fields:
-                raise InvalidInput(name, "is not a setting", fix=_nearest(name, cls.model_fields))
-        return values
-
-    @field_validator("home", "cache", "journal", mode="after")
-    @classmethod
-    def _absolute(cls, path: Path | None) -> Path | None:
-        return path.expanduser().absolute() if path else None
-
-    @field_validator("skills", mode="after")
-    @classmethod
-    def _all_absolute(cls, paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        # The worker that "up" starts runs in another folder than the person who wrote them.
-        return tuple(path.expanduser().absolute() for path in paths)
-
     @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", mode="after")
     @classmethod
     def _is_url(cls, url: str | None) -> str | None:
@@ -177,42 +163,25 @@ class Settings(BaseSettings):
         """The folder of the journal."""
         return self.journal or self.home / "journal"
 
-    @property
-    def temporal_address(self) -> str | None:
-        """The address in Temporal's own client configuration, if there is one."""
-        return temporal_address()
+    def named_addresses(self) -> dict[str, Any]:
+        """Return the fields of ``Addresses`` that the settings name."""
+        weaviate = ("weaviate_url", "weaviate_grpc_port", "weaviate_api_key") if self.weaviate_url else ()
+        others = {"temporal": temporal_address(), "redis_url": self.redis_url}
+        return {name: getattr(self, name) for name in weaviate} | {name: at for name, at in others.items() if at}
 
     def configured_addresses(self) -> Addresses | None:
         """Return the addresses if every server has one, in which case nothing needs to be started."""
-        temporal = self.temporal_address
-        if not (temporal and self.weaviate_url and self.redis_url):
-            return None
-        return Addresses(
-            temporal=temporal,
-            weaviate_url=self.weaviate_url,
-            weaviate_grpc_port=self.weaviate_grpc_port,
-            weaviate_api_key=self.weaviate_api_key,
-            redis_url=self.redis_url,
-        )
+        named = self.named_addresses()
+        return Addresses(**named) if {"temporal", "weaviate_url", "redis_url"} <= named.keys() else None
 
     def environment(self) -> dict[str, str]:
         """Return the variables that make another process load exactly these settings."""
-        variables = {"PERDURE_CONFIG": os.devnull}
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            match value:
-                case None:
-                    continue
-                case SecretStr():
-                    text = value.get_secret_value()
-                case tuple():
-                    text = json.dumps([str(item) for item in cast("tuple[Any, ...]", value)])
-                case bool():
-                    text = "true" if value else "false"
-                case _:
-                    text = str(value)
-            variables[PREFIX + name.upper()] = text
-        return variables
+        secrets = {name: value.get_secret_value() for name, value in self if isinstance(value, SecretStr)}
+        values = self.model_dump(mode="json", exclude_none=True) | secrets
+        return {"PERDURE_CONFIG": os.devnull} | {
+            PREFIX + name.upper(): value if isinstance(value, str) else json.dumps(value)
+            for name, value in values.items()
+        }
 
     @property
     def fingerprint(self) -> str:
@@ -220,17 +189,11 @@ class Settings(BaseSettings):
         return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()))
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    known = list(known)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"did you mean {close[0]}?" if close else f"the settings are: {', '.join(known)}"
-
-
 def _refuse_unknown_variables(settings_cls: type[BaseSettings]) -> None:
     known = [PREFIX + name.upper() for name in settings_cls.model_fields]
     for variable in os.environ:
         if variable.startswith(PREFIX) and not variable.startswith(_NOT_SETTINGS) and variable not in known:
-            raise InvalidInput(variable, "is not a setting", fix=_nearest(variable, known))
+            raise InvalidInput(variable, "is not a setting", fix=nearest(variable, known))
 
 
 def _read_file() -> dict[str, Any]:

@@ -122,9 +122,10 @@ class OwnServers(Protocol):
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def own_servers(tmp_path: Path, servers: Servers) -> AsyncGenerator[OwnServers]:
-    """Servers of a single test, which may stop, start, pause and resume them.
+    """Servers of a single test, which may stop, start, suspend and resume them.
 
-    ``fleet = await own_servers(Server.REDIS)``, then ``await fleet.stop(Server.REDIS)``, ``fleet.pause(…)`` and so on.
+    ``fleet = await own_servers(Server.REDIS)``, then ``await fleet.stop(Server.REDIS)``, or
+    ``fleet.child(Server.REDIS).signal(signal.SIGSTOP)`` and so on.
     """
     fleets: list[Fleet] = []
 

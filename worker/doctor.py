@@ -54,14 +54,9 @@ class Patient:
     services: Services
 
 
-async def examine(patient: Patient) -> list[Finding]:
-    """Run every check. A check that fails with an error is a finding like any other."""
-    return [await _asked(name, check, patient) for name, check in _CHECKS.items()]
-
-
-async def examine_quickly(patient: Patient) -> list[Finding]:
-    """Run the checks that a container's health depends on."""
-    return [await _asked(name, _CHECKS[name], patient) for name in ("temporal", "worker")]
+async def examine(patient: Patient, *, quick: bool = False) -> list[Finding]:
+    """Run every check, or only those that a container's health depends on. An error is a finding like any other."""
+    return [await _asked(name, check, patient) for name, check in _CHECKS.items() if not quick or name in _QUICK]
 
 
 async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str, str]]], patient: Patient) -> Finding:
@@ -174,3 +169,6 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "disk": _disk,
     "skills": _skills,
 }
+
+_QUICK = ("temporal", "worker")
+"""The checks that a container's health depends on."""

@@ -13,7 +13,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 import localservers
 from perdure.changes import Actor
-from perdure.errors import InvalidTask, WorkerUnavailable
+from perdure.errors import InvalidTask, NothingRuns, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
 from perdure.names import ANSWER, PROGRESS, Workflow
@@ -38,6 +38,18 @@ _WORKER_WITHIN = 10.0
 """Seconds that a worker which was just started may take until it serves; loading its model takes longest."""
 
 _LOOK_AGAIN = 0.25
+
+
+def reachable(settings: Settings) -> Addresses:
+    """Return the addresses of the servers that run.
+
+    Raises:
+        NothingRuns: None run.
+    """
+    addresses = localservers.running(settings)
+    if addresses is None:
+        raise NothingRuns("nothing runs here: start it with 'perdure up', or set the servers' addresses")
+    return addresses
 
 
 class Gateway:
@@ -232,7 +244,7 @@ class Gateway:
             patient = doctor.Patient(
                 settings=self._settings, addresses=self._addresses, client=client, services=services
             )
-            return await (doctor.examine_quickly(patient) if quick else doctor.examine(patient))
+            return await doctor.examine(patient, quick=quick)
 
     async def workers(self) -> int:
         """Return how many workers serve the task queue; one that was killed still counts for up to five minutes."""
@@ -245,13 +257,12 @@ class Gateway:
             StoreUnavailable: No worker serves the task queue.
         """
         queue = self._settings.task_queue
-        if await self.workers():
-            return
-        self._notify(f"no worker serves the task queue {queue!r} yet: waiting {_WORKER_WITHIN:.0f} s for one")
-        for _ in range(int(_WORKER_WITHIN / _LOOK_AGAIN)):
-            await asyncio.sleep(_LOOK_AGAIN)
+        for attempt in range(1 + int(_WORKER_WITHIN / _LOOK_AGAIN)):
             if await self.workers():
                 return
+            if attempt == 0:
+                self._notify(f"no worker serves the task queue {queue!r} yet: waiting {_WORKER_WITHIN:.0f} s for one")
+            await asyncio.sleep(_LOOK_AGAIN)
         raise self.unserved()
 
     def unserved(self) -> WorkerUnavailable:

@@ -12,14 +12,7 @@ from workflows.requests import RecallMemory, RememberItems
 from workflows.resumable_agent import ResumableAgent
 from workflows.undo_forgetting import UndoForgetting
 
-WORKFLOWS: Sequence[type] = (
-    ResumableAgent,
-    IngestMemory,
-    ForgetMemory,
-    UndoForgetting,
-    RecallMemory,
-    RememberItems,
-)
+WORKFLOWS: Sequence[type] = (ResumableAgent, IngestMemory, ForgetMemory, UndoForgetting, RecallMemory, RememberItems)
 
 
 class WorkerPlugin(SimplePlugin):

@@ -11,11 +11,11 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from localservers import running
-from perdure.errors import NothingRuns, PerdureError, StoreUnavailable, Unavailable
+from perdure.errors import PerdureError, StoreUnavailable, Unavailable
 from perdure.settings import Addresses, Settings
 from perdure.temporal.connection import connected
 from worker.exit import leave_after
+from worker.gateway import reachable
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedule
 from worker.telemetry import Telemetry, configure_logging
@@ -104,13 +104,10 @@ async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]
 
 async def _main() -> None:
     settings = Settings()
-    addresses = running(settings)
-    if addresses is None:
-        raise NothingRuns("no servers run: start them with 'perdure up', or set their addresses")
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    await run(settings, addresses, stop)
+    await run(settings, reachable(settings), stop)
 
 
 def main() -> int:

@@ -54,11 +54,8 @@ async def fetch(addresses: Addresses, reference: Reference) -> RecallResult:
         ResultExpired: It was left more than a few minutes ago.
         StoreUnavailable: Redis does not answer.
     """
-    redis = connect(addresses.redis_url)
-    try:
+    async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
         answer = await Outputs(redis, ANSWERS_KEPT, kind="answer").get(reference.tenant, reference.id)
-    finally:
-        await redis.aclose()
     return RecallResult.model_validate(answer)
 
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from inspect import getmembers, iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
@@ -204,45 +205,33 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     values = Values(services.outputs)
     runner = StepRunner(services.toolbox, services.claims, values)
     steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
-    tasks = TaskActivities(
-        services.skills,
-        services.toolbox,
-        services.tenant_key,
-        values,
-        heartbeat=settings.heartbeat_timeout,
-        continue_after=settings.continue_after,
+    others = (
+        TaskActivities(
+            services.skills,
+            services.toolbox,
+            services.tenant_key,
+            values,
+            heartbeat=settings.heartbeat_timeout,
+            continue_after=settings.continue_after,
+        ),
+        RecallStepActivities(runner, services.recall),
+        MemoryActivities(services.recall, services.tenant_key, services.answers),
+        EvaluationActivities(runner),
+        IngestActivities(
+            client=client,
+            task_queue=settings.task_queue,
+            tenant_key=services.tenant_key,
+            journal=services.journal,
+            leases=services.leases,
+            writer=services.writer,
+        ),
+        ForgettingActivities(
+            forgetter=services.forgetter, due=services.due, deletions=services.deletions, tenant_key=services.tenant_key
+        ),
     )
-    memory = MemoryActivities(services.recall, services.tenant_key, services.answers)
-    evaluation = EvaluationActivities(runner)
-    ingest = IngestActivities(
-        client=client,
-        task_queue=settings.task_queue,
-        tenant_key=services.tenant_key,
-        journal=services.journal,
-        leases=services.leases,
-        writer=services.writer,
-    )
-    forgetting = ForgettingActivities(
-        forgetter=services.forgetter, due=services.due, deletions=services.deletions, tenant_key=services.tenant_key
-    )
-    return [
-        tasks.prepare_task,
-        *steps.activities(),
-        RecallStepActivities(runner, services.recall).recall_step,
-        memory.recall_memory,
-        evaluation.evaluate_task,
-        ingest.remember,
-        ingest.submit,
-        ingest.wait,
-        ingest.plan,
-        ingest.apply,
-        ingest.confirm,
-        forgetting.tenant_of,
-        forgetting.due_tenants,
-        forgetting.select,
-        forgetting.tombstone,
-        forgetting.purge,
-        forgetting.finish,
-        forgetting.find_undo,
-        forgetting.restore,
-    ]
+    return [*steps.activities(), *(activity for one in others for activity in _public_coroutines(one))]
+
+
+def _public_coroutines(one: object) -> list[Callable[..., Any]]:
+    """Return the activities of an object. Temporal's worker refuses a method that is not one."""
+    return [method for name, method in getmembers(one, iscoroutinefunction) if not name.startswith("_")]

@@ -11,7 +11,8 @@ import pytest
 from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
-from demo.workers import DemoWorker
+from demo.workers import start_mortal
+from localservers.processes import Child
 from perdure.jobs import Batch, Fate, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.journal.folding import fold
@@ -42,9 +43,9 @@ def batch_of(tenant: str, number: int) -> Batch:
     return read_batch(tenant=tenant, key="k", items=items)
 
 
-async def start(here: Deployment, servers: Servers, crash_at: str = "") -> DemoWorker:
+async def start(here: Deployment, servers: Servers, crash_at: str = "") -> Child:
     log = here.settings.home / "worker.log"
-    return await DemoWorker.start(here.settings, servers, queue=here.queue, log=log, crash_at=crash_at)
+    return await start_mortal(here.settings.changed(task_queue=here.queue), servers, log, crash_at=crash_at)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant
             start_to_close_timeout=timedelta(seconds=60),
             heartbeat_timeout=timedelta(seconds=2),
         )
-        assert await doomed.died() == signal.SIGKILL
+        assert await doomed.wait() == -signal.SIGKILL
         began = time.monotonic()
         second = await start(here, servers)
         try:
@@ -81,7 +82,7 @@ async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant
             receipt = await here.client.get_workflow_handle(job, result_type=Receipt).result()
             took = time.monotonic() - began
         finally:
-            await second.stop()
+            await second.stop(15)
         assert receipt.count(Fate.SEARCHABLE) == 60
         stored = await here.services.longterm.get(tenant, [item.id for item in receipt.items])
         assert {(entry.seen, entry.version) for entry in stored.values()} == {(1, 1)}
@@ -119,12 +120,12 @@ async def test_a_worker_killed_in_a_sweep(servers: Servers, tmp_path: Path, poin
         if point == "forget.purged":
             await forgetting.result()
         purging = await sweep(here, user, day=60) if point == "forget.purged" else None
-        assert await doomed.died() == signal.SIGKILL
+        assert await doomed.wait() == -signal.SIGKILL
         second = await start(here, servers)
         assert (await forgetting.result()).report.forgotten == 3
         purging = purging or await sweep(here, user, day=60)
         assert (await purging.result()).report.purged == 3
-        await second.stop()
+        await second.stop(15)
         assert await here.services.longterm.get(tenant, ids) == {}
         log = await here.services.deletions.of(tenant, ids)
         assert {(line.purged, line.reason) for line in log.values()} == {(True, "expired")}

@@ -47,7 +47,7 @@ def test_the_users_file_is_read_where_there_is_no_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('task_que = "x"', "task_que: is not a setting (did you mean task_queue?)"),
+        ('task_que = "x"', "task_que: is not a setting (did you mean 'task_queue'?)"),
         ('task_queue = "a b"', "task_queue: string should match pattern"),
         ("claim_ttl_days = 0", "claim_ttl_days: input should be greater than"),
         ('weaviate_url = "localhost"', "weaviate_url: value error, must be a URL"),
@@ -66,7 +66,7 @@ def test_a_bad_file_is_refused_naming_the_field(tmp_path: Path, text: str, messa
 def test_an_unknown_variable_is_refused_naming_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PERDURE_REDIS", "redis://h")
 
-    with pytest.raises(InvalidInput, match=r"PERDURE_REDIS: is not a setting .did you mean PERDURE_REDIS_URL"):
+    with pytest.raises(InvalidInput, match=r"PERDURE_REDIS: is not a setting .did you mean 'PERDURE_REDIS_URL'"):
         Settings()
 
 

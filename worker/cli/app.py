@@ -1,6 +1,9 @@
 """The command line's table of contents. A command's module is imported when it is called, and no other."""
 
+import asyncio
+import functools
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -39,8 +42,27 @@ class _Table(TyperGroup):
         module, _, name = COMMANDS[cmd_name].partition(":")
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name=cmd_name)(function)
+        app.command(name=cmd_name)(_synchronous(function))
         return get_command(app)
+
+    def invoke(self, ctx: Any) -> Any:
+        # Temporal's errors take a second to import, which "--help" need not wait for.
+        from worker.cli.output import explained  # noqa: PLC0415
+
+        with explained():
+            return super().invoke(ctx)
+
+
+def _synchronous(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that runs its coroutine to the end; one that is not a coroutine function stays as it is."""
+    if not inspect.iscoroutinefunction(command):
+        return command
+
+    @functools.wraps(command)
+    def run(**parameters: Any) -> None:
+        asyncio.run(command(**parameters))
+
+    return run
 
 
 app = typer.Typer(

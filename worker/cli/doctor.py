@@ -1,30 +1,28 @@
 """The command that says whether an installation keeps its promises."""
 
-import asyncio
 from typing import Annotated
 
 import typer
 
 from perdure.settings import Settings
-from worker.cli.output import Exit, explained, out, show_json
+from worker.cli.output import Exit, out, show_json
 from worker.cli.reach import gateway
 from worker.cli.tasks import AsJson
 
 
-def doctor(
+async def doctor(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Only what a health check needs.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check servers, durability settings, keys, models and skills; exits with 1 if something is wrong."""
-    with explained():
-        findings = asyncio.run(gateway(Settings()).status(quick=quick))
-        if as_json:
-            show_json([finding.model_dump(mode="json") for finding in findings])
-        else:
-            for finding in findings:
-                mark = "[green]ok  [/]" if finding.ok else "[red]bad [/]"
-                out.print(f"{mark} {finding.check:<18}", end="")
-                out.print(finding.detail + (f"  → {finding.fix}" if finding.fix else ""), markup=False)
-        if not all(finding.ok for finding in findings):
-            raise typer.Exit(Exit.FAILED)
+    findings = await gateway(Settings()).status(quick=quick)
+    if as_json:
+        show_json([finding.model_dump(mode="json") for finding in findings])
+    else:
+        for finding in findings:
+            mark = "[green]ok  [/]" if finding.ok else "[red]bad [/]"
+            out.print(f"{mark} {finding.check:<18}", end="")
+            out.print(finding.detail + (f"  → {finding.fix}" if finding.fix else ""), markup=False)
+    if not all(finding.ok for finding in findings):
+        raise typer.Exit(Exit.FAILED)

@@ -1,6 +1,5 @@
 """Commands about memory: recall, remember, forget."""
 
-import asyncio
 import json
 import secrets
 from datetime import UTC, datetime
@@ -13,11 +12,10 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from perdure.documents import validated
 from perdure.entries import Lane, MemoryType
 from perdure.errors import InvalidInput, InvalidItem
-from perdure.jobs import Fate, Receipt
-from perdure.memory.recall.query import RecallResult
+from perdure.jobs import Fate
 from perdure.requests import ForgetRequest, RecallRequest, RememberRequest, UndoRequest
 from perdure.settings import Settings
-from worker.cli.output import Exit, counted, explained, out, say, show_json
+from worker.cli.output import Exit, counted, out, say, show_json
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from workflows.forget_memory import ForgetResult
@@ -27,7 +25,7 @@ User = Annotated[str, typer.Option("--user", help="Whose memory.", show_default=
 _items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])
 
 
-def recall(
+async def recall(
     text: Annotated[str, typer.Argument(help="What it is about.")] = "",
     *,
     user: User,
@@ -38,36 +36,31 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Show what is remembered, with the score of each item and what it is made of."""
-    with explained():
-        if key and lane is None:
-            raise InvalidInput("--key", "needs a lane", fix=f"add --lane {' or '.join(Lane)}")
-        if not (text.strip() or lane):
-            raise InvalidInput("text", "is missing", fix="say what it is about, or name a log with --lane")
-        _check_user(user)
-        asked = {"user_id": user, "text": text, "lane": lane, "keys": key or (), "limit": limit, "session": session}
-        request = validated(RecallRequest, asked, "")
-        found = asyncio.run(_recall(Settings(), request))
-        if as_json:
-            show_json(found)
-            return
-        for item in found.items:
-            out.print(f"{item.score:.3f}  {item.why}", markup=False)
-            out.print(f"       {item.text}", markup=False)
-        for episode in found.episodes:
-            out.print(f"{episode.at:%H:%M:%S}  {episode.kind.value}: {episode.text}", markup=False)
-        say(
-            f"{counted(len(found.items), 'item')} in {found.milliseconds:.0f} ms"
-            + (f"; fallback: {found.trigger}" if found.trigger else "")
-            + (f"; degraded: {', '.join(found.degraded)} did not answer" if found.degraded else "")
-        )
+    if key and lane is None:
+        raise InvalidInput("--key", "needs a lane", fix=f"add --lane {' or '.join(Lane)}")
+    if not (text.strip() or lane):
+        raise InvalidInput("text", "is missing", fix="say what it is about, or name a log with --lane")
+    _check_user(user)
+    asked = {"user_id": user, "text": text, "lane": lane, "keys": key or (), "limit": limit, "session": session}
+    request = validated(RecallRequest, asked, "")
+    async with gateway(Settings()) as installation:
+        found = await installation.recall(request)
+    if as_json:
+        show_json(found)
+        return
+    for item in found.items:
+        out.print(f"{item.score:.3f}  {item.why}", markup=False)
+        out.print(f"       {item.text}", markup=False)
+    for episode in found.episodes:
+        out.print(f"{episode.at:%H:%M:%S}  {episode.kind.value}: {episode.text}", markup=False)
+    say(
+        f"{counted(len(found.items), 'item')} in {found.milliseconds:.0f} ms"
+        + (f"; fallback: {found.trigger}" if found.trigger else "")
+        + (f"; degraded: {', '.join(found.degraded)} did not answer" if found.degraded else "")
+    )
 
 
-async def _recall(settings: Settings, request: RecallRequest) -> RecallResult:
-    async with gateway(settings) as installation:
-        return await installation.recall(request)
-
-
-def remember(
+async def remember(
     content: Annotated[str, typer.Argument(help="The statement to remember.")] = "",
     *,
     user: User,
@@ -81,39 +74,34 @@ def remember(
     as_json: AsJson = False,
 ) -> None:
     """Remember a statement, or a file of items, and wait until it is searchable."""
-    with explained():
-        if bool(content.strip()) == bool(file):
-            raise InvalidItem(
-                "content", "is missing" if not file else "is given together with --file", fix="give one of them"
-            )
-        _check_user(user)
-        batch_key = key or f"cli-{secrets.token_hex(8)}"
-        item: dict[str, JsonValue] = {
-            "kind": "memory",
-            "content": content,
-            "memory_type": memory_type.value,
-            "confidence": confidence,
-            "supersedes": supersedes,
-        }
-        items = _read_items(file) if file else [item]
-        stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
-        asked = {"user_id": user, "key": batch_key, "items": stamped, "by": person()}
-        request = validated(RememberRequest, asked, "", InvalidItem)
-        receipt = asyncio.run(_remember(Settings(), request))
-        if as_json:
-            show_json(receipt)
-        else:
-            for line in receipt.items:
-                out.print(f"{line.fate.value:<10}  {line.decision.value:<9}  {line.id}  {line.reason}", markup=False)
-        if receipt.count(Fate.REJECTED):
-            raise typer.Exit(Exit.FAILED)
-
-
-async def _remember(settings: Settings, request: RememberRequest) -> Receipt:
-    installation = gateway(settings)
+    if bool(content.strip()) == bool(file):
+        raise InvalidItem(
+            "content", "is missing" if not file else "is given together with --file", fix="give one of them"
+        )
+    _check_user(user)
+    batch_key = key or f"cli-{secrets.token_hex(8)}"
+    item: dict[str, JsonValue] = {
+        "kind": "memory",
+        "content": content,
+        "memory_type": memory_type.value,
+        "confidence": confidence,
+        "supersedes": supersedes,
+    }
+    items = _read_items(file) if file else [item]
+    stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
+    asked = {"user_id": user, "key": batch_key, "items": stamped, "by": person()}
+    request = validated(RememberRequest, asked, "", InvalidItem)
+    installation = gateway(Settings())
     job = await installation.remember(request)
     say(f"submitted {job}")
-    return await installation.receipt(job)
+    receipt = await installation.receipt(job)
+    if as_json:
+        show_json(receipt)
+    else:
+        for line in receipt.items:
+            out.print(f"{line.fate.value:<10}  {line.decision.value:<9}  {line.id}  {line.reason}", markup=False)
+    if receipt.count(Fate.REJECTED):
+        raise typer.Exit(Exit.FAILED)
 
 
 def _read_items(file: Path) -> list[JsonValue]:
@@ -136,7 +124,7 @@ def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:
     return {"occurrence": f"{key}/{index}", "occurred_at": datetime.now(UTC).isoformat()} | item
 
 
-def forget(
+async def forget(
     *,
     user: Annotated[str, typer.Option("--user", help="Only this user's memories.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be forgotten.")] = False,
@@ -146,26 +134,25 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Forget what the rules no longer keep, as the schedule does, or restore it."""
-    with explained():
-        if undo and not (user or run):
-            raise InvalidInput("--undo", "needs a user or a run", fix="add --user, or --run with the id of a sweep")
-        if undo and (dry_run or approve):
-            raise InvalidInput("--undo", "is not for --dry-run or --approve", fix="leave them out")
-        if run and not undo:
-            raise InvalidInput("--run", "is only for --undo", fix="add --undo, or leave --run out")
-        if undo:
-            undone = asyncio.run(gateway(Settings()).undo(UndoRequest(run=run, user_id=user, by=person())))
-            if as_json:
-                show_json(undone)
-            else:
-                out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the run {undone.run}")
-            return
-        request = ForgetRequest(dry_run=dry_run, user_id=user, approved=approve, by=person())
-        swept = asyncio.run(gateway(Settings()).forget(request))
+    if undo and not (user or run):
+        raise InvalidInput("--undo", "needs a user or a run", fix="add --user, or --run with the id of a sweep")
+    if undo and (dry_run or approve):
+        raise InvalidInput("--undo", "is not for --dry-run or --approve", fix="leave them out")
+    if run and not undo:
+        raise InvalidInput("--run", "is only for --undo", fix="add --undo, or leave --run out")
+    if undo:
+        undone = await gateway(Settings()).undo(UndoRequest(run=run, user_id=user, by=person()))
         if as_json:
-            show_json(swept)
+            show_json(undone)
         else:
-            show_sweep(swept)
+            out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the run {undone.run}")
+        return
+    request = ForgetRequest(dry_run=dry_run, user_id=user, approved=approve, by=person())
+    swept = await gateway(Settings()).forget(request)
+    if as_json:
+        show_json(swept)
+    else:
+        show_sweep(swept)
 
 
 def show_sweep(swept: ForgetResult) -> None:

@@ -78,12 +78,8 @@ def explained() -> Generator[None]:
     """Turn every expected error into one line and an exit status; a traceback means a bug in Perdure."""
     try:
         yield
-    except Unavailable as error:
-        fail(str(error), Exit.UNAVAILABLE)
-    except InvalidInput as error:
-        fail(str(error), Exit.REFUSED)
     except PerdureError as error:
-        fail(str(error), Exit.FAILED)
+        fail(str(error), _status_of_class(type(error)))
     except (ActivityFailureError, WorkflowFailureError, WorkflowUpdateFailedError) as error:
         fail(reason_of(error), status_of(error))
     except WorkflowQueryFailedError as error:
@@ -112,9 +108,13 @@ def status_of(error: BaseException) -> Exit:
     if isinstance(inner, TimeoutError):
         return Exit.UNAVAILABLE
     kind = getattr(errors, inner.type or "", None) if isinstance(inner, ApplicationError) else None
-    if isinstance(kind, type) and issubclass(kind, InvalidInput):
-        return Exit.REFUSED
-    return Exit.UNAVAILABLE if isinstance(kind, type) and issubclass(kind, Unavailable) else Exit.FAILED
+    return _status_of_class(kind) if isinstance(kind, type) else Exit.FAILED
+
+
+def _status_of_class(kind: type) -> Exit:
+    if issubclass(kind, Unavailable):
+        return Exit.UNAVAILABLE
+    return Exit.REFUSED if issubclass(kind, InvalidInput) else Exit.FAILED
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -6,22 +6,9 @@ from temporalio.client import Plugin
 
 from localservers import ensure, running
 from perdure.changes import Actor, ActorKind
-from perdure.errors import NothingRuns
 from perdure.settings import Addresses, Settings
 from worker.cli.output import say
-from worker.gateway import Gateway
-
-
-def reachable(settings: Settings) -> Addresses:
-    """Return the addresses of the servers that run.
-
-    Raises:
-        NothingRuns: None run.
-    """
-    addresses = running(settings)
-    if addresses is None:
-        raise NothingRuns("nothing runs here: start it with 'perdure up', or set the servers' addresses")
-    return addresses
+from worker.gateway import Gateway, reachable
 
 
 def started(settings: Settings) -> Addresses:

@@ -8,7 +8,7 @@ import typer
 
 from localservers import ensure, state, stop
 from perdure.settings import Settings
-from worker.cli.output import explained, out, program, say, show_json
+from worker.cli.output import out, program, say, show_json
 
 
 def up(
@@ -18,17 +18,16 @@ def up(
 ) -> None:
     """Start the local servers and a worker, or attach to those that run."""
     started = time.monotonic()
-    with explained():
-        settings = Settings()
-        addresses = ensure(settings, worker=worker, progress=say)
-        if worker and state(settings):
-            # Imported here: Temporal's client takes a second, which "down" need not wait for.
-            from worker.cli.reach import gateway  # noqa: PLC0415
+    settings = Settings()
+    addresses = ensure(settings, worker=worker, progress=say)
+    if worker and state(settings):
+        # Imported here: Temporal's client takes a second, which "down" need not wait for.
+        from worker.cli.reach import gateway  # noqa: PLC0415
 
-            say("waiting for the worker to serve")
-            if not asyncio.run(gateway(settings).local_worker_served()):
-                say(f"it does not serve yet; see {settings.home}/logs/worker.log")
-        current = state(settings)
+        say("waiting for the worker to serve")
+        if not asyncio.run(gateway(settings).local_worker_served()):
+            say(f"it does not serve yet; see {settings.home}/logs/worker.log")
+    current = state(settings)
     if as_json:
         shown = {"redis_url": _without_password(addresses.redis_url)}
         show_json(addresses.model_dump(mode="json", exclude={"weaviate_api_key"}) | shown)
@@ -48,9 +47,8 @@ def down(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print whether anything ran as JSON.")] = False
 ) -> None:
     """Stop the local servers and the worker; their data stays."""
-    with explained():
-        settings = Settings()
-        stopped = stop(settings, say)
+    settings = Settings()
+    stopped = stop(settings, say)
     if as_json:
         show_json({"stopped": stopped})
     else:

@@ -12,8 +12,8 @@ from perdure.errors import InvalidTask, WorkerUnavailable
 from perdure.questions import Answer
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
-from worker.cli import following
-from worker.cli.output import Exit, counted, err, explained, fail, out, reason_of, say, show_json, status_of
+from worker.cli import display
+from worker.cli.output import Exit, counted, err, fail, out, reason_of, say, show_json, status_of
 from worker.cli.reach import gateway, person, started
 from worker.gateway import Gateway
 from worker.telemetry import Telemetry, render_tree, spans_of
@@ -42,7 +42,7 @@ def workflow_id_of(task: str) -> str:
     return read_task(Path(task)).workflow_id if task.endswith((".yaml", ".yml")) else task
 
 
-def run(
+async def run(
     file: Annotated[Path, typer.Argument(help="The task: task_id, user_id, skill and inputs, in YAML.")],
     *,
     detach: Annotated[bool, typer.Option("--detach", help="Start it and return.")] = False,
@@ -50,13 +50,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a task and follow it live. Ctrl-C detaches; the task goes on."""
-    with explained():
-        settings = Settings()
-        task = read_task(file)
-        asyncio.run(_run(settings, task, detach=detach, traced=traced, as_json=as_json))
-
-
-async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: bool, as_json: bool) -> None:
+    settings = Settings()
+    task = read_task(file)
     addresses = await asyncio.to_thread(started, settings)
     telemetry = Telemetry.start(settings, service="perdure-cli")
     problem, status = "", Exit.DONE
@@ -71,12 +66,12 @@ async def _run(settings: Settings, task: AgentTask, *, detach: bool, traced: boo
                 return
             try:
                 await _say_if_unserved(installation)
-                result = await following.follow(installation, handle)
+                result = await display.follow(installation, handle)
             except asyncio.CancelledError:
                 say(f"detached; the task goes on: perdure status {handle.id}")
                 raise
             except WorkflowFailureError as error:
-                result, problem, status = following.result_in(error), reason_of(error), status_of(error)
+                result, problem, status = display.result_in(error), reason_of(error), status_of(error)
     finally:
         telemetry.stop()
     if as_json and result is not None:
@@ -113,14 +108,10 @@ def report(result: TaskResult) -> None:
         out.print_json(data=result.output)
 
 
-def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
+async def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
     """Show where a task is, and what it waits on."""
-    with explained():
-        asyncio.run(_status(Settings(), workflow_id_of(task), as_json=as_json))
-
-
-async def _status(settings: Settings, workflow_id: str, *, as_json: bool) -> None:
-    installation = gateway(settings)
+    workflow_id = workflow_id_of(task)
+    installation = gateway(Settings())
     running = await installation.is_running(workflow_id)
     # Only a worker can tell, and one that took over from a killed one needs a moment.
     progress = await installation.progress(workflow_id, seconds=5) if await installation.workers() else None
@@ -129,13 +120,13 @@ async def _status(settings: Settings, workflow_id: str, *, as_json: bool) -> Non
     if as_json:
         show_json(progress)
         return
-    following.show(progress)
+    display.show(progress)
     if running:
         for question in progress.questions:
-            out.print(following.how_to_answer(workflow_id, question), markup=False)
+            out.print(display.how_to_answer(workflow_id, question), markup=False)
 
 
-def answer(
+async def answer(
     task: TaskArgument,
     question: Annotated[str, typer.Argument(help="The question's id, as 'status' shows it.")],
     value: Annotated[str, typer.Argument(help="The answer.")],
@@ -144,21 +135,19 @@ def answer(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question that a task waits on."""
-    with explained():
-        given = validated(Answer, {"question_id": question, "value": value}, "")
-        asyncio.run(gateway(Settings()).answer(workflow_id_of(task), given, by=person(by)))
-        if as_json:
-            show_json({"answered": question})
-        else:
-            say(f"answered {question}")
+    given = validated(Answer, {"question_id": question, "value": value}, "")
+    await gateway(Settings()).answer(workflow_id_of(task), given, by=person(by))
+    if as_json:
+        show_json({"answered": question})
+    else:
+        say(f"answered {question}")
 
 
-def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
+async def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
     """Ask a task to stop; it finishes what it must not leave half done."""
-    with explained():
-        workflow_id = workflow_id_of(task)
-        asyncio.run(gateway(Settings()).cancel(workflow_id, by=person()))
-        if as_json:
-            show_json({"cancelled": workflow_id})
-        else:
-            say(f"asked {workflow_id} to stop: perdure status {workflow_id}")
+    workflow_id = workflow_id_of(task)
+    await gateway(Settings()).cancel(workflow_id, by=person())
+    if as_json:
+        show_json({"cancelled": workflow_id})
+    else:
+        say(f"asked {workflow_id} to stop: perdure status {workflow_id}")

@@ -131,10 +131,6 @@ class ContentFilter(SpanExporter):
         """Shut the inner exporter down."""
         self._inner.shutdown()
 
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Flush the inner exporter."""
-        return self._inner.force_flush(timeout_millis)
-
 
 def _filtered(span: ReadableSpan) -> ReadableSpan:
     return ReadableSpan(

@@ -79,10 +79,6 @@ class SpanFile(SpanExporter):
             os.close(self._file)
             self._file = -1
 
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Do nothing: spans are not buffered."""
-        return True
-
     def _open(self) -> None:
         if self._file >= 0 and self._is_current():
             if os.fstat(self._file).st_size < self._rotate_at:

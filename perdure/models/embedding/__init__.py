@@ -21,20 +21,12 @@ _OPENAI_DEFAULT = "text-embedding-3-small"
 class Embedder(Protocol):
     """A frozen embedding model."""
 
-    @property
-    def name(self) -> str:
-        """The model's name, recorded with every collection that holds its vectors."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """The length of its vectors."""
-        ...
-
-    @property
-    def relevance_floor(self) -> float:
-        """The cosine below which hardly any hit is relevant, by measurement; 0 if it was not measured."""
-        ...
+    name: str
+    """The model's name, recorded with every collection that holds its vectors."""
+    dimension: int
+    """The length of its vectors."""
+    relevance_floor: float
+    """The cosine below which hardly any hit is relevant, by measurement; 0 if it was not measured."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector for each text, in the same order."""
@@ -50,24 +42,10 @@ class CachedEmbedder:
     """
 
     def __init__(self, inner: Embedder, capacity: int = 2_000) -> None:
+        self.name, self.dimension, self.relevance_floor = inner.name, inner.dimension, inner.relevance_floor
         self._inner = inner
         self._capacity = capacity
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._inner.name
-
-    @property
-    def dimension(self) -> int:
-        """The length of its vectors."""
-        return self._inner.dimension
-
-    @property
-    def relevance_floor(self) -> float:
-        """The floor of the model."""
-        return self._inner.relevance_floor
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector for each text, in the same order."""

@@ -58,10 +58,6 @@ class MiniLMEmbedder:
                 vectors[index] = vector
         return vectors
 
-    async def warm(self) -> None:
-        """Load the model now rather than with the first text."""
-        await self.embed(["warm"])
-
     def close(self) -> None:
         """End the worker thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)

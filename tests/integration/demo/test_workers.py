@@ -11,13 +11,13 @@ from tests.conftest import Servers, clean_settings, give_tenant_key
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from demo.workers import DemoWorker
+from demo.workers import start_mortal
 from localservers import running
 from perdure.settings import Settings
 
 async def main():
-    settings = Settings()
-    worker = await DemoWorker.start(settings, running(settings), queue="demo-orphan", log=settings.home / "worker.log")
+    settings = Settings().changed(task_queue="demo-orphan")
+    worker = await start_mortal(settings, running(settings), settings.home / "worker.log")
     print(worker.pid, flush=True)
     await asyncio.sleep(60)
 

@@ -1,4 +1,5 @@
 import asyncio
+import signal
 
 import pytest
 from redis.asyncio import Redis
@@ -23,10 +24,10 @@ async def test_one_server_can_be_stopped_started_and_paused(own_servers: OwnServ
         await fleet.start(Server.REDIS)
         assert await redis.get("kept") == b"yes"
 
-        fleet.pause(Server.REDIS)
+        fleet.child(Server.REDIS).signal(signal.SIGSTOP)
         with pytest.raises(RedisTimeoutError):
             await redis.get("kept")
-        fleet.resume(Server.REDIS)
+        fleet.child(Server.REDIS).signal(signal.SIGCONT)
         async with asyncio.timeout(5):
             assert await redis.get("kept") == b"yes"
     finally:

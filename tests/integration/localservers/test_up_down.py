@@ -67,7 +67,7 @@ def test_a_bad_setting_is_one_line(settings: Settings) -> None:
         failed = perdure(settings, "up")
 
     assert failed.returncode == 2
-    assert "did you mean PERDURE_REDIS_URL?" in failed.stderr
+    assert "did you mean 'PERDURE_REDIS_URL'?" in failed.stderr
     assert "Traceback" not in failed.stderr
 
 

@@ -1,6 +1,7 @@
 """Redis away: reading steps go on, once effects wait for it, and nothing happens twice or gets lost."""
 
 import asyncio
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ async def test_a_task_starts_while_redis_hangs(servers: Servers, own_servers: Ow
     fleet = await own_servers(Server.REDIS)
     async with bench(servers, tmp_path, redis_url=fleet.addresses.redis_url) as agents:
         skill = agents.skill("inputs: {a: string, b: string}\nsteps: [{id: s, tool: echo, args: {value: 1}}]")
-        fleet.pause(Server.REDIS)
+        fleet.child(Server.REDIS).signal(signal.SIGSTOP)
         # Each waits for Redis for 4 s, which is how long a silent attempt lives, and then travels in the history.
         handle = await agents.start(agents.task(skill, inputs={"a": "a" * 5_000, "b": "b" * 5_000}))
         async with asyncio.timeout(30):

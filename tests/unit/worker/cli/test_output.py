@@ -16,7 +16,7 @@ from temporalio.exceptions import (
 
 from perdure.questions import Approval, Question, QuestionKind, choice_of
 from perdure.tasks import TaskResult
-from worker.cli.following import how_to_answer, result_in
+from worker.cli.display import how_to_answer, result_in
 from worker.cli.output import Exit, counted, reason_of, status_of
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import shlex
+from collections.abc import Awaitable, Callable
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
@@ -14,11 +15,21 @@ from perdure.tasks import Progress, TaskResult
 from worker.cli.output import counted, err, out, program
 from worker.gateway import Gateway, TaskHandle
 
-_PERIOD = 0.25
 
-
-async def follow(installation: Gateway, handle: TaskHandle) -> TaskResult:
+async def follow(
+    installation: Gateway,
+    handle: TaskHandle,
+    on_progress: Callable[[Progress], Awaitable[None]] | None = None,
+    *,
+    period: float = 0.25,
+) -> TaskResult:
     """Show how a task goes until it ends; waits as long as it takes.
+
+    Args:
+        installation: The gateway to ask.
+        handle: The task.
+        on_progress: Called with each state of the task, once it is shown.
+        period: Seconds between two states.
 
     Raises:
         WorkflowFailureError: The task was cancelled, or failed.
@@ -26,7 +37,8 @@ async def follow(installation: Gateway, handle: TaskHandle) -> TaskResult:
     result = asyncio.create_task(handle.result())
     asked: set[str] = set()
     # In a log a bar is noise; the questions are not.
-    with progress_bar(disable=not err.is_terminal) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[step]}"))
+    with Bar(*columns, TimeElapsedColumn(), console=err, disable=not err.is_terminal) as bar:
         line = bar.add_task("starting", total=None, step="")
         while not result.done():
             progress = await installation.progress(handle.id)
@@ -42,24 +54,14 @@ async def follow(installation: Gateway, handle: TaskHandle) -> TaskResult:
                     if question.id not in asked:
                         asked.add(question.id)
                         bar.console.print(how_to_answer(handle.id, question), markup=False)
-            await asyncio.wait([result], timeout=_PERIOD)
+                if on_progress:
+                    await on_progress(progress)
+            await asyncio.wait([result], timeout=period)
         ended = _how_it_ended(result)
         if ended is not None:
             done = ended.done + ended.skipped + ended.failed
             bar.update(line, description=ended.status, completed=done, step="")
     return result.result()
-
-
-def progress_bar(*, transient: bool = False, disable: bool = False) -> Bar:
-    """Return a bar for the steps of a task; its rows need the field ``step``."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[step]}"),
-        TimeElapsedColumn(),
-    )
-    return Bar(*columns, console=err, transient=transient, disable=disable)
 
 
 def result_in(error: WorkflowFailureError) -> TaskResult | None:
