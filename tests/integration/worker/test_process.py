@@ -33,7 +33,11 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
         ({"PERDURE_TOOLS": '["no.such.module"]'}, 2, "no.such.module"),
         ({"PERDURE_TASK_QEUE": "q"}, 2, "did you mean 'PERDURE_TASK_QUEUE'?"),
         (unanswered(servers), 3, "temporal: 127.0.0.1:9 does not answer"),
-        (nothing_configured() | {"PERDURE_HOME": str(tmp_path / "empty")}, 3, "nothing runs here: start it with 'perdure up'"),
+        (
+            nothing_configured() | {"PERDURE_HOME": str(tmp_path / "empty")},
+            3,
+            "nothing runs here: start it with 'perdure up'",
+        ),
     )
     async with installation(servers, tmp_path) as given:
         for environment, status, problem in cases:
