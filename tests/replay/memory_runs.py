@@ -100,7 +100,7 @@ async def _sweep_of_all(here: Recorder) -> None:
     run = (await swept.result())["run"]
     assert [await here.services.longterm.count(tenant) for tenant in tenants] == [0, 0, 0]
     await here.keep("forget_continued", swept)
-    undone = await here.start("UndoForgetting", UndoRun(run=run, continue_after=20))
+    undone = await here.start("UndoForgetting", UndoRun(run=run, continue_after=12))
     assert (await undone.result())["restored"] == 3
     await here.keep("undo_continued", undone)
 
