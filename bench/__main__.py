@@ -6,6 +6,7 @@ Ends with the README's table in Markdown, made of the newest figures of every se
 import asyncio
 import importlib
 import json
+import logging
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +18,7 @@ from bench.table import markdown
 from localservers import ensure, stop
 from perdure.settings import Addresses, Settings
 from worker.exit import leave_after
+from worker.telemetry import configure_logging
 
 SECTIONS = ("recall", "step", "history", "ingest", "crash")
 
@@ -65,6 +67,7 @@ def main() -> int:
     if unknown:
         sys.stderr.write(f"error: no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}\n")
         return 2
+    configure_logging(logging.WARNING)
     with tempfile.TemporaryDirectory(prefix="perdure-bench-") as home:
         settings = Settings().changed(home=Path(home))
         addresses = ensure(settings, worker=False, progress=Console(stderr=True).print)

@@ -27,6 +27,7 @@ HOME_VARIABLE = "PERDURE_TEST_HOME"
 ALONE = (
     "crash/",
     "replay/test_upgrade.py",
+    "replay/test_ahead.py",
     "integration/memory/recall/test_service.py",
     # These two sweep the due tenants of all tests.
     "replay/test_without_cache.py",
