@@ -72,7 +72,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
             addresses.weaviate_url,
             addresses.weaviate_grpc_port,
             embedding=embedding,
-            api_key=key,
+            api_key=addresses.weaviate_api_key,
             prefix=_PREFIX,
             query_timeout=30,
             write_timeout=120,

@@ -87,7 +87,7 @@ def give_tenant_key(home: Path) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_configured_temporal() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+def no_configured_temporal() -> Generator[None]:
     """Keep tests away from any Temporal that the user of this machine has configured."""
     with pytest.MonkeyPatch.context() as patch:
         for variable in list(os.environ):
@@ -98,7 +98,7 @@ def _no_configured_temporal() -> Generator[None]:  # pyright: ignore[reportUnuse
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _interruptible() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+def interruptible() -> Generator[None]:
     """Let Ctrl-C reach the processes of tests, even if a shell started pytest in the background, ignoring SIGINT."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield

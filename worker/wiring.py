@@ -120,7 +120,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         addresses.weaviate_url,
         addresses.weaviate_grpc_port,
         embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
-        api_key=addresses.weaviate_api_key.get_secret_value() if addresses.weaviate_api_key else None,
+        api_key=addresses.weaviate_api_key,
         write_timeout=WRITE_SECONDS,
     )
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)

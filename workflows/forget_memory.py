@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.changes import Actor
     from perdure.memory.forgetting.selection import Forgetting, Letting
     from perdure.model import Instant, Passed
-    from perdure.names import Workflow
+    from perdure.names import REPORT, Workflow
     from perdure.requests import ForgetRequest
     from perdure.temporal.attributes import TENANT
     from workflows import options
@@ -92,7 +92,7 @@ class ForgetMemory:
                         workflow.continue_as_new(sweep.changed(carried=carried))
         return ForgetResult(run=run, dry_run=sweep.dry_run, report=self._report)
 
-    @workflow.query
+    @workflow.query(name=REPORT)
     def report(self) -> Report:
         """What the sweep did so far."""
         return self._report

@@ -6,7 +6,7 @@ from temporalio.exceptions import ActivityError
 with workflow.unsafe.imports_passed_through():
     from activities.jobs import ApplyCall, ConfirmCall, IngestActivities, PlanCall
     from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
-    from perdure.names import Workflow
+    from perdure.names import STAGE, Workflow
     from workflows import options
     from workflows.failures import is_conflict, is_erased, problem_of, required
     from workflows.history import History
@@ -44,7 +44,7 @@ class IngestMemory:
         self._show(batch, "done")
         return Receipt(job_id=operation, items=items)
 
-    @workflow.query
+    @workflow.query(name=STAGE)
     def stage(self) -> str:
         """Where the job is: planning, applying, confirming or done."""
         return self._stage

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun, TaskState, result_of
     from perdure.agent.steps.calls import Evaluated, PrepareCall, PreparedTask
     from perdure.errors import InvalidTask, TaskFailed
-    from perdure.names import Activity, Workflow
+    from perdure.names import ANSWER, PROGRESS, QUESTIONS, Activity, Workflow
     from perdure.questions import Answer, Question
     from perdure.tasks import Phase, Progress, TaskResult
     from perdure.temporal.attributes import AGENT, PHASE, SKILL
@@ -61,17 +61,17 @@ class ResumableAgent:
             await self._end(Phase.CANCELLED, "cancelled")
             raise
 
-    @workflow.query
+    @workflow.query(name=PROGRESS)
     def progress(self) -> Progress:
         """Return where the task is."""
         return self._running.progress()
 
-    @workflow.query
+    @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:
         """Return what the task waits for."""
         return self._running.questions.open
 
-    @workflow.update
+    @workflow.update(name=ANSWER)
     async def answer(self, answer: Answer) -> Progress:
         """Answer a question; recorded at once, so that nothing can come between."""
         self._running.questions.answer(answer, workflow.now())

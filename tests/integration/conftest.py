@@ -62,7 +62,7 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         servers.weaviate_url,
         servers.weaviate_grpc_port,
         embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
-        api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
+        api_key=servers.weaviate_api_key,
     )
     await longterm.prepare()
     journal, due, deletions = Journal(tmp_path / "journal"), DueIndex(redis), Deletions(redis)

@@ -8,7 +8,7 @@ from perdure.settings import Settings
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in list(os.environ):
         if variable.startswith("PERDURE_"):
             monkeypatch.delenv(variable)

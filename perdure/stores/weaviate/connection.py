@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import weaviate
+from pydantic import SecretStr
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.collections import CollectionAsync
 from weaviate.exceptions import UnexpectedStatusCodeError, WeaviateBaseError
@@ -42,7 +43,7 @@ class Connection:
         grpc_port: int,
         *,
         embedding: Embedding,
-        api_key: str | None = None,
+        api_key: SecretStr | None = None,
         prefix: str = "Perdure",
         open_timeout: float = 10.0,
     ) -> None:
@@ -57,7 +58,7 @@ class Connection:
             grpc_host=parts.hostname,
             grpc_port=grpc_port,
             grpc_secure=secure,
-            auth_credentials=Auth.api_key(api_key) if api_key else None,
+            auth_credentials=Auth.api_key(api_key.get_secret_value()) if api_key else None,
             # The client's own checks at start also ask a package index for news.
             skip_init_checks=True,
             # Ours are shorter; these only end what was cancelled already.

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 
+from pydantic import SecretStr
 from weaviate.classes.query import Sort
 
 from perdure.entries import Entry, Hit, Lane, Memory, MemoryType, Record, State
@@ -42,7 +43,7 @@ class LongTerm:
         grpc_port: int,
         *,
         embedding: Embedding,
-        api_key: str | None = None,
+        api_key: SecretStr | None = None,
         prefix: str = "Perdure",
         query_timeout: float = 3.0,
         write_timeout: float = 10.0,

@@ -51,13 +51,13 @@ def opened(servers: Servers, kind: type[LongTerm] = LongTerm) -> LongTerm:
         servers.weaviate_url,
         servers.weaviate_grpc_port,
         embedding=Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension),
-        api_key=servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None,
+        api_key=servers.weaviate_api_key,
         prefix="PerdureDoor",
     )
 
 
 @pytest.fixture(scope="module", autouse=True)
-async def _prepared(servers: Servers) -> None:  # pyright: ignore[reportUnusedFunction]
+async def prepared(servers: Servers) -> None:
     longterm = opened(servers)
     await longterm.prepare()
     await longterm.close()

@@ -24,7 +24,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture(autouse=True)
-async def _none_left(namespaced: Client) -> Any:  # pyright: ignore[reportUnusedFunction]
+async def none_left(namespaced: Client) -> Any:
     yield
     if await ids(namespaced):
         await namespaced.get_schedule_handle(SCHEDULE).delete()

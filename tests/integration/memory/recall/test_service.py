@@ -48,9 +48,12 @@ DEAD_REDIS = "redis://127.0.0.1:9"
 
 
 def longterm_of(servers: Servers, embedding: Embedding = EMBEDDING) -> LongTerm:
-    key = servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None
     return LongTerm(
-        servers.weaviate_url, servers.weaviate_grpc_port, embedding=embedding, api_key=key, prefix="PerdureTestRecall"
+        servers.weaviate_url,
+        servers.weaviate_grpc_port,
+        embedding=embedding,
+        api_key=servers.weaviate_api_key,
+        prefix="PerdureTestRecall",
     )
 
 
@@ -258,9 +261,13 @@ async def test_a_store_that_hangs_costs_no_more_than_the_limit(servers: Servers,
     silent = await asyncio.start_server(swallow, "127.0.0.1", 0)
     port = silent.sockets[0].getsockname()[1]
     redis = connect(f"redis://127.0.0.1:{port}", timeout=30)
-    key = servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None
     longterm = LongTerm(
-        servers.weaviate_url, port, embedding=EMBEDDING, api_key=key, prefix="PerdureTestRecall", query_timeout=60
+        servers.weaviate_url,
+        port,
+        embedding=EMBEDDING,
+        api_key=servers.weaviate_api_key,
+        prefix="PerdureTestRecall",
+        query_timeout=60,
     )
     try:
         recall = tiers.recall(longterm=longterm, episodes=Episodes(redis), limit_seconds=1.0)

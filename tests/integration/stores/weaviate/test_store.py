@@ -28,13 +28,9 @@ def opened(servers: Servers, embedding: Embedding = EMBEDDING, prefix: str = PRE
         servers.weaviate_url,
         servers.weaviate_grpc_port,
         embedding=embedding,
-        api_key=key_of(servers),
+        api_key=servers.weaviate_api_key,
         prefix=prefix,
     )
-
-
-def key_of(servers: Servers) -> str | None:
-    return servers.weaviate_api_key.get_secret_value() if servers.weaviate_api_key else None
 
 
 @pytest.fixture(scope="module")
@@ -338,13 +334,13 @@ async def test_what_cannot_be_added_is_named_with_what_to_do(servers: Servers) -
 
 def client_of(servers: Servers) -> weaviate.WeaviateAsyncClient:
     host, port = servers.weaviate_url.removeprefix("http://").split(":")
-    key = key_of(servers)
+    key = servers.weaviate_api_key
     return weaviate.use_async_with_local(
         host,
         int(port),
         servers.weaviate_grpc_port,
         skip_init_checks=True,
-        auth_credentials=Auth.api_key(key) if key else None,
+        auth_credentials=Auth.api_key(key.get_secret_value()) if key else None,
     )
 
 
@@ -376,7 +372,12 @@ async def test_a_server_that_never_answers_is_given_up(servers: Servers) -> None
     port = silent.sockets[0].getsockname()[1]
     # Opened against the real server's HTTP, asking a gRPC port that takes the question and says nothing.
     longterm = LongTerm(
-        servers.weaviate_url, port, embedding=EMBEDDING, api_key=key_of(servers), prefix=PREFIX, query_timeout=0.5
+        servers.weaviate_url,
+        port,
+        embedding=EMBEDDING,
+        api_key=servers.weaviate_api_key,
+        prefix=PREFIX,
+        query_timeout=0.5,
     )
     try:
         async with asyncio.timeout(5):

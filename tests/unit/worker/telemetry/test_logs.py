@@ -15,7 +15,7 @@ from worker.telemetry import configure_logging
 
 
 @pytest.fixture(autouse=True)
-def _restored() -> Generator[None]:  # pyright: ignore[reportUnusedFunction]
+def restored() -> Generator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
     yield
