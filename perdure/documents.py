@@ -22,6 +22,17 @@ _MOST_VALUES = 100_000
 """Values that a document may come to once each alias stands for what it refers to."""
 
 
+_KINDS: dict[type, str] = {
+    type(None): "empty",
+    str: "text",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "a mapping",
+}
+
+
 class _Loader(yaml.SafeLoader):
     """YAML as people mean it: a repeated key is a mistake; dates and words stay the text that was written."""
 
@@ -100,7 +111,7 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
 def mapping(value: object, path: str, error: type[InvalidInput]) -> dict[str, Any]:
     """Return a value as a mapping with text keys, or refuse it."""
     if not isinstance(value, dict):
-        raise error(path, f"is {_kind(value)}", fix="write a mapping: name: value")
+        raise error(path, f"is {kind_of(value)}", fix="write a mapping: name: value")
     entries = cast("dict[object, Any]", value)
     for key in entries:
         if not isinstance(key, str):
@@ -111,7 +122,7 @@ def mapping(value: object, path: str, error: type[InvalidInput]) -> dict[str, An
 def sequence(value: object, path: str, error: type[InvalidInput]) -> list[Any]:
     """Return a value as a list, or refuse it."""
     if not isinstance(value, list):
-        raise error(path, f"is {_kind(value)}", fix="write a list")
+        raise error(path, f"is {kind_of(value)}", fix="write a list")
     return cast("list[Any]", value)
 
 
@@ -204,17 +215,21 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"there are: {_listed(names)}" if names else ""
 
 
+def kind_of(value: object) -> str:
+    """Return what a value is, in the words of somebody who writes YAML.
+
+    >>> kind_of(["a"])
+    'a list'
+    """
+    for kind, name in _KINDS.items():
+        if isinstance(value, kind):
+            return name
+    return f"a {type(value).__name__}"
+
+
 def _listed(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def _fields(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "empty"
-    names = {"str": "text", "bool": "a boolean", "int": "a number", "float": "a number", "dict": "a mapping"}
-    name = type(value).__name__
-    return names.get(name, f"a {name}")

@@ -7,6 +7,7 @@ Model       frozen and strict: a field that it does not know is an error
 """
 
 import functools
+import re
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -102,7 +103,26 @@ def _no_control_characters(text: str) -> str:
     return text
 
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+def spelled(pattern: str, rule: str) -> AfterValidator:
+    """Return a validator for text that a pattern must match as a whole.
+
+    Args:
+        pattern: The regular expression.
+        rule: The same in words, for the message to somebody who wrote something else.
+    """
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{text[:80]!r} cannot be used: {rule}")
+        return text
+
+    return AfterValidator(check)
+
+
+Name = Annotated[
+    str,
+    spelled(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", "write 1 to 80 letters, digits, '.', '_' or '-', no sign first"),
+]
 """A name that is safe in workflow ids, keys and file names: letters, digits, dot, dash, underscore."""
 
 Text = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_no_control_characters)]

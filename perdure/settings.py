@@ -129,7 +129,8 @@ class Settings(BaseSettings):
             name = ".".join(str(part) for part in first["loc"])
             if first["type"] == "extra_forbidden":
                 raise InvalidInput(name, "is not a setting", fix=nearest(name, type(self).model_fields)) from None
-            problem = first["msg"][:1].lower() + first["msg"][1:]
+            problem = first["msg"].removeprefix("Value error, ")
+            problem = problem[:1].lower() + problem[1:]
             raise InvalidInput(
                 name, problem, fix=f"set {PREFIX}{name.split('.')[0].upper()} or its line in the TOML file"
             ) from None

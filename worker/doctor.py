@@ -27,6 +27,7 @@ from perdure.errors import (
 from perdure.model import Model
 from perdure.names import Attribute
 from perdure.settings import Addresses, Settings
+from perdure.skills.library import SkillLibrary
 from perdure.stores.redis.connection import ask
 from perdure.temporal.connection import pollers
 from worker.wiring import Services
@@ -102,7 +103,7 @@ async def _retention(patient: Patient) -> tuple[bool, str, str]:
     )
     kept = namespace.config.workflow_execution_retention_ttl.ToTimedelta()
     claims = timedelta(days=patient.settings.claim_ttl_days)
-    detail = f"claims are kept for {claims.days} days, closed workflows for {kept.total_seconds() / 86400:g}"
+    detail = f"claims are kept for {claims.days} days, closed workflows for {kept.total_seconds() / 86400:g} days"
     return claims > kept, detail, "set PERDURE_CLAIM_TTL_DAYS above the namespace's retention"
 
 
@@ -149,13 +150,19 @@ async def _disk(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _skills(patient: Patient) -> tuple[bool, str, str]:
-    names = patient.services.skills.names()
-    for name in names:
+    library, toolbox = patient.services.skills, patient.services.toolbox
+    own = SkillLibrary(patient.settings.skills).names()
+    usable: list[str] = []
+    for name in library.names():
         try:
-            check_skill(patient.services.skills.get(name), patient.services.toolbox)
+            check_skill(library.get(name), toolbox)
         except InvalidInput as error:
-            raise InvalidSkill(f"{name}: {error.field}", error.problem, fix=error.fix) from error
-    return True, f"{', '.join(names)}; {len(patient.services.toolbox)} tools", ""
+            # A packaged skill is of no use where the tools that come with it were replaced by others.
+            if name in own:
+                raise InvalidSkill(f"{name}: {error.field}", error.problem, fix=error.fix) from error
+        else:
+            usable.append(name)
+    return True, f"{', '.join(usable) or 'none'}; {len(toolbox)} tools", ""
 
 
 _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {

@@ -15,8 +15,9 @@ from cel.stdlib import EXTENSIONS
 from pydantic import ConfigDict, JsonValue, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from perdure.documents import nearest
+from perdure.documents import kind_of, nearest
 from perdure.errors import InvalidExpression
+from perdure.expressions.problems import evaluation_problem, parse_problem
 from perdure.expressions.syntax import TOKEN, Path, Reading, read
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -68,7 +69,7 @@ def compiled(source: str, field: str) -> Expression:
     try:
         return _compiled(source)
     except ValueError as problem:
-        raise InvalidExpression(field, f"${{{source}}} does not parse: {_first_line(problem)}") from None
+        raise InvalidExpression(field, f"${{{source}}} does not parse: {parse_problem(str(problem))}") from None
     except LookupError as problem:
         name = str(problem.args[0])
         fix = nearest(name, {*_FUNCTIONS, *_BUILT_IN})
@@ -84,11 +85,6 @@ def _compiled(source: str) -> Expression:
         if name.isidentifier() and name not in _FUNCTIONS and name not in _BUILT_IN:
             raise LookupError(name)
     return Expression(source=source, program=program, reading=read(source))
-
-
-def _first_line(problem: ValueError) -> str:
-    text = str(problem)
-    return text.partition("ERROR: ")[2].splitlines()[0] if "ERROR: " in text else text
 
 
 @functools.lru_cache(maxsize=4096)
@@ -187,7 +183,7 @@ def holds(template: str, names: Mapping[str, JsonValue], field: str) -> bool:
     """
     value = evaluate(template, names, field)
     if not isinstance(value, bool):
-        raise InvalidExpression(field, f"{template} gives {type(value).__name__}, not true or false")
+        raise InvalidExpression(field, f"{template} is {kind_of(value)}, not true or false")
     return value
 
 
@@ -212,7 +208,9 @@ def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str)
         missing = str(problem.args[0])
         raise InvalidExpression(field, f"${{{expression.source}}} names {missing!r}, which is not there") from None
     except (TypeError, RuntimeError, LookupError, ArithmeticError, ValueError, AttributeError) as problem:
-        raise InvalidExpression(field, f"${{{expression.source}}} cannot be evaluated: {problem}") from None
+        raise InvalidExpression(
+            field, f"${{{expression.source}}} cannot be evaluated: {evaluation_problem(str(problem))}"
+        ) from None
 
 
 def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], field: str) -> None:

@@ -7,10 +7,12 @@ from pydantic import Field, JsonValue, model_validator
 
 from perdure.entries import Lane, MemoryType
 from perdure.identity import digest
-from perdure.model import Name, OpenEnum, Passed
+from perdure.model import Name, OpenEnum, Passed, spelled
 from perdure.questions import AnswerSpec
 
-Identifier = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]{0,39}$")]
+Identifier = Annotated[
+    str, spelled(r"[a-z_][a-z0-9_]{0,39}", "write 1 to 40 lower-case letters, digits or '_', no digit first")
+]
 """A name that expressions can use: lower-case letters, digits and underscores."""
 
 Template = Annotated[str, Field(min_length=1, max_length=8_000)]

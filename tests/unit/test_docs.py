@@ -15,7 +15,11 @@ from perdure.skills.library import read_skill
 from worker.cli.app import COMMANDS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
-EXAMPLES = ("perdure.tools", "perdure.tasks", "perdure.requests", "perdure.questions")
+EXAMPLES = [
+    ".".join(path.with_suffix("").parts)
+    for path in sorted(Path("perdure").rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
 
 
 def commands() -> Iterator[str]:

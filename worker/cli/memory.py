@@ -75,9 +75,8 @@ async def remember(
 ) -> None:
     """Remember a statement, or a file of items, and wait until it is searchable."""
     if bool(content.strip()) == bool(file):
-        raise InvalidItem(
-            "content", "is missing" if not file else "is given together with --file", fix="give one of them"
-        )
+        problem = "is given together with --file" if file else "is missing"
+        raise InvalidItem("content", problem, fix="give either a statement, or --file with a JSON list of items")
     _check_user(user)
     batch_key = key or f"cli-{secrets.token_hex(8)}"
     item: dict[str, JsonValue] = {

@@ -28,6 +28,7 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, calling
 from perdure.agent.steps.values import Values
+from perdure.documents import kind_of
 from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import Instant, Passed
@@ -165,7 +166,7 @@ class StepRunner:
             return Ended(result=_LISTED, elements=())
         elements = evaluate(call.for_each, names, field)
         if not isinstance(elements, list):
-            raise InvalidExpression(field, f"gives {type(elements).__name__}, not a list")
+            raise InvalidExpression(field, f"is {kind_of(elements)}, not a list")
         size = len(json.dumps(elements).encode())
         if len(elements) > ITEMS_LIMIT or size > LIST_LIMIT:
             raise ResultTooLarge(
@@ -286,5 +287,5 @@ def _keys(template: RecallTemplate, names: Mapping[str, JsonValue], field: str) 
     keys: JsonValue = template.keys if isinstance(template.keys, str) else list(template.keys)
     found = evaluate(keys, names, f"{field}.keys")
     if not isinstance(found, list):
-        raise InvalidExpression(f"{field}.keys", f"gives {type(found).__name__}, not a list of keys")
+        raise InvalidExpression(f"{field}.keys", f"is {kind_of(found)}, not a list of keys")
     return tuple(written(key) for key in (*one, *found))

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from perdure.agent.steps.calls import Path
-from perdure.documents import nearest
+from perdure.documents import kind_of, nearest
 from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill, InvalidTask
 from perdure.expressions.evaluation import expressions, references
 from perdure.skills.shape import ForEach, InputSpec, InputType, RecallStep, Skill, Step, ToolStep, templates_of
@@ -32,6 +32,14 @@ _TYPES: dict[InputType, TypeAdapter[Any]] = {
     InputType.OBJECT: TypeAdapter(dict[str, JsonValue]),
     InputType.ANY: _json,
 }
+_WANTED: dict[InputType, str] = {
+    InputType.STRING: "text",
+    InputType.INTEGER: "a whole number",
+    InputType.NUMBER: "a number",
+    InputType.BOOLEAN: "true or false",
+    InputType.LIST: "a list",
+    InputType.OBJECT: "a mapping",
+}
 
 
 def checked_inputs(skill: Skill, given: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -51,11 +59,15 @@ def _input(name: str, spec: InputSpec, given: Mapping[str, JsonValue]) -> JsonVa
     field = f"inputs.{name}"
     if name not in given:
         if spec.required and spec.default is None:
-            raise InvalidTask(field, "is missing", fix=spec.description or f"give a {spec.type}")
+            raise InvalidTask(field, "is missing", fix=spec.description or f"give {_wanted(spec)}")
         return spec.default
     if not _fits(spec, given[name]):
-        raise InvalidTask(field, f"is a {type(given[name]).__name__}", fix=f"give a {spec.type}")
+        raise InvalidTask(field, f"is {kind_of(given[name])}", fix=f"give {_wanted(spec)}")
     return given[name]
+
+
+def _wanted(spec: InputSpec) -> str:
+    return _WANTED.get(spec.type, f"a value of type {spec.type}")
 
 
 def _fits(spec: InputSpec, value: JsonValue) -> bool:
@@ -81,8 +93,8 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
     """
     for name, spec in skill.inputs.items():
         if spec.default is not None and not _fits(spec, spec.default):
-            problem = f"is a {type(spec.default).__name__}"
-            raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give a {spec.type}")
+            problem = f"is {kind_of(spec.default)}"
+            raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give {_wanted(spec)}")
     check = _Check(skill, toolbox)
     before = check.steps(skill.steps, "steps", {}, frozenset())
     output = [("output", reference) for reference in references(skill.output, "output")]

@@ -57,7 +57,9 @@ def test_braces_and_quotes_inside_an_expression() -> None:
     ("template", "message"),
     [
         ("${x", r"steps\[0\].when: has a \$\{ without its \}"),
-        ("${1 +}", "does not parse"),
+        ("${1 +}", r"does not parse: it ends too early$"),
+        ("${a = b}", r"does not parse: unexpected '=' at character 3$"),
+        ("${a b}", r"does not parse: unexpected 'b' at character 3$"),
         ("${}", "it is empty"),
         ("${lowerAsci('A')}", "did you mean 'lowerAscii'"),
         # Ten times as long, the library overflows its stack while it parses, and takes the process along.
@@ -73,6 +75,19 @@ def test_a_bad_expression_names_its_field(template: str, message: str) -> None:
 def test_what_cannot_be_evaluated_is_an_error_of_ours(template: str) -> None:
     with pytest.raises(InvalidExpression, match="PRD103 f"):
         evaluate(template, {"x": {"a": 1}}, "f")
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("${x.n + 'a'}", r"cannot be evaluated: its values have other types than its operator takes; convert them"),
+        ("${size(x.n)}", r"cannot be evaluated: Undefined variable or function: 'size'$"),
+        ("${int(x.s)}", r"cannot be evaluated: Function 'int' error: .*invalid digit found in string$"),
+    ],
+)
+def test_why_an_expression_has_no_value_is_one_line(template: str, message: str) -> None:
+    with pytest.raises(InvalidExpression, match=message):
+        evaluate(template, {"x": {"n": 1, "s": "t"}}, "f")
 
 
 @pytest.mark.parametrize("template", ["${1.0 / 0.0}", "${[0.0 / 0.0]}", "${x}", "${x > 1}"])

@@ -85,3 +85,13 @@ async def test_nobody_serves_the_queue(installed: Installation) -> None:
     assert status.status == 3
     assert "start one with 'perdure worker'" in status.complaint
     assert (await installed.perdure("cancel", file)).status == 0
+
+
+async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installation, tmp_path: Path) -> None:
+    foreign = await installed.perdure("doctor", "--json", PERDURE_SKILLS="", PERDURE_TOOLS='["tests.support.tools"]')
+    assert foreign.status == 0, "the packaged skill needs tools that were replaced on purpose"
+    assert "none; " in foreign.out
+
+    (tmp_path / "mine.yaml").write_text("name: mine\nsteps: [{id: a, tool: not_there}]")
+    found = await bad(installed, PERDURE_SKILLS=json.dumps([str(tmp_path)]))
+    assert "mine: steps[0].tool: no worker has a tool 'not_there'" in found["skills"]

@@ -67,7 +67,7 @@ def test_a_mistake_is_named(steps: str, message: str) -> None:
 
 def test_a_default_of_the_wrong_type_is_refused() -> None:
     skill = read_skill("name: x\ninputs: {n: {type: integer, default: '3'}}\nsteps: [{id: a, tool: who}]")
-    with pytest.raises(InvalidInput, match=r"PRD102 inputs.n.default: is a str \(give a integer\)"):
+    with pytest.raises(InvalidInput, match=r"PRD102 inputs.n.default: is text \(give a whole number\)"):
         check_skill(skill, BOX)
 
 
@@ -78,5 +78,5 @@ def test_inputs() -> None:
         checked_inputs(skill, {})
     with pytest.raises(InvalidInput, match=r"inputs.nams: .*did you mean 'names'"):
         checked_inputs(skill, {"nams": []})
-    with pytest.raises(InvalidInput, match=r"inputs.n: is a str .give a integer"):
+    with pytest.raises(InvalidInput, match=r"inputs.n: is text .give a whole number"):
         checked_inputs(skill, {"names": [], "n": "3"})
