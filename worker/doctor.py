@@ -18,7 +18,6 @@ from perdure.agent.steps.validation import check_skill
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
-    InvalidSkill,
     ModelRefused,
     PerdureError,
     StoreUnavailable,
@@ -153,16 +152,16 @@ async def _skills(patient: Patient) -> tuple[bool, str, str]:
     library, toolbox = patient.services.skills, patient.services.toolbox
     own = SkillLibrary(patient.settings.skills).names()
     usable: list[str] = []
+    bad: list[str] = []
     for name in library.names():
         try:
             check_skill(library.get(name), toolbox)
+            usable.append(name)
         except InvalidInput as error:
             # A packaged skill is of no use where the tools that come with it were replaced by others.
             if name in own:
-                raise InvalidSkill(f"{name}: {error.field}", error.problem, fix=error.fix) from error
-        else:
-            usable.append(name)
-    return True, f"{', '.join(usable) or 'none'}; {len(toolbox)} tools", ""
+                bad.append(f"{error.code} {name}: {str(error).removeprefix(f'{error.code} ')}")
+    return not bad, "; ".join(bad) or f"{', '.join(usable) or 'none'}; {len(toolbox)} tools", "correct the skills"
 
 
 _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
