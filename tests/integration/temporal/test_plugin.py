@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import redis
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import WorkflowIDReusePolicy
@@ -60,6 +61,15 @@ async def test_a_foreign_worker_keeps_its_converter_and_registers_nothing_of_per
         )
     assert result == TaskResult(task_id="t1", status="completed", output="2026-03-01")
     assert codec.seen >= 5
+
+
+async def test_the_sandbox_imports_no_second_redis(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis, "imported_outside", True, raising=False)
+    from tests.support.finalizer import Finalizer  # noqa: PLC0415 - it looks for the mark
+
+    Worker(await Client.connect(servers.temporal, plugins=[Plugin()]), task_queue="none", workflows=[Finalizer])
+    with pytest.raises(RuntimeError, match="Failed validating workflow Finalizer"):
+        Worker(await Client.connect(servers.temporal), task_queue="none", workflows=[Finalizer])
 
 
 async def test_a_task_that_a_foreign_client_starts_runs_once(servers: Servers) -> None:

@@ -44,7 +44,7 @@ async def refused(agents: Bench, text: str, **more: Any) -> str:
         ),
         ("steps: [{id: a, tool: echo, args: {value: 1}}]\noutput: '${0.0 / 0.0}'", "PRD103 output: "),
         ("steps: [{id: a, tool: garbles}]", "step a: PRD112 tool 'garbles' raised OSError: no file ?"),
-        ("steps: [{for_each: '${task.id}', as: x, steps: [{id: a, tool: who}]}]", "gives str, not a list"),
+        ("steps: [{for_each: '${task.id}', as: x, steps: [{id: a, tool: who}]}]", "is text, not a list"),
     ],
 )
 async def test_a_bad_skill(agents: Bench, skill: str, message: str) -> None:
