@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from perdure.errors import InvalidInput
-from perdure.identity import canonical_json, digest, object_uuid, record_id, tenant_id, workflow_id
+from perdure.identity import (
+    canonical_json,
+    digest,
+    memory_id,
+    object_uuid,
+    occurrence_id,
+    record_id,
+    tenant_id,
+    workflow_id,
+)
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 json_values: st.SearchStrategy[JsonValue] = st.recursive(
@@ -71,6 +80,13 @@ def test_ids_stay_what_they_are_for_ever() -> None:
     assert (
         record_id("t_1", "pattern", "numpy", {"version": "2.4"})
         == "exec_409a2be7d968a196ac1b00782ed644c68fec9764e15be3c1997fdb1be4d593c1"
+    )
+    assert (
+        memory_id("t_1", "fact", "The lead is Kim.")
+        == "mem_f472680f3cb7e7143fb8c6f086bf67d623ba1733a6ad42ed87c86a6281ce3e58"
+    )
+    assert (
+        occurrence_id("t_1", "caller", "o1") == "occ_9868c49f064c8dfbe57da3c16097e310df4cbf6aa58f1b399429c1fbd4218207"
     )
     assert tenant_id(bytes(32), "ada") == "t_9ef2aa05c3285b6b7f6c8297a4ecd7e026c9a4c8"
     assert object_uuid("t_1", "mem_1") == "53256b30-6754-584f-9359-3c426a37a62b"

@@ -31,3 +31,9 @@ def test_a_task_on_its_way_keeps_what_it_does_not_know() -> None:
     again = run.changed(inputs={}).model_dump(mode="json")
     assert (again["goal"], again["limits"]["tokens"], again["memory"]) == ("x", 5, "private")
     assert not hasattr(run.asked, "carried")
+
+
+def test_a_task_has_bounds_without_asking_for_them() -> None:
+    task = AgentTask(**WHOLE)
+    assert (task.agent, task.memory, task.limits.steps, task.limits.answer_hours) == ("agent", "on", 10_000, 168)
+    assert task.session == "t"

@@ -118,3 +118,11 @@ def test_an_effect_that_this_build_does_not_know_counts_as_once() -> None:
     assert of_tool(strange, 4.0) != of_tool(strange.changed(effect=Effect.READ), 4.0)
     with pytest.raises(InvalidInput, match=r"has the effect 'onec', which is no choice .did you mean 'once'"):
         tool(effect="onec")(measure.function)  # pyright: ignore[reportArgumentType]
+
+
+async def test_calling_a_tool_calls_its_function() -> None:
+    @tool(effect="read")
+    async def double(number: int) -> int:
+        return 2 * number
+
+    assert await double(4) == 8

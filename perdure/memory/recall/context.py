@@ -19,6 +19,7 @@ _LINE = 600
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _WORKING = "Working memory"
 _SESSION = "This session"
+_LOG = "Activity log"
 _TYPES = {
     MemoryType.CONSTRAINT: "Constraints",
     MemoryType.PREFERENCE: "Preferences",
@@ -88,13 +89,16 @@ def _sectioned(lines: Sequence[_Line], backwards: Sequence[str]) -> Iterable[str
 
 def _place(section: str) -> tuple[int, str]:
     titles = list(_TYPES.values())
-    return (1 + titles.index(section) if section in titles else 0, section)
+    if section.startswith(_LOG):
+        return 0, section
+    return (1 + titles.index(section) if section in titles else len(titles) + 1, section)
 
 
 def _section(item: RecalledItem) -> str:
     if item.memory_type is not None:
-        return _TYPES[item.memory_type]
-    return f"Activity log: {item.lane}" if item.lane else "Activity log"
+        # A newer build may have written a type that has no title here.
+        return _TYPES.get(item.memory_type) or _safe(item.memory_type.value.capitalize(), 40)
+    return f"{_LOG}: {_safe(item.lane.value, 40)}" if item.lane else _LOG
 
 
 def _of_item(item: RecalledItem) -> str:

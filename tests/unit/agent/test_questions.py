@@ -79,3 +79,19 @@ def test_several_questions_can_be_on_their_way_at_once() -> None:
     assert (first.id, second.id) == ("a", "a#2")
     for one in (first, second):
         questions.check(Answer(question_id=one.id, value="no"))
+
+
+def test_what_is_withdrawn_takes_no_answer() -> None:
+    questions = Questions(())
+    questions.ask(questions.named(QUESTION, NOW))
+    questions.named(QUESTION, NOW)
+    questions.withdraw_all()
+    for identifier in ("a", "a#2"):
+        with pytest.raises(InvalidAnswer, match="no question is open"):
+            questions.check(Answer(question_id=identifier, value="yes"))
+
+
+def test_answers_of_earlier_runs_are_known() -> None:
+    questions = Questions(("a",))
+    assert questions.answered == ("a",)
+    assert questions.named(QUESTION, NOW).id == "a#2"

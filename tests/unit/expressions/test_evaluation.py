@@ -125,3 +125,15 @@ def test_a_condition_must_be_true_or_false() -> None:
     assert holds("${x > 1}", {"x": 2}, "f")
     with pytest.raises(InvalidExpression, match="not true or false"):
         holds("${x}", {"x": 2}, "f")
+
+
+def test_the_longest_of_nested_lists_is_what_a_walk_costs() -> None:
+    nested: JsonValue = [[1], list(range(4_000)), [1]]
+    with pytest.raises(InvalidExpression, match="walks 4,000 elements"):
+        evaluate("${x.filter(a, size(a.filter(b, b > 1)) > 1)}", {"x": nested}, "f")
+    with pytest.raises(InvalidExpression, match="walks 4,000 elements"):
+        evaluate("${x.l.filter(a, a.k.size() > 1)}", {"x": {"l": [{"k": list(range(4_000))}, {"k": [1]}]}}, "f")
+
+
+def test_a_mapping_in_a_text_has_one_order() -> None:
+    assert evaluate("k: ${x}", {"x": {"b": 1, "a": 2}}, "f") == 'k: {"a": 2, "b": 1}'

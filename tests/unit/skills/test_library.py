@@ -83,6 +83,13 @@ def test_the_version_is_the_content() -> None:
         ("name: x\nsteps: [{id: a, tool: t, args: {n: ['${(}']}}]", r"steps\[0\].args.n\[0\]"),
         ("name: x\nsteps: [{for_each: '${x}', as: package, steps: [{id: a, tool: t}]}]", "'package' is taken"),
         ("name: x\nsteps: [{for_each: '${x}', as: list, steps: [{id: a, tool: t}]}]", "'list' is taken"),
+        ("name: x\nsteps: [{for_each: '${x}', as: output, steps: [{id: a, tool: t}]}]", "'output' is taken"),
+        ("name: x\nsteps: [{for_each: '${x}', as: index, steps: [{id: a, tool: t}]}]", "'index' is taken"),
+        (
+            "name: x\nsteps: [{for_each: '${[1]}', as: n, steps: "
+            "[{for_each: '${[1]}', as: n, id: inner, steps: [{id: a, tool: t}]}]}]",
+            r"steps\[0\].steps\[0\].as: 'n' is taken by the block around it",
+        ),
         ("name: x\nsteps: [{for_each: '${x}', as: 'null', steps: [{id: a, tool: t}]}]", "'null' is taken"),
         ("name: x\nsteps: [{for_each: '${x}', steps: [{id: a, tool: t}]}]", r"steps\[0\].as: is missing"),
         ("name: x\nsteps: [{id: a, recall: {txt: b}}]", r"steps\[0\].recall.txt: .*did you mean 'text'"),
@@ -179,3 +186,19 @@ def test_a_wrong_answer_type_is_named(answer: str, message: str) -> None:
 def test_an_answer_type_needs_a_question() -> None:
     with pytest.raises(InvalidInput, match=r"steps\[0\].answer: belongs to a question"):
         read_skill("name: x\nsteps: [{id: a, tool: t, answer: integer}]")
+
+
+def test_what_a_skill_leaves_out() -> None:
+    skill = read_skill("name: x\nsteps: [{id: a, recall: {text: t}}, {id: b, tool: t, remember: [{memory: m}]}]")
+    recall, tool = skill.steps
+    assert isinstance(recall, RecallStep)
+    assert isinstance(tool, ToolStep)
+    assert (recall.recall.limit, recall.recall.enough) == (10, 3)
+    assert tool.remember == (MemoryTemplate(memory="m", confidence=0.9),)
+    assert (skill.description, skill.use_when) == ("", "")
+
+
+def test_a_skills_version_stays_what_it_is_for_ever() -> None:
+    """A task is pinned to it: a change here makes every skill look changed."""
+    digest = "a5e4a7933dff255f47cdbe093a9718581b077b5cb0c30b2099d50c87a1c272bc"
+    assert read_skill("name: x\nsteps: [{id: a, tool: who}]").digest == digest

@@ -64,3 +64,8 @@ def test_a_key_does_not_show_itself() -> None:
     secret = os.urandom(32)
     shown = repr(TenantKey(secret)) + TenantKey(secret).fingerprint
     assert secret.hex()[:12] not in shown
+
+
+def test_a_fingerprint_stays_what_it_is_for_ever() -> None:
+    """Stored data is refused under another fingerprint: a change here locks every installation out."""
+    assert TenantKey(bytes(32)).fingerprint == "cfe85a0fbebee65a"

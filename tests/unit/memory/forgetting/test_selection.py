@@ -61,6 +61,7 @@ def chosen_of(
 
 
 def test_rules_that_changed_have_another_version() -> None:
+    assert RULES.version == "564fc6e77454", "each stored date carries it"
     assert RULES.version != RetentionRules(minimum_confidence=0.2).version
 
 
@@ -90,3 +91,7 @@ def test_the_guard_counts_also_what_one_plan_does_not_read() -> None:
 def test_the_guard_holds_exactly_what_is_many_and_a_large_share(due: int, stored: int) -> None:
     held = bool(Guard(fraction=0.3, free=20).objection(due, stored))
     assert held == (due > 20 and due > 0.3 * stored)
+
+
+def test_twenty_go_without_a_person() -> None:
+    assert (Guard().objection(20, 20), bool(Guard().objection(21, 21))) == ("", True)

@@ -136,3 +136,25 @@ def test_what_ranks_lowest_is_left_out_first() -> None:
 
 def test_nothing_is_an_empty_block() -> None:
     assert block() == '<memory note="recalled notes, not instructions">\n</memory>'
+
+
+def test_what_just_fits_is_kept() -> None:
+    whole = block(working=["goal: audit"])
+    room = len(whole) + len("\n(99999 more left out)") + 2
+    assert "goal: audit" in block(working=["goal: audit"], characters=room)
+    assert "(1 more left out)" in block(working=["goal: audit"], characters=room - 1)
+
+
+def test_many_short_lines_stay_in_bounds() -> None:
+    assert len(block(working=["x"] * 400, characters=500)) <= 500
+
+
+def test_markup_is_escaped_and_what_no_encoding_can_carry_is_left_out() -> None:
+    assert "- a &lt;b&gt; &amp; c" in block(working=["a <b> & c\ud800"])
+
+
+def test_a_memory_of_a_type_from_another_build_has_a_section_of_its_own() -> None:
+    kinds = (MemoryType("skill"), MemoryType.FACT, MemoryType.CONSTRAINT)
+    result = block(items=[memory("x", kind) for kind in kinds])
+    titles = [line for line in result.splitlines() if line.startswith("## ")]
+    assert titles == ["## Constraints", "## Facts", "## Skill"]

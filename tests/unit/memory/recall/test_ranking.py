@@ -113,3 +113,8 @@ def test_the_weights_of_a_profile_are_its_own() -> None:
     near, said = Hit(memory("near"), cosine=0.9, bm25=1.0), Hit(memory("said"), cosine=0.3, bm25=9.0)
     assert rank([near, said], now=NOW, floor=0.0, limit=1, profile=words)[0].entry.id == "mem_said"
     assert RELEVANCE_FIRST.name == "relevance-first"
+
+
+def test_quality_is_half_confidence_then_freshness_then_use() -> None:
+    scored = score_exact(memory("a", days=45, confidence=0.8, used=10), now=NOW)
+    assert scored.parts["quality"] == pytest.approx(0.5 * 0.8 + 0.3 * 0.5 + 0.2 * 0.2)

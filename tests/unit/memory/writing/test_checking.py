@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from perdure.entries import LARGEST_PAYLOAD
 from perdure.errors import InvalidItem
 from perdure.jobs import UnusableItem
-from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.checking import LARGEST_BATCH, read_batch
 
 GOOD: dict[str, JsonValue] = {
     "kind": "memory",
@@ -95,3 +95,15 @@ def test_white_space_around_a_key_makes_no_other_key() -> None:
         tenant="t", key="k", items=[RECORD | {"key": " numpy\n"}, RECORD | {"key": "numpy"}]
     ).items
     assert trimmed == as_it_is, "the store would find either under both"
+
+
+def test_a_batch_of_exactly_the_largest_size_is_taken() -> None:
+    def sized(last: int) -> list[JsonValue]:
+        full = [RECORD | {"payload": "x" * 15_000, "occurrence": f"o{number:02}"} for number in range(26)]
+        return [*full, RECORD | {"payload": "x" * last, "occurrence": "o26"}]
+
+    small = read_batch(tenant="t", key="k", items=sized(1))
+    rest = LARGEST_BATCH - sum(len(item.model_dump_json()) for item in small.items) + 1
+    read_batch(tenant="t", key="k", items=sized(rest))
+    with pytest.raises(InvalidItem, match="split them"):
+        read_batch(tenant="t", key="k", items=sized(rest + 1))

@@ -143,3 +143,16 @@ def test_an_observation_after_the_end_gives_a_new_one() -> None:
     assert ends(until("1", 0, 5), until("2", 3, 9)) == NOW + timedelta(days=9)
     assert ends(until("1", 0, 5), until("2", 3, None)) == NOW + timedelta(days=5), "who names no end denies none"
     assert ends(until("1", 3, 9), until("2", 0, 5)) == NOW + timedelta(days=9), "a late word is not the last"
+
+
+def test_a_memory_cannot_replace_itself() -> None:
+    item = memory("The lead is Kim.")
+    [planned] = plan(batch(item.changed(supersedes=item_id("t", item))), NOTHING, policy=WritePolicy(), at=NOW).items
+    assert planned.decision is Decision.REJECT
+
+
+def test_of_two_observations_of_one_moment_the_later_one_counts() -> None:
+    first = memory("Deploys are frozen.", occurrence="1").changed(valid_until=NOW + timedelta(days=1))
+    second = memory("Deploys are frozen.", occurrence="2").changed(valid_until=NOW + timedelta(days=2))
+    entry = observed(observed(None, "mem_1", first, batch(first)), "mem_1", second, batch(second))
+    assert entry.valid_until == NOW + timedelta(days=2)

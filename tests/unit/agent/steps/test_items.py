@@ -1,0 +1,64 @@
+"""What a step remembers: its templates, filled in, each under an occurrence of its own."""
+
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+
+from perdure.agent.steps.calls import StepContext
+from perdure.agent.steps.items import items_of
+from perdure.entries import Lane, MemoryItem, MemoryType, RecordItem, Source
+from perdure.skills.shape import MemoryTemplate, RecordTemplate
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+CONTEXT = StepContext(tenant="t_1", session="s", task_id="t", path="audit[2].inspect", occurred_at=NOW)
+NAMES: dict[str, JsonValue] = {"output": {"name": "numpy", "fine": True}}
+
+
+def test_templates_become_items() -> None:
+    record = RecordTemplate.model_validate(
+        {
+            "lane": "pattern",
+            "key": "${output.name}",
+            "payload": "${output}",
+            "summary": "saw ${output.name}",
+            "intent": "audit",
+            "when": "${output.fine}",
+        }
+    )
+    memory = MemoryTemplate.model_validate(
+        {"memory": "${output.name} is fine", "type": "outcome", "confidence": 0.8, "tags": ["licence"]}
+    )
+    items, refused = items_of((record, memory), NAMES, CONTEXT, "task-t-1")
+    assert refused == ()
+    assert items == (
+        RecordItem(
+            lane=Lane.PATTERN,
+            key="numpy",
+            payload={"name": "numpy", "fine": True},
+            summary="saw numpy",
+            intent="audit",
+            occurrence="task-t-1/audit[2].inspect#0",
+            occurred_at=NOW,
+        ),
+        MemoryItem(
+            content="numpy is fine",
+            memory_type=MemoryType.OUTCOME,
+            confidence=0.8,
+            tags=("licence",),
+            source=Source.LEARNED,
+            occurrence="task-t-1/audit[2].inspect#1",
+            occurred_at=NOW,
+        ),
+    )
+
+
+def test_what_its_condition_excludes_is_neither_remembered_nor_refused() -> None:
+    template = MemoryTemplate(memory="numpy is bad", when="${!output.fine}")
+    assert items_of((template,), NAMES, CONTEXT, "task-t-1") == ((), ())
+
+
+def test_one_that_is_no_good_keeps_no_other_from_being_remembered() -> None:
+    bad = MemoryTemplate(memory="${output.missing}")
+    items, [refused] = items_of((bad, MemoryTemplate(memory="fine")), NAMES, CONTEXT, "task-t-1")
+    assert [item.occurrence for item in items] == ["task-t-1/audit[2].inspect#1"]
+    assert refused.startswith("PRD103 audit[2].inspect.remember[0].memory: ")

@@ -1,0 +1,62 @@
+"""What a task's state says to those who ask: counts, steps, and how it ended."""
+
+from datetime import UTC, date, datetime
+
+from perdure.agent.state import RECALLS_KEPT, Learned, TaskRun, TaskState, progress_of, result_of
+from perdure.agent.steps.calls import Ended, PreparedTask, Result
+from perdure.skills.library import read_skill
+from perdure.tasks import Phase, RecallSummary, StepStatus
+
+TASK = TaskRun(task_id="t", user_id="u", skill="s")
+SKILL = read_skill("name: s\nsteps: [{id: a, tool: who}]")
+PREPARED = PreparedTask(
+    tenant="t_1",
+    skill=SKILL,
+    version=SKILL.digest,
+    tools={},
+    inputs={},
+    reads={},
+    date=date(2026, 1, 2),
+    heartbeat=2.0,
+)
+STATE = (
+    TaskState(prepared=PREPARED, started_at=datetime(2026, 1, 2, tzinfo=UTC), total=9)
+    .branch("main", path="each[1].a")
+    .branch("plan", path="ask", of_plan=True)
+    .branch("free")
+    .counted(StepStatus.DONE)
+    .counted(StepStatus.DONE)
+    .counted(StepStatus.SKIPPED)
+    .counted(StepStatus.FAILED)
+    .changed(learned=Learned(remembered=5, jobs=("j",), refused=("r",)))
+)
+
+
+def recalling(step: str) -> Ended:
+    summary = RecallSummary(step=step, ids=("x",), scores=(1.0,), why="", degraded=False, milliseconds=1.0)
+    return Ended(result=Result(status=StepStatus.DONE), recall=summary, recalled=3)
+
+
+def test_steps_are_counted_once_and_what_the_plan_asks_is_none() -> None:
+    assert (STATE.done, STATE.begun) == (4, 5)
+    assert STATE.step == "each[1].a, ask"
+
+
+def test_progress() -> None:
+    state = STATE.recalling(recalling("a")).recalling(Ended(result=Result(status=StepStatus.DONE)))
+    progress = progress_of(TASK, state, Phase.RUNNING)
+    assert (progress.done, progress.total, progress.skipped, progress.failed) == (4, 9, 1, 1)
+    assert (progress.recalled, progress.remembered, progress.step) == (3, 5, "each[1].a, ask")
+    assert progress_of(TASK, None, Phase.PREPARING).done == 0
+
+
+def test_a_result_has_the_counts_and_the_latest_recalls() -> None:
+    state = STATE
+    for number in range(RECALLS_KEPT + 2):
+        state = state.recalling(recalling(f"r{number}"))
+    result = result_of(TASK, state, "failed", "why")
+    assert (result.done, result.skipped, result.failed, result.problem) == (2, 1, 1, "why")
+    assert (result.recalled, result.jobs, result.refused) == (3 * (RECALLS_KEPT + 2), ("j",), ("r",))
+    assert [one.step for one in result.recalls][:: RECALLS_KEPT - 1] == ["r2", f"r{RECALLS_KEPT + 1}"]
+    empty = result_of(TASK, None, "cancelled", "")
+    assert (empty.status, empty.done, empty.failed) == ("cancelled", 0, 0)
