@@ -21,6 +21,7 @@ PerdureError
 ├── TenantKeyMismatch       PRD202  the stored data was written under another tenant key
 ├── JournalMismatch         PRD203  the journal folder here is not the one that the installation shares
 ├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
+├── NamespaceUnusable       PRD208  the Temporal namespace lacks what tasks need, and it cannot be registered
 ├── LocalServersError       PRD210  the local servers (localservers.problems)
 │   ├── ServerNotFound      PRD211  with every route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
@@ -197,6 +198,12 @@ class SchemaMismatch(PerdureError):
     """A collection has a property in a form that this build cannot use and the store cannot change."""
 
     code = "PRD207"
+
+
+class NamespaceUnusable(PerdureError):
+    """The Temporal namespace does not exist, or lacks search attributes that could not be registered."""
+
+    code = "PRD208"
 
 
 class ModelRefused(PerdureError):

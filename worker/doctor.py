@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -24,10 +23,10 @@ from perdure.errors import (
     TenantKeyMismatch,
 )
 from perdure.model import Model
-from perdure.names import Attribute
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.redis.connection import ask
+from perdure.temporal import namespace
 from perdure.temporal.connection import pollers
 from worker.wiring import Services
 
@@ -97,22 +96,20 @@ async def _worker(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _retention(patient: Patient) -> tuple[bool, str, str]:
-    namespace = await patient.client.workflow_service.describe_namespace(
+    described = await patient.client.workflow_service.describe_namespace(
         DescribeNamespaceRequest(namespace=patient.client.namespace)
     )
-    kept = namespace.config.workflow_execution_retention_ttl.ToTimedelta()
+    kept = described.config.workflow_execution_retention_ttl.ToTimedelta()
     claims = timedelta(days=patient.settings.claim_ttl_days)
     detail = f"claims are kept for {claims.days} days, closed workflows for {kept.total_seconds() / 86400:g} days"
     return claims > kept, detail, "set PERDURE_CLAIM_TTL_DAYS above the namespace's retention"
 
 
 async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
-    there = await patient.client.operator_service.list_search_attributes(
-        ListSearchAttributesRequest(namespace=patient.client.namespace)
-    )
-    missing = [key.value for key in Attribute if key.value not in there.custom_attributes]
-    fix = "; ".join(f"temporal operator search-attribute create --name {name} --type Keyword" for name in missing)
-    return not missing, f"missing: {', '.join(missing)}" if missing else "all are registered", fix
+    missing = await namespace.missing(patient.client)
+    names = ", ".join(attribute.value for attribute in missing)
+    fix = namespace.command(patient.client.namespace, missing)
+    return not missing, f"missing: {names}" if missing else "all are registered", fix
 
 
 async def _redis(patient: Patient) -> tuple[bool, str, str]:

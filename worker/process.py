@@ -13,6 +13,7 @@ from temporalio.worker import Worker
 
 from perdure.errors import PerdureError, StoreUnavailable, Unavailable
 from perdure.settings import Addresses, Settings
+from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from worker.exit import leave_after
 from worker.gateway import reachable
@@ -37,6 +38,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         EmbeddingMismatch: The collections were made with another model.
         TenantKeyMismatch: The data was written under another tenant key.
         JournalMismatch: The other workers share another journal.
+        NamespaceUnusable: Temporal's namespace lacks what tasks need, and this worker may not register it.
         StoreUnavailable: Temporal does not answer.
     """
     configure_logging()
@@ -45,6 +47,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         client = await connected(addresses.temporal, plugins=[telemetry.plugin])
         async with open_services(settings, addresses) as services:
             unanswered = await _unanswered(services)
+            await namespace.prepare(client)
             await ensure_schedule(client, settings)
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(

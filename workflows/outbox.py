@@ -17,6 +17,9 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.failures import problem_of
 
+WAITING_LIMIT = 500_000
+"""Bytes of batches that may wait to be accepted while the steps go on: they are carried along."""
+
 BATCH = 25
 """Items that are submitted to one job: about 100 kB in the history at their usual size."""
 
@@ -32,6 +35,7 @@ class Outbox:
         self._learned = learned
         self._tenant = self._agent = ""
         self._waiting: dict[str, Batch] = {}
+        self._bytes = 0
         self._submitting: dict[str, asyncio.Task[None]] = {}
 
     @property
@@ -64,6 +68,15 @@ class Outbox:
         for batch in self._batches():
             self._send(batch)
 
+    @property
+    def has_room(self) -> bool:
+        """Whether what waits to be accepted is not too much to be carried along."""
+        return self._bytes <= WAITING_LIMIT
+
+    async def room(self) -> None:
+        """Wait until there is room for more."""
+        await workflow.wait_condition(lambda: self.has_room)
+
     async def finish(self, items: tuple[Item, ...], refused: tuple[str, ...]) -> None:
         """Submit what a step has to remember, and wait until it is searchable, rejected or held.
 
@@ -93,14 +106,14 @@ class Outbox:
         return True
 
     async def close(self, limit: timedelta) -> None:
-        """Submit all there is, at a task's end; what is not accepted in time is named among the refused."""
-        self.flush()
+        """Wait for what was submitted at a task's end; what is not accepted in time is named among the refused."""
         if not await self.settle(limit):
             items = sum(len(batch.items) for batch in self._waiting.values())
             self._refuse(f"{items} items: not accepted in time")
 
     def _send(self, batch: Batch) -> None:
         self._waiting[batch.key] = batch
+        self._bytes += _size(batch)
         self._submitting[batch.key] = asyncio.create_task(self._hand_over(batch))
 
     async def _hand_over(self, batch: Batch) -> None:
@@ -109,7 +122,8 @@ class Outbox:
         except ActivityError as error:
             self._refuse(f"{len(batch.items)} items: {problem_of(error)}")
         finally:
-            self._waiting.pop(batch.key, None)
+            del self._waiting[batch.key]
+            self._bytes -= _size(batch)
             self._submitting.pop(batch.key, None)
 
     async def _submit(self, batch: Batch) -> str:
@@ -136,3 +150,7 @@ class Outbox:
 
     def _update(self, **changes: object) -> None:
         self._learned = self._learned.changed(**changes)
+
+
+def _size(batch: Batch) -> int:
+    return len(batch.model_dump_json())

@@ -19,7 +19,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.running_task import RunningTask
 
 SUBMITS = timedelta(seconds=5)
-"""How long a rollover waits for submissions that are on their way; the next run sends the others again."""
+"""How long a rollover or an end waits for submissions before it does something about them."""
 
 
 CARRIED_LIMIT = 1_800_000
@@ -117,6 +117,10 @@ class PlanRunner:
             self._running.do(action.branch, Phase.RUNNING)
         else:
             self._running.outbox.add(outcome.items, outcome.refused)
+            if not self._running.outbox.has_room:
+                self._running.do(action.branch, Phase.REMEMBERING)
+                await self._running.outbox.room()
+                self._running.do(action.branch, Phase.RUNNING)
 
     async def _ask(self, branch: str, question: Question) -> None:
         """Put a question, and wait for its answer."""

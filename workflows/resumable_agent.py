@@ -1,7 +1,6 @@
 """The workflow of a task: prepares it, has its plan run, ends it. Touches nothing; every effect is an activity."""
 
 import asyncio
-from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
@@ -18,10 +17,10 @@ with workflow.unsafe.imports_passed_through():
     from perdure.temporal.attributes import AGENT, PHASE, SKILL
     from workflows import options
     from workflows.failures import done, refused
-    from workflows.plan_runner import PlanRunner
+    from workflows.plan_runner import SUBMITS, PlanRunner
     from workflows.running_task import RunningTask
 
-LAST_SUBMITS = timedelta(seconds=60)
+LAST_SUBMITS = options.OUTAGE
 """How long a task's end waits until what it learned is accepted; it is accepted once it is in the journal."""
 
 
@@ -125,7 +124,10 @@ class ResumableAgent:
         """Leave nothing behind: what is on its way is cancelled, what was learned is submitted."""
         await self._running.branches.cancel()
         self._running.questions.withdraw_all()
-        await self._running.outbox.close(LAST_SUBMITS)
+        self._running.outbox.flush()
+        if not await self._running.outbox.settle(SUBMITS):
+            self._running.enter(Phase.REMEMBERING)
+            await self._running.outbox.close(LAST_SUBMITS)
         self._running.problem = problem
         self._running.enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)

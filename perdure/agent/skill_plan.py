@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from perdure.agent.cursor import Cursor, Here, ended, entered, here, leaves, scope
+from perdure.agent.cursor import Cursor, Here, Readers, ended, entered, here, leaves, scope
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import (
@@ -25,6 +25,12 @@ from perdure.questions import AfterFailure, Question, QuestionKind, Subject, Tak
 from perdure.skills.shape import ForEach, OnFailure, RecallStep, RememberStep, ToolStep
 from perdure.tasks import StepStatus
 
+CARRIED_INLINE = 400_000
+"""Bytes of results that are carried along as they are; of what comes then, all but small values is kept elsewhere."""
+
+SMALL_INLINE_LIMIT = 128
+"""Bytes up to which a value is then carried along: about what a reference takes."""
+
 MAIN = "main"
 """The only branch of a skill."""
 
@@ -41,6 +47,7 @@ class SkillPlan:
         self._task = task
         self._prepared = prepared
         self._skill = prepared.skill
+        self._readers = Readers(prepared.skill, prepared.reads)
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first step."""
@@ -68,7 +75,7 @@ class SkillPlan:
             return self._after(state, outcome.result)
         block = self._here(state).step
         total = state.total + len(outcome.elements) * leaves(block.steps if isinstance(block, ForEach) else ())
-        cursor = entered(self._skill, self._cursor(state), outcome.elements)
+        cursor = entered(self._skill, self._cursor(state), outcome.elements, self._readers)
         return state.branch(branch, position=cursor).changed(total=total)
 
     def failed(self, state: TaskState, branch: str, problem: str) -> TaskState:
@@ -105,7 +112,7 @@ class SkillPlan:
         return at
 
     def _after(self, state: TaskState, result: Result) -> TaskState:
-        cursor = ended(self._skill, self._cursor(state), result)
+        cursor = ended(self._skill, self._cursor(state), result, self._readers)
         return state.branch(MAIN, position=cursor, resumed=None).counted(result.status)
 
     def _question(self, at: Here, problem: str, now: Instant) -> Question:
@@ -124,13 +131,15 @@ class SkillPlan:
     def _action(self, state: TaskState, at: Here, now: Instant) -> Action:
         """Return the action of a step; where the task's memory mode leaves nothing to do, it is skipped."""
         task, prepared, step = self._task, self._prepared, at.step
-        of = {"tenant": prepared.tenant, "path": at.path, "scope": self._scope(state, step.id)}
+        of: dict[str, Any] = {"tenant": prepared.tenant, "path": at.path, "scope": self._scope(state, step.id)}
         if isinstance(step, ForEach):
             call = ExpandCall.model_validate({**of, "for_each": step.for_each, "when": step.when})
             how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{at.path}: its list", "is_step": False}
             return Action(branch=MAIN, path=at.path, call=call, **how)
         of |= {"session": task.session, "task_id": task.task_id, "memory": task.memory}
         of |= {"occurred_at": self._observed_at(now), "step": step}
+        if self._cursor(state).inline > CARRIED_INLINE:
+            of["inline_limit"] = SMALL_INLINE_LIMIT
         match step:
             case ToolStep(tool=tool, critical=critical):
                 call = StepCall.model_validate({**of, "resumed": state.branches[MAIN].resumed})

@@ -196,7 +196,7 @@ def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str)
     _refuse_long_walks(expression, names, field)
     try:
         context = cel.Context()
-        for name, value in names.items():
+        for name, value in _read_by(expression, names).items():
             context.add_variable(name, value)
         for name in expression.program.functions():
             if name in _FUNCTIONS:
@@ -211,6 +211,22 @@ def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str)
         raise InvalidExpression(
             field, f"${{{expression.source}}} cannot be evaluated: {evaluation_problem(str(problem))}"
         ) from None
+
+
+def _read_by(expression: Expression, names: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return what an expression reads of the names, two levels deep: the library copies all that it is given."""
+    found: dict[str, JsonValue] = {}
+    for root, *fields in expression.reading.paths:
+        value = names.get(root)
+        if root not in names:
+            continue
+        if isinstance(value, dict) and fields and not (root in found and found[root] is value):
+            chosen = found.setdefault(root, {})
+            if isinstance(chosen, dict) and fields[0] in value:
+                chosen[fields[0]] = value[fields[0]]
+        else:
+            found[root] = value
+    return found
 
 
 def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], field: str) -> None:

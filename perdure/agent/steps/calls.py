@@ -79,6 +79,8 @@ class StepContext(Passed):
     memory: MemoryMode = MemoryMode.ON
     occurred_at: Instant
     """When what it observes counts as observed."""
+    inline_limit: int = INLINE_LIMIT
+    """Bytes up to which a part of its result travels in the history."""
 
 
 class StepCall(StepContext):

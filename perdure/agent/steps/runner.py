@@ -151,7 +151,8 @@ class StepRunner:
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
         """Return the parts of a result in a form that fits the history."""
-        return {name: await self._values.keep(call.tenant, value) for name, value in parts.items()}
+        limit = call.inline_limit
+        return {name: await self._values.keep(call.tenant, value, limit=limit) for name, value in parts.items()}
 
     async def expand(self, call: ExpandCall) -> Ended:
         """Return the list of a ``for_each``.

@@ -18,15 +18,15 @@ class Values:
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
 
-    async def keep(self, tenant: str, value: JsonValue) -> Value:
-        """Return a value in a form that fits the history; a large one is kept elsewhere.
+    async def keep(self, tenant: str, value: JsonValue, *, limit: int = INLINE_LIMIT) -> Value:
+        """Return a value in a form that fits the history; one of more bytes than the limit is kept elsewhere.
 
         Raises:
             StoreUnavailable: When it is too large for it and Redis is away.
         """
         encoded = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         size = len(encoded.encode())
-        if size <= INLINE_LIMIT:
+        if size <= limit:
             return Value(inline=value)
         try:
             return Value(ref=await self._outputs.keep(tenant, encoded))

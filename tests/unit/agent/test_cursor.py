@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.agent.cursor import Cursor, ended, entered, here, leaves, scope
+from perdure.agent.cursor import Cursor, Readers, ended, entered, here, leaves, scope
 from perdure.agent.steps.calls import Result, TaskFacts, Value
 from perdure.skills.shape import ForEach, Skill, Step, ToolStep
 from perdure.tasks import StepStatus
@@ -68,10 +68,10 @@ def test_every_step_once_in_order(plan: Plan, rolls: set[int]) -> None:
         if isinstance(at.step, ForEach):
             elements: tuple[JsonValue, ...] = tuple(range(lengths[at.step.id]))
             total += len(elements) * leaves(at.step.steps)
-            cursor = entered(skill, cursor, elements)
+            cursor = entered(skill, cursor, elements, Readers(skill, {}))
         else:
             visited.append(at.path)
-            cursor = ended(skill, cursor, Result(status=StepStatus.DONE))
+            cursor = ended(skill, cursor, Result(status=StepStatus.DONE), Readers(skill, {}))
     assert visited == _expected(skill.steps, lengths)
     assert total == len(visited)
 
@@ -83,20 +83,49 @@ def test_a_step_sees_its_own_iteration_and_what_is_around_it() -> None:
     )
     facts = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"})
     done = [Result(status=StepStatus.DONE, parts={"output": Value(inline=number)}) for number in range(5)]
-    cursor = ended(skill, Cursor(), done[0])
-    cursor = entered(skill, cursor, ("x", "y"))
-    cursor = ended(skill, cursor, done[1])
     reads = (("e",), ("index",), ("steps", "a", "output"), ("steps", "top", "output"))
+    numbers = (("steps", "walk", "count"), ("steps", "walk", "done"), ("steps", "walk", "failed"))
+    read = Readers(skill, {"b": reads, "": numbers})
+    cursor = ended(skill, Cursor(), done[0], read)
+    cursor = entered(skill, cursor, ("x", "y"), read)
+    cursor = ended(skill, cursor, done[1], read)
     seen = scope(skill, cursor, reads, {}, facts)
     assert seen.elements == {"e": "x", "index": 0}
     assert seen.steps == {"a": {"output": Value(inline=1)}, "top": {"output": Value(inline=0)}}
     assert seen.task is None
-    cursor = ended(skill, cursor, Result(status=StepStatus.FAILED))
-    cursor = ended(skill, cursor, done[3])
+    cursor = ended(skill, cursor, Result(status=StepStatus.FAILED), read)
+    cursor = ended(skill, cursor, done[3], read)
     assert scope(skill, cursor, reads, {}, facts).elements == {"e": "y", "index": 1}
-    cursor = ended(skill, cursor, done[4])
+    cursor = ended(skill, cursor, done[4], read)
     assert here(skill, cursor) is None
-    counts = scope(
-        skill, cursor, (("steps", "walk", "count"), ("steps", "walk", "done"), ("steps", "walk", "failed")), {}, facts
-    )
+    counts = scope(skill, cursor, numbers, {}, facts)
     assert {name: value.inline for name, value in counts.steps["walk"].items()} == {"count": 2, "done": 3, "failed": 1}
+
+
+def test_what_nobody_reads_any_more_is_not_carried_along() -> None:
+    names = ("a", "b", "c", "d")
+    inner = (ToolStep(id="inside", tool="echo"),)
+    walk = ForEach(id="walk", for_each="x", element="e", steps=inner)
+    skill = Skill(
+        name="s", steps=(*(ToolStep(id=name, tool="echo") for name in names[:3]), walk, ToolStep(id="d", tool="echo"))
+    )
+    read = Readers(
+        skill,
+        {"b": (("steps", "a", "output"),), "inside": (("steps", "b", "answer"),), "": (("steps", "c", "status"),)},
+    )
+    large, cursor = Value(inline="x" * 100), Cursor()
+
+    def step(*more: str) -> tuple[dict[str, set[str]], int]:
+        nonlocal cursor
+        parts = dict.fromkeys(("output", *more), large)
+        cursor = ended(skill, cursor, Result(status=StepStatus.DONE, parts=parts), read)
+        return {name: set(result.parts) for name, result in cursor.frames[0].results.items()}, cursor.inline
+
+    assert step() == ({"a": {"output"}}, 102)
+    assert step("answer") == ({"b": {"answer"}}, 102), "a was read for the last time, and b's output never is"
+    assert step() == ({"b": {"answer"}, "c": set()}, 102)
+    cursor = entered(skill, cursor, (1, 2), read)
+    assert step() == ({"b": {"answer"}, "c": set()}, 102), "the next element reads it again"
+    assert step() == ({"c": set()}, 0)
+    assert step() == ({"c": set()}, 0)
+    assert here(skill, cursor) is None

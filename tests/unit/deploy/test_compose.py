@@ -8,8 +8,6 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from perdure.names import Attribute
-
 DEPLOY = Path(__file__).parents[3] / "deploy"
 COMPOSE = cast("dict[str, Any]", yaml.safe_load((DEPLOY / "compose.yaml").read_text()))
 SERVICES = cast("dict[str, dict[str, Any]]", COMPOSE["services"])
@@ -123,12 +121,6 @@ def test_the_image_has_every_package_of_the_wheel() -> None:
 
     assert sorted(copied) == sorted(packages)
     assert {f"!{package}" for package in packages} <= set(allowed)
-
-
-def test_temporal_gets_every_search_attribute() -> None:
-    script = SERVICES["temporal-namespace"]["command"][0]
-
-    assert re.findall(r"for name in (.*); do", script) == [" ".join(key.value for key in Attribute)]
 
 
 def test_the_image_is_pinned_hashed_and_not_root() -> None:

@@ -1,0 +1,73 @@
+"""Nothing that a task carries along grows without bound, and nothing that it learned is dropped."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from perdure.tasks import Phase
+from tests.conftest import Servers
+from tests.support.harness import Bench, bench
+from tests.support.waiting import progress_of
+
+
+def full_disk(agents: Bench, user: str) -> Path:
+    """Make the journal of a user unwritable; removing what is returned makes room."""
+    journal = agents.services.journal.folder / agents.services.tenant_key.tenant_of(user)
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    journal.write_text("in the way")
+    return journal
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+async def test_a_flat_skill_of_two_thousand_steps_with_large_results_ends(servers: Servers, tmp_path: Path) -> None:
+    steps = "\n".join(f"  - {{id: s{number}, tool: big, args: {{size: 4000}}}}" for number in range(2_000))
+    sizes = "\n".join(f'  - "${{steps.s{number}.output.size()}}"' for number in range(2_000))
+    async with bench(servers, tmp_path) as agents:
+        result = await agents.run(f"steps:\n{steps}\noutput:\n{sizes}")
+    assert result.done == 2_000
+    assert isinstance(result.output, list)
+    assert set(map(str, result.output)) == {"4000"}
+
+
+async def test_steps_wait_while_what_was_learned_cannot_be_accepted(servers: Servers, tmp_path: Path) -> None:
+    async with bench(servers, tmp_path) as agents:
+        skill = agents.skill(
+            f"""
+steps:
+  - for_each: "${{{list(range(80))}}}"
+    as: n
+    steps:
+      - id: learn
+        tool: big
+        args: {{size: 15000}}
+        remember: [{{lane: pattern, key: "k${{n}}", payload: "${{output}}"}}]
+"""
+        )
+        task = agents.task(skill)
+        disk = full_disk(agents, task.user_id)
+        handle = await agents.start(task)
+        progress = await progress_of(handle, lambda one: one.phase is Phase.REMEMBERING)
+        assert progress.done < 80
+        disk.unlink()
+        result = await handle.result()
+        assert (result.done, result.refused) == (80, ())
+        receipts = [await agents.client.get_workflow_handle(job).result() for job in result.jobs]
+        assert sum(len(receipt["items"]) for receipt in receipts) == 80
+
+
+@pytest.mark.slow
+async def test_a_disk_that_is_full_for_a_minute_at_the_end_costs_no_memory(servers: Servers, tmp_path: Path) -> None:
+    async with bench(servers, tmp_path) as agents:
+        skill = agents.skill("steps: [{id: a, tool: who, remember: [{memory: The lead is Kim.}]}]")
+        task = agents.task(skill)
+        disk = full_disk(agents, task.user_id)
+        handle = await agents.start(task)
+        await progress_of(handle, lambda one: one.phase is Phase.REMEMBERING)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(65):
+                await handle.result()
+        disk.unlink()
+        result = await handle.result()
+        assert (result.refused, len(result.jobs)) == ((), 1)
