@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 from perdure.entries import Memory, Record
 from perdure.model import Instant, OpenEnum, Passed, Stored
@@ -18,8 +19,9 @@ class ActorKind(OpenEnum):
 
 
 class Actor(Passed):
-    """Who changes memory."""
+    """Who changes memory; named by the program that asks for them."""
 
+    by_hand: ClassVar[bool] = False
     kind: ActorKind
     id: str = ""
     """Which person, task or schedule; empty where it is not known."""

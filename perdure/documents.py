@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from perdure.errors import InvalidInput
-from perdure.model import OpenEnum
+from perdure.model import OpenEnum, Passed
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -135,15 +135,27 @@ def validated(model: type[M], data: Mapping[str, Any], path: str, error: type[In
         path: Where the part is in its document; empty for the whole.
         error: What to raise.
     """
+    value = fitted(model, data, path, error)
+    refuse_unknown(value, path, error)
+    return value
+
+
+def fitted(model: type[M], data: Mapping[str, Any], path: str, error: type[InvalidInput] = InvalidInput) -> M:
+    """Read what was checked when it was written, perhaps by a newer build: its unknown fields and choices are kept.
+
+    Args:
+        model: What it should be.
+        data: The part.
+        path: Where the part is in its document; empty for the whole.
+        error: What to raise.
+    """
     try:
-        value = model.model_validate(dict(data))
+        return model.model_validate(dict(data))
     except ValidationError as problem:
         # A name that is written wrongly is also missing; the wrong one says more.
         for name in (name for name in data if name not in _fields(model)):
             raise error(join(path, name), "is not a field here", fix=nearest(name, _fields(model))) from None
         raise refused(problem, model, path, error) from None
-    refuse_unknown(value, path, error)
-    return value
 
 
 def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = InvalidInput) -> None:
@@ -158,6 +170,8 @@ def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = In
         InvalidInput: Naming the first unknown field or choice and the nearest one there is; of the class ``error``.
     """
     match value:
+        case Passed() if not value.by_hand:
+            pass
         case BaseModel():
             for name in value.model_extra or ():
                 raise error(join(path, name), "is not a field here", fix=nearest(name, _fields(type(value))))

@@ -9,7 +9,7 @@ Model       frozen and strict: a field that it does not know is an error
 import functools
 import re
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
@@ -46,6 +46,9 @@ class Passed(Model):
     """A value that may come from another build: fields that this one does not know are kept, and go on with it."""
 
     model_config = ConfigDict(extra="allow")
+
+    by_hand: ClassVar[bool] = True
+    """Whether a person may have written it, so that what it does not know is perhaps a mistake; see ``Request``."""
 
 
 class Request(Passed):

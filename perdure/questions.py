@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.errors import InvalidAnswer
-from perdure.model import Instant, OpenEnum, Passed
+from perdure.model import Instant, OpenEnum, Passed, Request
 
 LONGEST_ANSWER = 4_000
 """Characters of an answer."""
@@ -136,7 +136,7 @@ class Question(Passed):
         return self.answer.offered
 
 
-class Answer(Passed):
+class Answer(Request):
     """A person's answer: the input of the ``answer`` update.
 
     >>> Answer(question_id="invoices[3].send", value="yes", by="anna").value
@@ -207,13 +207,12 @@ def _integer(value: JsonValue) -> int:
 
 
 def _number(value: JsonValue) -> float:
-    if isinstance(value, str) and _INTEGER.fullmatch(value):
-        value = int(value)
-    elif isinstance(value, str) and _NUMBER.fullmatch(value):
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
         value = float(value)
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         raise InvalidAnswer("value", f"{_shown(value)} is not a number", fix="write a decimal: 4.2")
-    return value
+    # An expression divides integers and decimals differently, and refuses to mix them.
+    return float(value)
 
 
 def _yes_no(value: JsonValue) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from perdure.documents import refuse_unknown
 from perdure.errors import StoreUnavailable, TenantKeyMissing
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.requests import RecallRequest, Reference
@@ -43,6 +44,7 @@ async def recall(reading: Reading, request: RecallRequest) -> RecallResult:
     Raises:
         InvalidInput: The question is malformed.
     """
+    refuse_unknown(request)
     query = Query.of(request, tenant=reading.tenant_key.tenant_of(request.user_id), now=datetime.now(UTC))
     return await reading.recall.recall(query)
 

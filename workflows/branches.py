@@ -35,7 +35,14 @@ class Branches:
         return self.awaiting == self._tasks.keys()
 
     def start(self, branch: str, work: Coroutine[None, None, None]) -> None:
-        """Start a branch's work."""
+        """Start a branch's work.
+
+        Raises:
+            ValueError: The branch is busy.
+        """
+        if branch in self._tasks:
+            work.close()
+            raise ValueError(f"branch {branch!r} is busy")
         self._tasks[branch] = asyncio.create_task(work)
 
     def do(self, branch: str, phase: Phase) -> None:

@@ -27,7 +27,7 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
 
 
 def _question(question: Question, workflow_id: str) -> str:
-    example = Answer(question_id=question.id, value=question.choices[0] if question.choices else "…")
+    example = Answer(question_id=question.id, value=question.choices[0] if question.choices else "…", by="")
     hint = f" ({question.answer.hint})" if question.answer.hint else ""
     about = "".join(f"- {line}\n" for line in question.about.lines) + "\n" if question.about else ""
     return (

@@ -1,6 +1,6 @@
 """What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -30,9 +30,9 @@ class Learned(Passed):
     """Batches whose job was not accepted yet."""
     remembered: int = 0
     """Items that were handed over."""
-    jobs: Annotated[tuple[str, ...], Field(max_length=JOBS_KEPT)] = ()
-    receipts: Annotated[tuple[Receipt, ...], Field(max_length=RECEIPTS_KEPT)] = ()
-    refused: Annotated[tuple[str, ...], Field(max_length=REFUSED_KEPT)] = ()
+    jobs: tuple[str, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class Branch(Passed):
@@ -67,9 +67,9 @@ class TaskState(Passed):
     total: int = 0
     """Steps known so far."""
     recalled: int = 0
-    recalls: Annotated[tuple[RecallSummary, ...], Field(max_length=RECALLS_KEPT)] = ()
+    recalls: tuple[RecallSummary, ...] = ()
     learned: Learned = Learned()
-    answered: Annotated[tuple[str, ...], Field(max_length=ANSWERED_KEPT)] = ()
+    answered: tuple[str, ...] = ()
     """The ids of answered questions."""
 
     @property

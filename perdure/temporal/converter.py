@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ValidationError
 from temporalio.api.common.v1 import Payload
@@ -14,6 +14,8 @@ from temporalio.converter import (
     DefaultPayloadConverter,
     JSONPlainPayloadConverter,
     PayloadConverter,
+    SerializationContext,
+    WithSerializationContext,
 )
 from temporalio.exceptions import ApplicationError
 
@@ -77,13 +79,21 @@ def composed(theirs: DataConverter | None) -> DataConverter:
     return dataclasses.replace(theirs, payload_converter_class=chosen)
 
 
-class _Composed(PayloadConverter):
+class _Composed(PayloadConverter, WithSerializationContext):
     """Two converters: Perdure's for its own models, another one for the rest."""
 
     other: type[PayloadConverter]
 
     def __init__(self) -> None:
-        self._ours, self._theirs = PerdureConverter(), self.other()
+        self._ours: PayloadConverter = PerdureConverter()
+        self._theirs = self.other()
+
+    def with_context(self, context: SerializationContext) -> Self:
+        """Return the same two converters in the context of one workflow or activity, as the SDK asks for."""
+        copy = type(self)()
+        if isinstance(copy._theirs, WithSerializationContext):
+            copy._theirs = copy._theirs.with_context(context)
+        return copy
 
     def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
         return [(self._ours if isinstance(value, Model) else self._theirs).to_payloads([value])[0] for value in values]

@@ -1,17 +1,27 @@
 """What another build has stored or sent is read, kept and handed on, whatever it knows more than this one."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
 
+from perdure.agent.state import Learned
+from perdure.agent.steps.calls import RecallTerms, StepContext
+from perdure.agent.steps.items import items_of
 from perdure.documents import refuse_unknown
+from perdure.entries import RecordItem
 from perdure.errors import InvalidInput
+from perdure.memory.recall.query import Query
 from perdure.model import OpenEnum, Stored
+from perdure.questions import Answer
+from perdure.requests import RememberRequest
+from perdure.skills.shape import RecordTemplate
 from tests.recorded import samples
 
 TYPES = samples.types_of_builds()
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
 NEWER = {"from_a_newer_build": {"a": 1}}
 
 
@@ -52,6 +62,8 @@ def test_a_field_and_a_choice_more_are_kept(name: str) -> None:
     newer = grown(known, read(name), choices=True)
     found = TYPES[name].model_validate_json(json.dumps(newer))
     assert found.model_dump(mode="json") == newer
+    if not getattr(TYPES[name], "by_hand", True):
+        return
     with pytest.raises(InvalidInput, match="from_a_newer_build"):
         refuse_unknown(TYPES[name].model_validate_json(json.dumps(grown(known, read(name), choices=False))))
 
@@ -64,3 +76,38 @@ def test_what_is_stored_carries_its_version(name: str) -> None:
 @pytest.mark.parametrize("kind", OpenEnum.__subclasses__())
 def test_each_enumeration_says_what_an_unknown_value_means(kind: type[OpenEnum]) -> None:
     assert "unknown" in (kind.__doc__ or "").lower()
+
+
+class NewerAnswer(Answer):
+    channel: str = "web"
+
+
+def test_a_newer_clients_defaults_are_no_mistake_of_a_person() -> None:
+    sent = NewerAnswer(question_id="a", value="yes").model_dump(mode="json")
+    refuse_unknown(Answer.model_validate(sent))
+    with pytest.raises(InvalidInput, match="channel: is not a field here"):
+        refuse_unknown(Answer.model_validate({**sent, "channel": "chat"}))
+
+
+def test_an_actor_of_a_newer_door_is_taken_as_it_is() -> None:
+    by = {"kind": "service", "id": "mcp", "session": "s1"}
+    request = RememberRequest.model_validate({"user_id": "ada", "key": "k", "items": [], "by": by})
+    refuse_unknown(request)
+    assert request.model_dump(mode="json")["by"] == by
+
+
+def test_a_template_of_a_newer_build_is_filled_in_as_it_was_written() -> None:
+    template = RecordTemplate.model_validate({"lane": "audit", "key": "k", "payload": 1})
+    context = StepContext(tenant="t_1", session="s", task_id="t", path="a", occurred_at=NOW)
+    [item], refused = items_of((template,), {}, context, "task-t")
+    assert refused == ()
+    assert isinstance(item, RecordItem)
+    assert item.lane == "audit"
+    terms = RecallTerms.model_validate(
+        {"text": "x", "lane": "audit", "keys": ("k",), "memory_types": (), "enough": 3, "limit": 5}
+    )
+    assert Query.of(terms, tenant="t_1", session="s", now=NOW).lane == "audit"
+
+
+def test_what_a_newer_build_carries_more_of_is_read() -> None:
+    assert len(Learned.model_validate({"jobs": ["j"] * 1_000}).jobs) == 1_000

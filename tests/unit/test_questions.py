@@ -45,7 +45,7 @@ def test_whatever_is_given_is_typed_or_refused_and_a_typed_value_stays_itself(
         found = typed(value, takes)
     except InvalidAnswer:
         return
-    kinds = {AnswerType.INTEGER: (int,), AnswerType.NUMBER: (int, float), AnswerType.YES_NO: (bool,)}
+    kinds = {AnswerType.INTEGER: (int,), AnswerType.NUMBER: (float,), AnswerType.YES_NO: (bool,)}
     assert type(found) in kinds.get(kind, (str,))
     assert not isinstance(found, float) or math.isfinite(found)
     assert typed(found, takes) == found

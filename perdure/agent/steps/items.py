@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from perdure.agent.steps.calls import StepContext
-from perdure.documents import validated
+from perdure.documents import fitted
 from perdure.entries import Item, MemoryItem, RecordItem, Source
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.expressions.evaluation import evaluate, holds, written
@@ -50,9 +50,7 @@ def _item(
     if isinstance(template, RecordTemplate):
         texts = {name: text(name) for name in ("key", "summary", "intent")}
         payload = evaluate(template.payload, names, f"{field}.payload")
-        return validated(
-            RecordItem, {"lane": template.lane, "payload": payload, **texts, **observed}, field, InvalidItem
-        )
+        return fitted(RecordItem, {"lane": template.lane, "payload": payload, **texts, **observed}, field, InvalidItem)
     memory = {
         "content": text("memory"),
         "memory_type": template.type,
@@ -60,4 +58,4 @@ def _item(
         "tags": template.tags,
         "source": Source.LEARNED,
     }
-    return validated(MemoryItem, {**memory, **observed}, field, InvalidItem)
+    return fitted(MemoryItem, {**memory, **observed}, field, InvalidItem)

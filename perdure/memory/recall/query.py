@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from perdure.documents import validated
+from perdure.documents import fitted
 from perdure.entries import Lane, MemoryType
 from perdure.episodes import Episode
 from perdure.model import Instant, Model, OpenEnum, Passed, Unit
@@ -75,7 +75,7 @@ class Query(Model):
             InvalidInput: It is malformed; with the field.
         """
         known = {name: getattr(asked, name) for name in cls.model_fields if name in type(asked).model_fields}
-        return validated(cls, {**known, **context}, where)
+        return fitted(cls, {**known, **context}, where)
 
 
 class RecalledItem(Passed):
