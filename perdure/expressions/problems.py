@@ -3,7 +3,11 @@
 import re
 
 _SYNTAX = re.compile(r"ERROR: <input>:\d+:(?P<column>\d+): Syntax error: (?P<what>.*)")
-_FOUND = re.compile(r"(?:mismatched|extraneous) input '(?P<input>.*?)' expecting|recognition error at: '(?P<text>.*)'")
+_FOUND = re.compile(
+    r"(?:mismatched|extraneous) input '(?P<input>.*?)' expecting"
+    r"|(?:recognition error at:|no viable alternative at input) '(?P<text>.*)'"
+    r"|missing (?P<missing>'.*?') at"
+)
 
 
 def parse_problem(report: str) -> str:
@@ -16,10 +20,13 @@ def parse_problem(report: str) -> str:
     if syntax is None:
         return report
     found = _FOUND.search(syntax["what"])
-    unexpected = (found["input"] or found["text"]).strip() if found else syntax["what"]
-    return (
-        "it ends too early" if unexpected == "<EOF>" else f"unexpected {unexpected!r} at character {syntax['column']}"
-    )
+    place = f"at character {syntax['column']}"
+    if found is None:
+        return f"it cannot be understood {place}"
+    if found["missing"]:
+        return f"{found['missing']} is missing {place}"
+    unexpected = (found["input"] or found["text"] or "").strip().removesuffix("<EOF>")
+    return f"unexpected {unexpected!r} {place}" if unexpected else "it ends too early"
 
 
 def evaluation_problem(report: str) -> str:

@@ -61,6 +61,8 @@ def test_braces_and_quotes_inside_an_expression() -> None:
         ("${x", r"steps\[0\].when: has a \$\{ without its \}"),
         ("${1 +}", r"does not parse: it ends too early$"),
         ("${a = b}", r"does not parse: unexpected '=' at character 3$"),
+        ("${-}", r"does not parse: unexpected '-' at character 2$"),
+        ("${(a}", r"does not parse: '\)' is missing at character 3$"),
         ("${a b}", r"does not parse: unexpected 'b' at character 3$"),
         ("${}", "it is empty"),
         ("${lowerAsci('A')}", "did you mean 'lowerAscii'"),
