@@ -6,7 +6,7 @@ from pydantic import Field
 
 from perdure.changes import Actor, ActorKind
 from perdure.entries import MemoryItem, RecordItem
-from perdure.model import Instant, Name, OpenEnum, Passed
+from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
 
 
 class UnusableItem(Passed):
@@ -22,7 +22,7 @@ BatchItem = Annotated[RecordItem | MemoryItem | UnusableItem, Field(discriminato
 class Batch(Passed):
     """Items of one tenant to be remembered together; the unit of a job."""
 
-    tenant: str
+    tenant: TenantId
     key: Annotated[str, Field(min_length=1, max_length=300)]
     """The caller's own key: the same key with the same items is the same job again."""
     items: Annotated[tuple[BatchItem, ...], Field(min_length=1, max_length=100)]

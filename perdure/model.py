@@ -128,6 +128,11 @@ Name = Annotated[
 ]
 """A name that is safe in workflow ids, keys and file names: letters, digits, dot, dash, underscore."""
 
+TenantId = Annotated[
+    str, spelled(r"[A-Za-z0-9_-]{1,64}", "a tenant is made of a user id by a worker; give the user id to a task")
+]
+"""A tenant, as it stands in keys and file names."""
+
 Text = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_no_control_characters)]
 """A text of at most 8,000 characters, which keeps a plan for a batch of 100 well under Temporal's 2 MB."""
 
