@@ -9,8 +9,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.perdure-setup
 SECTION ?=
+MINUTES ?= 10
+SEED ?=
 
-.PHONY: help setup demo test test-all check bench recordings clean
+.PHONY: help setup demo test test-all check bench chaos recordings clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -46,6 +48,7 @@ test: setup ## Find or build the servers, check the code, run the tests: those t
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest -m slow
+	@$(MAKE) chaos MINUTES=2
 
 check: setup ## Lint, formatting, types, import layers
 	@$(BIN)/ruff check .
@@ -55,6 +58,9 @@ check: setup ## Lint, formatting, types, import layers
 
 bench: setup ## Measure next to hand-written code, and print the README table (one section: SECTION=recall)
 	@$(BIN)/python -m bench $(SECTION)
+
+chaos: setup ## Kill, stop and restart everything for MINUTES=10, from SEED=, and count what is lost, doubled or stuck
+	@MINUTES="$(MINUTES)" SEED="$(SEED)" $(BIN)/python -m chaos
 
 recordings: setup ## Record again what the release to come stores and sends: histories and samples
 	@$(BIN)/python -m tests.replay.record

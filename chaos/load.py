@@ -1,0 +1,177 @@
+"""What is done meanwhile: tasks, jobs, recalls and sweeps, as callers do them, who try again until it is accepted."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import JsonValue
+from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.service import RPCError
+
+from chaos.ledger import read
+from perdure import AgentTask
+from perdure.changes import Actor, ActorKind
+from perdure.entries import MemoryItem
+from perdure.errors import PerdureError
+from perdure.jobs import Receipt
+from perdure.questions import Answer, EffectFate, Question
+from perdure.requests import ForgetRequest, RecallRequest, RememberRequest
+from perdure.tasks import TaskResult
+from worker.gateway import Gateway
+
+USERS = 6
+TASKS_AT_ONCE = 4
+JOBS_AT_ONCE = 3
+MARKS = 6
+ITEMS = 20
+BY = Actor(kind=ActorKind.SYSTEM, id="chaos")
+
+T = TypeVar("T")
+
+
+@dataclass
+class Started:
+    """A task."""
+
+    task: AgentTask
+    marks: list[str]
+    result: TaskResult | None = None
+    problem: str = ""
+
+
+@dataclass
+class Submitted:
+    """A job."""
+
+    request: RememberRequest
+    items: list[MemoryItem]
+    receipt: Receipt | None = None
+
+
+@dataclass
+class Load:
+    """Everything that was asked for, and what was answered.
+
+    Args:
+        gateway: How it is asked for.
+        ledger: Where effects are noted.
+        chance: Decides who asks for what.
+    """
+
+    gateway: Gateway
+    ledger: Path
+    chance: random.Random
+    tasks: list[Started] = field(default_factory=list[Started])
+    jobs: list[Submitted] = field(default_factory=list[Submitted])
+    recalls: int = 0
+    sweeps: int = 0
+    leaked: int = 0
+
+    @property
+    def open(self) -> int:
+        """How many effects and writes are under way."""
+        return read(self.ledger).open + sum(job.receipt is None for job in self.jobs)
+
+    async def feed(self, stopping: asyncio.Event) -> None:
+        """Ask for more until told to stop, and then wait until all of it has ended."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(TASKS_AT_ONCE):
+                group.create_task(self._until(stopping, self._task))
+            for _ in range(JOBS_AT_ONCE):
+                group.create_task(self._until(stopping, self._job))
+            group.create_task(self._until(stopping, self._recall))
+            group.create_task(self._until(stopping, self._sweep))
+
+    async def _until(self, stopping: asyncio.Event, ask: Callable[[], Awaitable[None]]) -> None:
+        while not stopping.is_set():
+            await ask()
+
+    async def _task(self) -> None:
+        user, number = self._user(), len(self.tasks)
+        marks = [f"m{number}-{index}" for index in range(MARKS)]
+        inputs: dict[str, JsonValue] = {"ledger": str(self.ledger), "user": user, "marks": [*marks]}
+        one = Started(AgentTask(task_id=f"chaos-{number}", user_id=user, skill="chaos", inputs=inputs), marks)
+        self.tasks.append(one)
+        handle, _ = await insisting(lambda: self.gateway.start(one.task, by=BY))
+        answering = asyncio.create_task(self._answer(one.task.workflow_id))
+        try:
+            one.result = await insisting(handle.result)
+        except WorkflowFailureError as failure:
+            one.problem = str(failure.cause)
+        finally:
+            answering.cancel()
+        if one.result:
+            known = one.result.output if isinstance(one.result.output, list) else []
+            self.leaked += sum(user not in str(item) for item in known)
+
+    async def _answer(self, workflow_id: str) -> None:
+        """Answer what is asked by what the ledger says; a question comes after the deadline, so nothing can follow."""
+        while True:
+            await asyncio.sleep(0.5)
+            progress = await insisting(lambda: self.gateway.progress(workflow_id))
+            for question in progress.questions if progress else ():
+                await self._answered(workflow_id, question)
+
+    async def _answered(self, workflow_id: str, question: Question) -> None:
+        happened = question.about is not None and read(self.ledger).done[question.about.idempotency_key] > 0
+        answer = Answer(question_id=question.id, value=EffectFate.DONE if happened else EffectFate.NOT_DONE)
+        try:
+            await insisting(lambda: self.gateway.answer(workflow_id, answer, by=BY))
+        except (WorkflowUpdateFailedError, PerdureError):
+            return  # It was answered by an earlier attempt whose answer got lost, or has ended.
+
+    async def _job(self) -> None:
+        user, number, now = self._user(), len(self.jobs), datetime.now(UTC)
+        items = [
+            MemoryItem(
+                content=f"{user} noted {number * ITEMS + index} about {self.chance.choice(TOPICS)}.",
+                confidence=0.9,
+                occurrence=f"job {number} item {index}",
+                occurred_at=now,
+                # Some are soon to be forgotten, and what is forgotten meanwhile is not missed.
+                valid_until=now + timedelta(seconds=5) if index % 10 == 0 else None,
+            )
+            for index in range(ITEMS)
+        ]
+        written = tuple(item.model_dump(mode="json") for item in items)
+        one = Submitted(RememberRequest(user_id=user, key=f"job-{number}", items=written, by=BY), items)
+        self.jobs.append(one)
+        job = await insisting(lambda: self.gateway.remember(one.request))
+        one.receipt = await insisting(lambda: self.gateway.receipt(job))
+
+    async def _recall(self) -> None:
+        user = self._user()
+        asked = RecallRequest(user_id=user, text=f"what about {self.chance.choice(TOPICS)}?", limit=20)
+        found = await insisting(lambda: self.gateway.recall(asked))
+        self.recalls += 1
+        self.leaked += sum(user not in item.text for item in found.items)
+        await asyncio.sleep(0.2)
+
+    async def _sweep(self) -> None:
+        user = self._user()
+        await insisting(lambda: self.gateway.forget(ForgetRequest(user_id=user, approved=True, by=BY)))
+        self.sweeps += 1
+        await asyncio.sleep(2)
+
+    def _user(self) -> str:
+        return f"user-{self.chance.randrange(USERS)}"
+
+
+TOPICS = ("deploys", "invoices", "licences", "on-call duty", "backups", "the office", "trains", "customers", "tests")
+
+
+async def insisting(call: Callable[[], Awaitable[T]]) -> T:
+    """Call until there is an answer: each of these calls says the same thing again when it is repeated."""
+    while True:
+        try:
+            return await call()
+        except PerdureError as error:
+            if not error.retryable:
+                raise
+        except (RPCError, OSError, RuntimeError, TimeoutError):
+            pass
+        await asyncio.sleep(0.5)
