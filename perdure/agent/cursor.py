@@ -62,8 +62,10 @@ class Readers:
                     part = (path[1], path[2])
                     self._last[part] = max(places[reader], self._last.get(part, 0))
         self._until: dict[int, set[str]] = {}
+        self._last_of: dict[str, int] = {}
         for (step, _), place in self._last.items():
             self._until.setdefault(place, set()).add(step)
+            self._last_of[step] = max(place, self._last_of.get(step, 0))
 
     def read_until(self, place: int) -> Set[str]:
         """Return the steps of which something is read for the last time at a place among the skill's own steps."""
@@ -71,9 +73,9 @@ class Readers:
 
     def still_read(self, step: str, result: Result, place: int) -> Result | None:
         """Return what is read of a step's result behind a place; None: nothing."""
-        parts = {part: value for part, value in result.parts.items() if self._last.get((step, part), -1) > place}
-        if not parts and self._last.get((step, "status"), -1) <= place:
+        if self._last_of.get(step, -1) <= place:
             return None
+        parts = {part: value for part, value in result.parts.items() if self._last.get((step, part), -1) > place}
         return result if len(parts) == len(result.parts) else result.changed(parts=parts)
 
 

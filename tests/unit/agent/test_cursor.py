@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from perdure.agent.cursor import Cursor, Readers, ended, entered, here, leaves, scope
 from perdure.agent.steps.calls import Result, TaskFacts, Value
-from perdure.skills.shape import ForEach, Skill, Step, ToolStep
+from perdure.skills.shape import ForEach, RecallStep, RecallTemplate, Skill, Step, ToolStep
 from perdure.tasks import StepStatus
 
 Plan = list[Any]
@@ -129,3 +129,12 @@ def test_what_nobody_reads_any_more_is_not_carried_along() -> None:
     assert step() == ({"c": set()}, 0)
     assert step() == ({"c": set()}, 0)
     assert here(skill, cursor) is None
+
+
+def test_what_a_skipped_step_lacks_can_be_read_behind_it() -> None:
+    known = RecallStep(id="known", recall=RecallTemplate(text="x"))
+    skill = Skill(name="s", steps=(known, ToolStep(id="a", tool="echo")))
+    reads = (("steps", "known", "records"),)
+    cursor = ended(skill, Cursor(), Result(status=StepStatus.SKIPPED), Readers(skill, {"a": reads}))
+    facts = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"})
+    assert scope(skill, cursor, reads, {}, facts).steps == {"known": {"records": Value(inline={})}}
