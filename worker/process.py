@@ -13,6 +13,8 @@ from temporalio.worker import Worker
 
 from perdure.errors import PerdureError, StoreUnavailable, Unavailable
 from perdure.settings import Addresses, Settings
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from worker.exit import leave_after
@@ -32,7 +34,8 @@ _log = structlog.get_logger(__name__)
 async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> None:
     """Serve tasks until ``stop`` is set.
 
-    A store that is down does not keep a worker from starting: tasks go on without it as far as they can.
+    A store that is down does not keep a worker from starting, once it has its tenant key: tasks go on without it as far
+    as they can.
 
     Raises:
         EmbeddingMismatch: The collections were made with another model.
@@ -45,6 +48,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     telemetry = Telemetry.start(settings)
     try:
         client = await connected(addresses.temporal, plugins=[telemetry.plugin])
+        await _may_make_key(settings, addresses)
         async with open_services(settings, addresses) as services:
             unanswered = await _unanswered(services)
             await namespace.prepare(client)
@@ -88,6 +92,23 @@ def make_worker(
         "max_heartbeat_throttle_interval": timedelta(seconds=settings.heartbeat_timeout / 4),
     } | more
     return Worker(client, **options)  # pyright: ignore[reportArgumentType]
+
+
+async def _may_make_key(settings: Settings, addresses: Addresses) -> None:
+    """Refuse to make a tenant key while there may be one: tasks would run under tenants that nobody else can find.
+
+    Raises:
+        TenantKeyMismatch: There is one, and it is not here.
+        StoreUnavailable: Redis, which knows, does not answer.
+    """
+    path = settings.home / "tenant.key"
+    if not path.exists():
+        async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
+            try:
+                await Installation(redis).require_none(path)
+            except StoreUnavailable as error:
+                problem = f"does not answer, and only it knows whether there is a tenant key: {path} is missing"
+                raise StoreUnavailable("redis", problem) from error
 
 
 async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]:

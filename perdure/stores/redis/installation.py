@@ -1,10 +1,11 @@
 """What an installation is known by in its stores: its tenant key's fingerprint, and its journal's id."""
 
 import asyncio
+from pathlib import Path
 
 from redis.asyncio import Redis
 
-from perdure.errors import JournalMismatch
+from perdure.errors import JournalMismatch, TenantKeyMismatch
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
@@ -35,6 +36,22 @@ class Installation:
         """
         if found := await ask(self._redis, "GET", keys.TENANT_KEY):
             key.require(found)
+
+    async def require_none(self, path: Path) -> None:
+        """Check that no data was written under any key, so that the first key may be made.
+
+        Args:
+            path: Where the key would be made.
+
+        Raises:
+            TenantKeyMismatch: There is data, and its key is not here.
+            StoreUnavailable: Redis does not answer.
+        """
+        if found := await ask(self._redis, "GET", keys.TENANT_KEY):
+            raise TenantKeyMismatch(
+                f"the data was written under the tenant key {found}, and {path} is missing: "
+                "copy it from another worker of this installation, or restore its backup"
+            )
 
     async def check_journal(self, journal: Journal) -> None:
         """Make sure that this journal is the one that all workers share.

@@ -29,6 +29,12 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
     cases = (
         ({"PERDURE_JOURNAL": str(other_journal)}, 2, "PRD203 the workers of this installation share the journal"),
         ({"PERDURE_HOME": str(other_home)}, 2, "PRD202 the data was written under the tenant key"),
+        ({"PERDURE_HOME": str(tmp_path / "no key")}, 2, "tenant.key is missing: copy it from another worker"),
+        (
+            {"PERDURE_HOME": str(tmp_path / "no key"), "PERDURE_REDIS_URL": "redis://127.0.0.1:9"},
+            3,
+            "PRD200 redis: does not answer, and only it knows whether there is a tenant key",
+        ),
         ({"PERDURE_EMBEDDING": "openai", "PERDURE_OPENAI_API_KEY": "none"}, 2, "PRD201"),
         ({"PERDURE_TOOLS": '["no.such.module"]'}, 2, "no.such.module"),
         ({"PERDURE_TASK_QEUE": "q"}, 2, "did you mean 'PERDURE_TASK_QUEUE'?"),
@@ -48,6 +54,7 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
             assert len(complaint) == 1, complaint
             assert complaint[0].startswith("error: ")
             assert problem in complaint[0]
+    assert not (tmp_path / "no key" / "tenant.key").exists()
 
 
 async def test_a_model_that_is_away_does_not_keep_it_from_starting(own_servers: OwnServers, tmp_path: Path) -> None:
