@@ -46,6 +46,7 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
         ),
     )
     async with installation(servers, tmp_path) as given:
+        await given.ready_worker()  # The first one decides about key, journal and model.
         for environment, status, problem in cases:
             process, log = await given.worker(**environment)
 
