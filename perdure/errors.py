@@ -21,6 +21,7 @@ PerdureError
 ├── TenantKeyMismatch       PRD202  the stored data was written under another tenant key
 ├── JournalMismatch         PRD203  the journal folder here is not the one that the installation shares
 ├── SchemaMismatch          PRD207  a collection is not as this build needs it, and cannot be brought up to it
+├── VectorIndexDamaged      PRD208  the search by meaning fails for a tenant whose entries are there; repaired
 ├── LocalServersError       PRD210  the local servers (localservers.problems)
 │   ├── ServerNotFound      PRD211  with every route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
@@ -197,6 +198,13 @@ class SchemaMismatch(PerdureError):
     """A collection has a property in a form that this build cannot use and the store cannot change."""
 
     code = "PRD207"
+
+
+class VectorIndexDamaged(PerdureError):
+    """The search by meaning fails for a tenant whose entries are stored, after a write that was cut off."""
+
+    code = "PRD208"
+    retryable = True
 
 
 class ModelRefused(PerdureError):

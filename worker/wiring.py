@@ -25,6 +25,7 @@ from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
@@ -33,6 +34,7 @@ from perdure.names import RESERVED
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
@@ -73,6 +75,7 @@ class Reading:
     journal: Journal
     spool: Spool
     episodes: Episodes
+    checks: Checks
     recall: Recall
 
 
@@ -83,6 +86,7 @@ class Services(Reading):
     leases: Leases
     notes: StepNotes
     writer: Writer
+    repair: Repair
     forgetter: Forgetter
     deletions: Deletions
     due: DueIndex
@@ -124,11 +128,13 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         write_timeout=WRITE_SECONDS,
     )
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
+    checks = Checks(redis)
     recall = Recall(
         longterm=longterm,
         episodes=episodes,
         journal=journal,
         spool=spool,
+        checks=checks,
         embedder=embedder,
         policy=_POLICY,
         limit_seconds=settings.recall_seconds,
@@ -144,6 +150,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             journal=journal,
             spool=spool,
             episodes=episodes,
+            checks=checks,
             recall=recall,
         )
     finally:
@@ -163,12 +170,21 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), RetentionRules()
         ttl = timedelta(days=settings.claim_ttl_days)
+        repair = Repair(
+            longterm=longterm,
+            embedder=reading.embedder,
+            journal=reading.journal,
+            leases=leases,
+            checks=reading.checks,
+            client_timeout=WRITE_SECONDS,
+        )
         door = Door(
             longterm=longterm,
             journal=reading.journal,
             deletions=deletions,
             leases=leases,
             due=due,
+            repair=repair,
             rules=rules,
             client_timeout=WRITE_SECONDS,
         )
@@ -176,7 +192,15 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             **vars(reading),
             leases=leases,
             notes=StepNotes(reading.episodes, reading.spool),
-            writer=Writer(longterm=longterm, embedder=reading.embedder, door=door, deletions=deletions, policy=_POLICY),
+            writer=Writer(
+                longterm=longterm,
+                embedder=reading.embedder,
+                door=door,
+                repair=repair,
+                deletions=deletions,
+                policy=_POLICY,
+            ),
+            repair=repair,
             forgetter=Forgetter(
                 longterm=longterm,
                 door=door,

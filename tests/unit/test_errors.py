@@ -27,6 +27,7 @@ PINNED = {
     "TenantKeyMismatch": ("PRD202", False),
     "JournalMismatch": ("PRD203", False),
     "SchemaMismatch": ("PRD207", False),
+    "VectorIndexDamaged": ("PRD208", True),
     "LocalServersError": ("PRD210", False),
     "ServerNotFound": ("PRD211", False),
     "ServerNotStarted": ("PRD212", False),
