@@ -1,13 +1,13 @@
 """Checks whether an installation keeps its promises. Each check asks a real server or file, and says what to do.
 
-Covers servers, durability settings, keys, models and skills, and changes none of them.
+Covers servers, durability settings, keys, models and skills, and changes none of them; what is stored is only read.
 """
 
 import os
 import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
@@ -54,9 +54,16 @@ class Patient:
     services: Services
 
 
-async def examine(patient: Patient, *, quick: bool = False) -> list[Finding]:
-    """Run every check, or only those that a container's health depends on. An error is a finding like any other."""
-    return [await _asked(name, check, patient) for name, check in _CHECKS.items() if not quick or name in _QUICK]
+async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) -> list[Finding]:
+    """Run every check; an error is a finding like any other.
+
+    Args:
+        patient: The installation.
+        quick: Run only the checks that a container's health depends on.
+        deep: Read everything that is stored as well.
+    """
+    checks = {name: check for name, check in _CHECKS.items() if not quick or name in _QUICK} | (_DEEP if deep else {})
+    return [await _asked(name, check, patient) for name, check in checks.items()]
 
 
 async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str, str]]], patient: Patient) -> Finding:
@@ -133,6 +140,20 @@ async def _weaviate(patient: Patient) -> tuple[bool, str, str]:
     return True, f"{patient.addresses.weaviate_url}, {embedder.name} ({embedder.dimension} numbers)", ""
 
 
+async def _vectors(patient: Patient) -> tuple[bool, str, str]:
+    longterm, checks = patient.services.longterm, patient.services.checks
+    tenants = await longterm.tenants()
+    missing: dict[str, int] = {}
+    for tenant in tenants:
+        if ids := await longterm.unsearchable(tenant):
+            missing[tenant] = len(ids)
+            await checks.note(tenant, datetime.now(UTC))
+    if not missing:
+        return True, f"everything that is stored of {len(tenants)} users is found by meaning", ""
+    detail = f"{sum(missing.values())} entries of {len(missing)} of {len(tenants)} users are not found by meaning"
+    return False, detail, "keep a worker running: it repairs them within a minute"
+
+
 async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
     key = patient.services.tenant_key
     await patient.services.installation.check(key)
@@ -175,6 +196,8 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "disk": _disk,
     "skills": _skills,
 }
+
+_DEEP = {"vectors": _vectors}
 
 _QUICK = ("temporal", "worker")
 """The checks that a container's health depends on."""

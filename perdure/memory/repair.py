@@ -8,15 +8,19 @@ every writer who takes the tenant's lease restores it first.
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import structlog
+
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, Record, headline_of
 from perdure.errors import StoreUnavailable
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.journal.lines import Rewriting
 from perdure.stores.journal.log import Journal
-from perdure.stores.redis.checks import Checks
+from perdure.stores.redis.checks import QUIET, Checks
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
+
+_log = structlog.get_logger(__name__)
 
 _AT_ONCE = 50
 """Entries that are rewritten under one lease: some 0.1 s, and as many as the door writes in one call."""
@@ -53,8 +57,8 @@ class Repair:
         self._margin = 2 * client_timeout
 
     async def note(self, tenant: str) -> None:
-        """Have a tenant that is about to be written checked soon."""
-        await self._checks.note(tenant, datetime.now(UTC))
+        """Have a tenant that is about to be written checked some minutes later."""
+        await self._checks.note(tenant, datetime.now(UTC) + QUIET)
 
     async def check_next(self, now: datetime) -> str | None:
         """Check a tenant that was written since its last check, and repair it; return which, or None if there is none.
@@ -66,8 +70,10 @@ class Repair:
         tenant = await self._checks.claim(now)
         if tenant is not None:
             missing = await self._longterm.unsearchable(tenant)
-            await self.repair(tenant, missing or await self._checks.unfinished(tenant))
+            repaired = await self.repair(tenant, missing or await self._checks.unfinished(tenant))
             await self._checks.done(tenant, now)
+            if repaired:
+                _log.warning("repaired entries that no search by meaning found", tenant=tenant, entries=repaired)
         return tenant
 
     async def repair(self, tenant: str, ids: Sequence[str]) -> int:

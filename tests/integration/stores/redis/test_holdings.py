@@ -40,7 +40,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)])
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await redis.set(keys.epoch(tenant), 1)
-    await Checks(redis).note(tenant, datetime.now(UTC))
+    await Checks(redis).note(tenant, NOW + timedelta(days=3650))
     await Checks(redis).begin_rewrite(tenant, ["mem_1"])
 
 
