@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -76,7 +77,7 @@ async def test_workers_killed_inside_the_stores_calls(
 ) -> None:
     chance, kills = random.Random(7), 0
     batches = [batch_of(f"{tenant}_{job % (2 * TENANTS)}", job) for job in range(number)]
-    control = {} if protected else {"confirmed_by_filter": 1}
+    control: dict[str, Any] = {} if protected else {"confirmed_by_filter": 1}
     async with (
         processes(servers, tmp_path) as (workers, bench),
         deployment(servers, tmp_path, queue=bench.queue, serving=False) as here,
