@@ -28,11 +28,16 @@ from perdure.names import Attribute
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.redis.connection import ask
+from perdure.stores.weaviate.resting import most_active
 from perdure.temporal.connection import pollers
 from worker.wiring import Services
 
 ENOUGH_DISK = 1_000_000_000
 """Free bytes below which the journal and the local servers may soon be unable to write."""
+
+
+ENOUGH_USERS = 100
+"""Users at once below which many a recall has to open its user first; a choice."""
 
 
 class Finding(Model):
@@ -140,6 +145,14 @@ async def _weaviate(patient: Patient) -> tuple[bool, str, str]:
     return True, f"{patient.addresses.weaviate_url}, {embedder.name} ({embedder.dimension} numbers)", ""
 
 
+async def _users(patient: Patient) -> tuple[bool, str, str]:
+    files = patient.addresses.weaviate_open_files
+    open_at_once = most_active(files)
+    detail = f"Weaviate may open {files:,} files: {open_at_once} users at once, any number in turn"
+    fix = "raise its limit (ulimit -n) to 20000 or more, and set PERDURE_WEAVIATE_OPEN_FILES to it where you run it"
+    return open_at_once >= ENOUGH_USERS, detail, fix
+
+
 async def _vectors(patient: Patient) -> tuple[bool, str, str]:
     longterm, checks = patient.services.longterm, patient.services.checks
     tenants = await longterm.tenants()
@@ -192,6 +205,7 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "search attributes": _search_attributes,
     "redis": _redis,
     "weaviate": _weaviate,
+    "users": _users,
     "tenant key": _tenant_key,
     "disk": _disk,
     "skills": _skills,

@@ -20,7 +20,7 @@ from worker.gateway import reachable
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedule
 from worker.telemetry import Telemetry, configure_logging
-from worker.upkeep import keep_checked, keep_up
+from worker.upkeep import keep_checked, keep_looking, keep_up
 from worker.wiring import Services, activities, open_services
 
 GRACE = timedelta(seconds=10)
@@ -52,6 +52,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
                     together(
                         keep_up(unanswered, services.spool, services.episodes, services.notes.waiting),
                         keep_checked(services.repair),
+                        keep_looking(services.longterm),
                     )
                 )
                 stopped = asyncio.create_task(stop.wait())

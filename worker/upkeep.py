@@ -10,6 +10,7 @@ from perdure.errors import PerdureError, StoreUnavailable
 from perdure.memory.repair import Repair
 from perdure.stores.redis.episodes import LIFETIME, Episodes
 from perdure.stores.spool import Spool
+from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 
 AGAIN_AFTER = 5.0
@@ -17,6 +18,9 @@ AGAIN_AFTER = 5.0
 
 CHECK_EVERY = 5.0
 """Seconds between two looks for tenants to be checked; one look is one command to Redis."""
+
+LOOK_EVERY = 600.0
+"""Seconds between two looks for tenants that are open unnoticed; only errors and the loss of Redis leave any."""
 
 _log = structlog.get_logger(__name__)
 
@@ -67,6 +71,18 @@ async def keep_checked(repair: Repair) -> None:
             checked = None
         if checked is None:
             await asyncio.sleep(CHECK_EVERY)
+
+
+async def keep_looking(longterm: LongTerm) -> None:
+    """Look for tenants that Weaviate has open unnoticed, now and from time to time; until cancelled."""
+    while True:
+        try:
+            await longterm.look_for_active()
+        except PerdureError as error:
+            _log.warning("open tenants are not known", problem=str(error))
+            await asyncio.sleep(AGAIN_AFTER)
+        else:
+            await asyncio.sleep(LOOK_EVERY)
 
 
 async def _until_answered(check: Callable[[], Awaitable[None]]) -> None:

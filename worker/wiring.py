@@ -34,6 +34,7 @@ from perdure.names import RESERVED
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
@@ -45,6 +46,7 @@ from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
+from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.tools import Toolbox
@@ -126,6 +128,8 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
         api_key=addresses.weaviate_api_key,
         write_timeout=WRITE_SECONDS,
+        active=ActiveTenants(redis),
+        most_active=most_active(addresses.weaviate_open_files),
     )
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     checks = Checks(redis)

@@ -69,7 +69,7 @@ async def not_found(here: Deployment, batches: Sequence[Batch], jobs: Sequence[s
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
     ("number", "protected"),
-    [(2, True), pytest.param(50, True, marks=pytest.mark.slow), pytest.param(50, False, marks=pytest.mark.slow)],
+    [(2, True), pytest.param(50, True, marks=pytest.mark.slow), pytest.param(20, False, marks=pytest.mark.slow)],
     ids=["2", "50", "control"],
 )
 async def test_workers_killed_inside_the_stores_calls(

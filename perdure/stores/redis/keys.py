@@ -12,6 +12,9 @@ DUE = "perdure:due"
 CHECKS = "perdure:checks"
 """A sorted set: each tenant that was written since its indexes were compared, by when that is to happen."""
 
+ACTIVE = "perdure:active"
+"""A sorted set: each tenant that Weaviate has open, by when it was last used."""
+
 TENANT_KEY = "perdure:tenant-key"
 """The fingerprint of the tenant key that the data was written under."""
 

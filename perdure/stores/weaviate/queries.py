@@ -7,7 +7,6 @@ from uuid import UUID
 
 from weaviate.classes.aggregate import GroupByAggregate
 from weaviate.classes.query import MetadataQuery
-from weaviate.collections import CollectionAsync
 from weaviate.exceptions import WeaviateQueryError
 
 from perdure.entries import Entry, Hit
@@ -64,7 +63,7 @@ class Queries:
         self, tenant: str, kind: Kind, condition: Condition, *, limit: int, sort: Any = None
     ) -> list[Entry]:
         """Return the entries that meet a condition."""
-        collection = await self._of(tenant, kind)
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 found = await collection.query.fetch_objects(
@@ -76,7 +75,7 @@ class Queries:
 
     async def ids(self, tenant: str, kind: Kind, *, page: int) -> AsyncGenerator[list[str]]:
         """Yield the ids of everything that is stored, a page at a time, whether or not any index has it."""
-        collection, after = await self._of(tenant, kind), None
+        collection, after = await self._connection.of(tenant, kind), None
         while True:
             try:
                 async with asking(self._timeout):
@@ -112,7 +111,7 @@ class Queries:
 
     async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Row]:
         """Return the entries that share the rarest words with a text, best first."""
-        collection = await self._of(tenant, kind)
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 found = await collection.query.bm25(
@@ -129,7 +128,7 @@ class Queries:
 
     async def count(self, tenant: str, kind: Kind, condition: Condition | None = None) -> int:
         """Return how many entries meet a condition; without one, how many are stored."""
-        collection = await self._of(tenant, kind)
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 answer = await collection.aggregate.over_all(filters=condition, total_count=True)
@@ -139,7 +138,7 @@ class Queries:
 
     async def counts(self, tenant: str, kind: Kind, condition: Condition, *, by: str) -> Counter[str]:
         """Return how many entries meet a condition, for each value of a property."""
-        collection = await self._of(tenant, kind)
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 answer = await collection.aggregate.over_all(
@@ -159,7 +158,7 @@ class Queries:
         limit: int,
         properties: Sequence[str],
     ) -> Sequence[Any]:
-        collection = await self._of(tenant, kind)
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 found = await collection.query.near_vector(
@@ -180,9 +179,6 @@ class Queries:
                 return []
             raise VectorIndexDamaged(f"Weaviate cannot search the vectors of a user's {kind} entries") from error
         return found.objects
-
-    async def _of(self, tenant: str, kind: Kind) -> CollectionAsync[Any, Any]:
-        return (await self._connection.collection(kind)).with_tenant(tenant)
 
 
 def _row(item: Any, score: float) -> Row:

@@ -15,6 +15,7 @@ from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, asking
 from perdure.stores.weaviate.mapping import NEVER, micros
 from perdure.stores.weaviate.queries import Queries, merged
+from perdure.stores.weaviate.resting import Active, Resting
 from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
 from perdure.stores.weaviate.writes import Writes
 from perdure.together import together
@@ -40,6 +41,8 @@ class LongTerm:
         query_timeout: Seconds that one question may take.
         write_timeout: Seconds after which the caller of ``put`` or ``delete`` is told that Weaviate does not answer.
             The write itself goes on for as long again.
+        active: Knows which tenants are active, for all processes; without it, none is ever made inactive.
+        most_active: How many may be, see ``resting.most_active``.
     """
 
     def __init__(
@@ -52,11 +55,16 @@ class LongTerm:
         prefix: str = "Perdure",
         query_timeout: float = 3.0,
         write_timeout: float = 10.0,
+        active: Active | None = None,
+        most_active: int = 0,
     ) -> None:
         self._connection = Connection(url, grpc_port, embedding=embedding, api_key=api_key, prefix=prefix)
         self._queries = Queries(self._connection, query_timeout)
         self._writes = Writes(self._connection, dimension=embedding.dimension, timeout=write_timeout)
         self._any_vector = [1.0] * embedding.dimension
+        self._resting = Resting(self._connection, active, most_active) if active else None
+        if self._resting:
+            self._connection.used = self._resting.used
         self._timeout = query_timeout
         self.write_timeout = write_timeout
 
@@ -82,6 +90,8 @@ class LongTerm:
     async def close(self) -> None:
         """Close the connections, once the writes that are under way have ended."""
         await self._writes.ended()
+        if self._resting:
+            await self._resting.ended()
         await self._connection.close()
 
     async def put(
@@ -251,6 +261,11 @@ class LongTerm:
             return await self._queries.indexed(tenant, kind, ids, self._any_vector)
         except VectorIndexDamaged:
             return {}
+
+    async def look_for_active(self) -> None:
+        """Find the tenants that are active without being known to be; those used least are made inactive in time."""
+        if self._resting:
+            await self._resting.look()
 
     async def _count(self, tenant: str, condition: Condition) -> int:
         return sum(await together(*(self._queries.count(tenant, kind, condition) for kind in KINDS)))

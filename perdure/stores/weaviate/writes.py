@@ -10,6 +10,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from weaviate.classes.data import DataObject
+from weaviate.classes.tenants import TenantActivityStatus
 from weaviate.collections import CollectionAsync
 
 from perdure.entries import Memory, Record
@@ -50,7 +51,7 @@ class Writes:
 
     async def put(self, tenant: str, entries: Sequence[Record | Memory], vectors: Vectors) -> None:
         """Write whole entries; one without a vector keeps the vector that it has."""
-        collections = {kind: (await self._connection.collection(kind)).with_tenant(tenant) for kind in KINDS}
+        collections = {kind: await self._connection.of(tenant, kind) for kind in KINDS}
 
         async def write() -> None:
             for kind in KINDS:
@@ -66,7 +67,7 @@ class Writes:
 
     async def delete(self, tenant: str, kind: Kind, ids: Sequence[str]) -> None:
         """Remove entries for good."""
-        collection = (await self._connection.collection(kind)).with_tenant(tenant)
+        collection = await self._connection.of(tenant, kind)
 
         async def write() -> None:
             for chunk in _chunks(ids):
@@ -84,6 +85,10 @@ class Writes:
         for kind in KINDS:
             collection = await self._connection.collection(kind)
             async with asking(self._timeout):
+                found = await collection.tenants.get_by_name(tenant)
+                if found and found.activity_status is not TenantActivityStatus.ACTIVE:
+                    # An inactive one has left its folder behind in some versions (weaviate#8889).
+                    await collection.tenants.activate(tenant)
                 await collection.tenants.remove([tenant])
 
     async def _to_its_end(self, write: Coroutine[Any, Any, None]) -> None:

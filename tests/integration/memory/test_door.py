@@ -51,14 +51,14 @@ def entry(run: str) -> Record:
     )
 
 
-def opened(servers: Servers, kind: type[LongTerm] = LongTerm, **more: float) -> LongTerm:
+def opened(servers: Servers, kind: type[LongTerm] = LongTerm, *, write_timeout: float = 10) -> LongTerm:
     return kind(
         servers.weaviate_url,
         servers.weaviate_grpc_port,
         embedding=Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension),
         api_key=servers.weaviate_api_key,
         prefix="PerdureDoor",
-        **more,
+        write_timeout=write_timeout,
     )
 
 

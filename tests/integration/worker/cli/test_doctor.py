@@ -25,7 +25,7 @@ async def test_all_is_well(installed: Installation) -> None:
     ran = await installed.perdure("doctor", PERDURE_SKILLS="")
 
     assert ran.status == 0, ran.out
-    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 9
+    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 10
 
     quick = await installed.perdure("doctor", "--quick", "--json")
     assert quick.status == 0
