@@ -36,7 +36,7 @@ ENOUGH_DISK = 1_000_000_000
 """Free bytes below which the journal and the local servers may soon be unable to write."""
 
 
-ENOUGH_USERS = 100
+ENOUGH_USERS = 30
 """Users at once below which many a recall has to open its user first; a choice."""
 
 
@@ -149,7 +149,7 @@ async def _users(patient: Patient) -> tuple[bool, str, str]:
     files = patient.addresses.weaviate_open_files
     open_at_once = most_active(files)
     detail = f"Weaviate may open {files:,} files: {open_at_once} users at once, any number in turn"
-    fix = "raise its limit (ulimit -n) to 20000 or more, and set PERDURE_WEAVIATE_OPEN_FILES to it where you run it"
+    fix = "raise its limit (ulimit -Hn) to 20000 or more, and set PERDURE_WEAVIATE_OPEN_FILES to it where you run it"
     return open_at_once >= ENOUGH_USERS, detail, fix
 
 

@@ -101,8 +101,8 @@ async def _create(client: WeaviateAsyncClient, name: str, kind: Kind, embedding:
 
 def _quantizer() -> QuantizerConfig:
     # Flat, because a tenant is one user; on 10,000 vectors RQ takes 2.0 ms and none 5.8 ms. Without its cache, which
-    # would save 0.3 ms: 1.35.2 refills it from flushed segments only, so that after a restart, or when a tenant becomes active
-    # again, no search by vector finds anything of a user with few memories (5 were lost, 20 were not).
+    # would save 0.3 ms: 1.35.2 refills it from flushed segments only, so that after a restart, or when a tenant becomes
+    # active again, no search by vector finds anything of a user with few memories (5 were lost, 20 were not).
     return wvc.Configure.VectorIndex.Quantizer.rq(cache=False, rescore_limit=100)
 
 

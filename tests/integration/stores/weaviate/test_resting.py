@@ -1,5 +1,6 @@
 """The least recently used tenants are made inactive, and nothing of them is lost."""
 
+import resource
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import weaviate.classes.config as wvc
 from weaviate.classes.tenants import TenantActivityStatus
 
 from localservers import Fleet, Server
+from perdure.errors import StoreUnavailable
 from perdure.stores.redis import active
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.connection import connect
@@ -143,6 +145,22 @@ async def test_few_memories_are_found_after_a_restart_and_a_rest(
     assert found == ([3, 3, 3] if protected else [3, 0, 0])
 
 
-@pytest.mark.parametrize(("files", "users"), [(20_000, 393), (1_024, 13), (256, 8), (1_048_576, 20_964)])
+@pytest.mark.parametrize(("files", "users"), [(20_000, 326), (1_024, 10), (256, 8), (1_048_576, 17_469)])
 def test_the_bound_follows_the_file_limit(files: int, users: int) -> None:
     assert most_active(files) == users
+
+
+async def test_a_store_that_has_no_files_left_is_named_so(fleet: Fleet, redis: Any) -> None:
+    longterm = opened(fleet, redis, 1_000)
+    await longterm.prepare()
+    await put(longterm, "t_first", memory("t_first", "x"))
+    limit = open_files(fleet) + 20
+    resource.prlimit(fleet.child(Server.WEAVIATE).pid, resource.RLIMIT_NOFILE, (limit, limit))
+
+    async def fill() -> None:
+        for number in range(10):
+            await put(longterm, f"t_{number}", memory(f"t_{number}", "x"))
+
+    with pytest.raises(StoreUnavailable, match="too many open files: raise its limit"):
+        await fill()
+    await longterm.close()
