@@ -10,7 +10,7 @@ from perdure.stores.redis.connection import Script, ask
 
 IN_USE = timedelta(seconds=1)
 """For how long after its last note a tenant is taken to be at work. Those that come in this time are beyond the bound:
-some 150 on 2 cores (with 5 s, 5,000 users in a row had 850 of them open at once, where 393 were meant)."""
+some 150 on 2 cores. With 5 s, 5,000 users in a row took 13,113 files, some 860 users, where 393 were meant."""
 
 _USED = """
 redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])

@@ -32,6 +32,9 @@ _NOTED = 0.5
 _AT_ONCE = 100
 """Tenants of one update; Weaviate takes no more."""
 _SECONDS = 30.0
+"""Seconds that one update or list may take: 300 were made inactive in 0.4 s."""
+_ENDS_WITHIN = 2.0
+"""Seconds that a process which ends waits for it, also where a store hangs."""
 
 
 class Active(Protocol):
@@ -80,9 +83,12 @@ class Resting:
         task.add_done_callback(self._running.discard)
 
     async def ended(self) -> None:
-        """Wait until nothing goes on in the background."""
+        """Let what goes on in the background end soon; what does not is found by ``look``."""
         if self._running:
-            await asyncio.wait(self._running)
+            _, late = await asyncio.wait(self._running, timeout=_ENDS_WITHIN)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def look(self) -> None:
         """Find the tenants that are active without being known to be, after a loss or an error.
