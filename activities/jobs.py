@@ -14,7 +14,15 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Fa
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import EmbeddingMismatch, InvalidInput, JobFailed, StillRunning, StoreUnavailable, TenantErased
+from perdure.errors import (
+    EmbeddingMismatch,
+    InvalidInput,
+    JobFailed,
+    StillRunning,
+    StoreUnavailable,
+    TenantErased,
+    VersionConflict,
+)
 from perdure.identity import digest
 from perdure.jobs import Batch, ItemReceipt, Receipt, WritePlan
 from perdure.memory.writing.checking import read_batch
@@ -155,7 +163,12 @@ class IngestActivities:
 
     @activity.defn(name=Activity.CONFIRM_INGEST)
     async def confirm(self, request: ConfirmCall) -> tuple[ItemReceipt, ...]:
-        """Read back what was written; only then is it searchable."""
+        """Read back what was written, as recall would find it; only then is it searchable.
+
+        Raises:
+            VersionConflict: It is no longer stored as it was written, since it was purged or the store went back to an
+                older state. To plan the job again is harmless: what is there already carries its operation's id.
+        """
         for poll in range(POLLS):
             if poll:
                 await asyncio.sleep(POLL_SECONDS)
@@ -163,7 +176,7 @@ class IngestActivities:
                 receipts = await self.writer.confirm(request.batch, request.plan, request.versions)
             if receipts is not None:
                 return receipts
-        raise still_running("confirm")
+        raise VersionConflict("entries are no longer stored as they were written")
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from perdure.memory.recall.service import Recall
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.settings import Addresses
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
@@ -99,6 +100,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
             episodes=Episodes(redis),
             journal=Journal(folder / "journal"),
             spool=Spool(folder / "spool"),
+            checks=Checks(redis),
             embedder=embedder,
             limit_seconds=60,
         )

@@ -18,7 +18,7 @@ from localservers.commands import LOOPBACK, PORTS, choose, command
 from localservers.files import replace, writable
 from localservers.find import Found
 from localservers.problems import ServerNotStarted
-from localservers.processes import Child
+from localservers.processes import Child, raised_file_limit
 from localservers.readiness import NotReady, wait_ready
 from localservers.recipes import Server
 from perdure.settings import Addresses, Settings
@@ -81,6 +81,7 @@ class Fleet:
             addresses["weaviate_url"] = f"http://{LOOPBACK}:{ports['weaviate']}"
             addresses["weaviate_grpc_port"] = ports["weaviate-grpc"]
             addresses["weaviate_api_key"] = SecretStr(weaviate_key(self._home))
+            addresses["weaviate_open_files"] = raised_file_limit()
         if Server.REDIS in self._found:
             addresses["redis_url"] = f"redis://{LOOPBACK}:{ports['redis']}"
         return Addresses.model_validate(addresses)
@@ -151,6 +152,7 @@ class Fleet:
         found = self._found[server]
         start = command(server, found.path, self._ports, data, weaviate_key(self._home))
         log = self._home / "logs" / f"{server}.log"
+        raised_file_limit()  # The server inherits it.
         child = await Child.start(start.arguments, _plain_environment() | start.environment, log)
         self._children[server] = child
         return child
@@ -199,6 +201,7 @@ def _address_variables(addresses: Addresses) -> dict[str, str]:
     return {
         "PERDURE_WEAVIATE_URL": addresses.weaviate_url,
         "PERDURE_WEAVIATE_GRPC_PORT": str(addresses.weaviate_grpc_port),
+        "PERDURE_WEAVIATE_OPEN_FILES": str(addresses.weaviate_open_files),
         "PERDURE_REDIS_URL": addresses.redis_url,
         "TEMPORAL_ADDRESS": addresses.temporal,
     } | ({"PERDURE_WEAVIATE_API_KEY": key.get_secret_value()} if key else {})

@@ -1,8 +1,10 @@
 """A child process: it dies with its parent, writes to a bounded log, and is stopped gracefully if possible."""
 
 import asyncio
+import contextlib
 import ctypes
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -11,6 +13,9 @@ from pathlib import Path
 
 LOG_LIMIT = 10_000_000
 """Bytes after which a log starts again; one older part is kept."""
+
+_MANY_FILES = 1_048_576
+"""What stands for "unlimited"."""
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
@@ -96,6 +101,18 @@ class Child:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 4_000))
             lines = file.read().decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-count:])
+
+
+def raised_file_limit() -> int:
+    """Raise the number of files that this process and its children may open as far as it may, and return it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Some systems say "unlimited" and refuse it.
+    wanted = _MANY_FILES if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return wanted if soft == resource.RLIM_INFINITY else soft
 
 
 def trim(log: Path, limit: int = LOG_LIMIT) -> None:

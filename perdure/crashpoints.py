@@ -30,6 +30,8 @@ class CrashPoint(StrEnum):
     APPLY_WRITTEN = "apply.written"
     """All are written; Temporal does not know yet."""
     CONFIRM_READ = "confirm.read"
+    REPAIR_DELETED = "repair.deleted"
+    """Entries that no search finds are deleted, and not yet written anew."""
     TOOL_CLAIMED = "tool.claimed"
     """A once effect is claimed; nothing has happened yet."""
     TOOL_ACTED = "tool.acted"

@@ -52,6 +52,8 @@ class Addresses(Model):
     weaviate_url: str
     weaviate_grpc_port: int
     weaviate_api_key: SecretStr | None = None
+    weaviate_open_files: int = 20_000
+    """How many files Weaviate's process may open; it bounds how many users it keeps open."""
     redis_url: str
 
 
@@ -74,6 +76,9 @@ class Settings(BaseSettings):
     weaviate_grpc_port: Annotated[int, Field(ge=1, le=65535)] = 50051
     """Weaviate's gRPC port, on the same host."""
     weaviate_api_key: SecretStr | None = None
+    weaviate_open_files: Annotated[int, Field(ge=256)] = 20_000
+    """How many files a Weaviate that you run may open (``ulimit -n``). An open user takes 30: as many as fit into half
+    of the limit are kept open, 326 by default, and using another one opens it."""
     redis_url: str | None = None
     """Redis' address, with its password if it has one. Without one, a local server is started."""
     task_queue: Name = "perdure"
@@ -166,7 +171,8 @@ class Settings(BaseSettings):
 
     def named_addresses(self) -> dict[str, Any]:
         """Return the fields of ``Addresses`` that the settings name."""
-        weaviate = ("weaviate_url", "weaviate_grpc_port", "weaviate_api_key") if self.weaviate_url else ()
+        names = ("weaviate_url", "weaviate_grpc_port", "weaviate_api_key", "weaviate_open_files")
+        weaviate = names if self.weaviate_url else ()
         others = {"temporal": temporal_address(), "redis_url": self.redis_url}
         return {name: getattr(self, name) for name in weaviate} | {name: at for name, at in others.items() if at}
 

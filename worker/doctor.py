@@ -1,13 +1,13 @@
 """Checks whether an installation keeps its promises. Each check asks a real server or file, and says what to do.
 
-Covers servers, durability settings, keys, models and skills, and changes none of them.
+Covers servers, durability settings, keys, models and skills, and changes none of them; what is stored is only read.
 """
 
 import os
 import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
@@ -26,12 +26,17 @@ from perdure.model import Model
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.redis.connection import ask
+from perdure.stores.weaviate.resting import most_active
 from perdure.temporal import namespace
 from perdure.temporal.connection import pollers
 from worker.wiring import Services
 
 ENOUGH_DISK = 1_000_000_000
 """Free bytes below which the journal and the local servers may soon be unable to write."""
+
+
+ENOUGH_USERS = 30
+"""Users at once below which many a recall has to open its user first; a choice."""
 
 
 class Finding(Model):
@@ -53,9 +58,16 @@ class Patient:
     services: Services
 
 
-async def examine(patient: Patient, *, quick: bool = False) -> list[Finding]:
-    """Run every check, or only those that a container's health depends on. An error is a finding like any other."""
-    return [await _asked(name, check, patient) for name, check in _CHECKS.items() if not quick or name in _QUICK]
+async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) -> list[Finding]:
+    """Run every check; an error is a finding like any other.
+
+    Args:
+        patient: The installation.
+        quick: Run only the checks that a container's health depends on.
+        deep: Read everything that is stored as well.
+    """
+    checks = {name: check for name, check in _CHECKS.items() if not quick or name in _QUICK} | (_DEEP if deep else {})
+    return [await _asked(name, check, patient) for name, check in checks.items()]
 
 
 async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str, str]]], patient: Patient) -> Finding:
@@ -130,6 +142,28 @@ async def _weaviate(patient: Patient) -> tuple[bool, str, str]:
     return True, f"{patient.addresses.weaviate_url}, {embedder.name} ({embedder.dimension} numbers)", ""
 
 
+async def _users(patient: Patient) -> tuple[bool, str, str]:
+    files = patient.addresses.weaviate_open_files
+    open_at_once = most_active(files)
+    detail = f"Weaviate may open {files:,} files: {open_at_once} users at once, any number in turn"
+    fix = "raise its limit (ulimit -Hn) to 20000 or more, and set PERDURE_WEAVIATE_OPEN_FILES to it where you run it"
+    return open_at_once >= ENOUGH_USERS, detail, fix
+
+
+async def _vectors(patient: Patient) -> tuple[bool, str, str]:
+    longterm, checks = patient.services.longterm, patient.services.checks
+    tenants = await longterm.tenants()
+    missing: dict[str, int] = {}
+    for tenant in tenants:
+        if ids := await longterm.unsearchable(tenant):
+            missing[tenant] = len(ids)
+            await checks.note(tenant, datetime.now(UTC))
+    if not missing:
+        return True, f"everything that is stored of {len(tenants)} users is found by meaning", ""
+    detail = f"{sum(missing.values())} entries of {len(missing)} of {len(tenants)} users are not found by meaning"
+    return False, detail, "keep a worker running: it repairs them within a minute"
+
+
 async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
     key = patient.services.tenant_key
     await patient.services.installation.check(key)
@@ -168,10 +202,13 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "search attributes": _search_attributes,
     "redis": _redis,
     "weaviate": _weaviate,
+    "users": _users,
     "tenant key": _tenant_key,
     "disk": _disk,
     "skills": _skills,
 }
+
+_DEEP = {"vectors": _vectors}
 
 _QUICK = ("temporal", "worker")
 """The checks that a container's health depends on."""

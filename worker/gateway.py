@@ -230,11 +230,12 @@ class Gateway:
 
     # Status
 
-    async def status(self, *, quick: bool = False) -> "list[Finding]":
+    async def status(self, *, quick: bool = False, deep: bool = False) -> "list[Finding]":
         """Return what every check of servers, durability, keys, models and skills finds.
 
         Args:
             quick: Only what a container's health depends on: Temporal and a worker.
+            deep: Also compare what is stored of every user with what is found by meaning.
         """
         from worker import doctor  # noqa: PLC0415
         from worker.wiring import open_services  # noqa: PLC0415
@@ -244,7 +245,7 @@ class Gateway:
             patient = doctor.Patient(
                 settings=self._settings, addresses=self._addresses, client=client, services=services
             )
-            return await doctor.examine(patient, quick=quick)
+            return await doctor.examine(patient, quick=quick, deep=deep)
 
     async def workers(self) -> int:
         """Return how many workers serve the task queue; one that was killed still counts for up to five minutes."""

@@ -17,12 +17,13 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected
+from perdure.together import together
 from worker.exit import leave_after
 from worker.gateway import reachable
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedule
 from worker.telemetry import Telemetry, configure_logging
-from worker.upkeep import keep_up
+from worker.upkeep import keep_checked, keep_looking, keep_up
 from worker.wiring import Services, activities, open_services
 
 GRACE = timedelta(seconds=10)
@@ -55,7 +56,11 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
             await ensure_schedule(client, settings)
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(
-                    keep_up(unanswered, services.spool, services.episodes, services.notes.waiting)
+                    together(
+                        keep_up(unanswered, services.spool, services.episodes, services.notes.waiting),
+                        keep_checked(services.repair),
+                        keep_looking(services.longterm),
+                    )
                 )
                 stopped = asyncio.create_task(stop.wait())
                 _log.info("worker ready", task_queue=settings.task_queue, tools=len(services.toolbox))

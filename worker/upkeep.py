@@ -1,4 +1,4 @@
-"""What a worker does besides its tasks: check the installation, and bring waiting episodes to Redis once it is back."""
+"""What a worker does besides its tasks: check the installation, bring waiting episodes to Redis, repair memory."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -6,13 +6,21 @@ from datetime import UTC, datetime
 
 import structlog
 
-from perdure.errors import StoreUnavailable
+from perdure.errors import PerdureError, StoreUnavailable
+from perdure.memory.repair import Repair
 from perdure.stores.redis.episodes import LIFETIME, Episodes
 from perdure.stores.spool import Spool
+from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 
 AGAIN_AFTER = 5.0
 """Seconds between two tries while Redis is away."""
+
+CHECK_EVERY = 5.0
+"""Seconds between two looks for tenants to be checked; one look is one command to Redis."""
+
+LOOK_EVERY = 600.0
+"""Seconds between two looks for tenants that are open unnoticed; only errors and the loss of Redis leave any."""
 
 _log = structlog.get_logger(__name__)
 
@@ -50,6 +58,31 @@ async def keep_up(
         PerdureError: A check found that this worker must not write.
     """
     await together(*(_until_answered(check) for check in checks), _keep_bringing(spool, episodes, waiting))
+
+
+async def keep_checked(repair: Repair) -> None:
+    """Check the tenants that were written, one after the other, and repair what no search finds; until cancelled."""
+    while True:
+        try:
+            checked = await repair.check_next(datetime.now(UTC))
+        except PerdureError as error:
+            # Another check follows, of this tenant too: no error here is a reason for the worker to stop.
+            _log.warning("not checked yet", problem=str(error))
+            checked = None
+        if checked is None:
+            await asyncio.sleep(CHECK_EVERY)
+
+
+async def keep_looking(longterm: LongTerm) -> None:
+    """Look for tenants that Weaviate has open unnoticed, now and from time to time; until cancelled."""
+    while True:
+        try:
+            await longterm.look_for_active()
+        except PerdureError as error:
+            _log.warning("open tenants are not known", problem=str(error))
+            await asyncio.sleep(AGAIN_AFTER)
+        else:
+            await asyncio.sleep(LOOK_EVERY)
 
 
 async def _until_answered(check: Callable[[], Awaitable[None]]) -> None:

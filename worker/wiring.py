@@ -25,6 +25,7 @@ from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
@@ -33,6 +34,8 @@ from perdure.names import RESERVED
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.active import ActiveTenants
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
@@ -43,6 +46,7 @@ from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
+from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.tools import Toolbox
@@ -73,6 +77,7 @@ class Reading:
     journal: Journal
     spool: Spool
     episodes: Episodes
+    checks: Checks
     recall: Recall
 
 
@@ -83,6 +88,7 @@ class Services(Reading):
     leases: Leases
     notes: StepNotes
     writer: Writer
+    repair: Repair
     forgetter: Forgetter
     deletions: Deletions
     due: DueIndex
@@ -122,13 +128,17 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
         api_key=addresses.weaviate_api_key,
         write_timeout=WRITE_SECONDS,
+        active=ActiveTenants(redis),
+        most_active=most_active(addresses.weaviate_open_files),
     )
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
+    checks = Checks(redis)
     recall = Recall(
         longterm=longterm,
         episodes=episodes,
         journal=journal,
         spool=spool,
+        checks=checks,
         embedder=embedder,
         policy=_POLICY,
         limit_seconds=settings.recall_seconds,
@@ -144,6 +154,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             journal=journal,
             spool=spool,
             episodes=episodes,
+            checks=checks,
             recall=recall,
         )
     finally:
@@ -163,12 +174,21 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), RetentionRules()
         ttl = timedelta(days=settings.claim_ttl_days)
+        repair = Repair(
+            longterm=longterm,
+            embedder=reading.embedder,
+            journal=reading.journal,
+            leases=leases,
+            checks=reading.checks,
+            client_timeout=WRITE_SECONDS,
+        )
         door = Door(
             longterm=longterm,
             journal=reading.journal,
             deletions=deletions,
             leases=leases,
             due=due,
+            repair=repair,
             rules=rules,
             client_timeout=WRITE_SECONDS,
         )
@@ -176,7 +196,15 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             **vars(reading),
             leases=leases,
             notes=StepNotes(reading.episodes, reading.spool),
-            writer=Writer(longterm=longterm, embedder=reading.embedder, door=door, deletions=deletions, policy=_POLICY),
+            writer=Writer(
+                longterm=longterm,
+                embedder=reading.embedder,
+                door=door,
+                repair=repair,
+                deletions=deletions,
+                policy=_POLICY,
+            ),
+            repair=repair,
             forgetter=Forgetter(
                 longterm=longterm,
                 door=door,

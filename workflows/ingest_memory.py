@@ -31,6 +31,7 @@ class IngestMemory:
             plan = await self._plan(batch)
             try:
                 versions = await self._apply(batch, plan, operation)
+                items = await self._confirm(batch, plan, versions)
                 break
             except ActivityError as error:
                 if is_erased(error):
@@ -40,7 +41,6 @@ class IngestMemory:
                     raise
                 if self._history.is_due:
                     workflow.continue_as_new(batch)
-        items = await self._confirm(batch, plan, versions)
         self._show(batch, "done")
         return Receipt(job_id=operation, items=items)
 
@@ -51,8 +51,8 @@ class IngestMemory:
 
     async def _plan(self, batch: Batch) -> WritePlan:
         self._plans += 1
-        # A batch stands in the calls of both its plan and its writing.
-        self._history.grow(2, 2 * len(batch.model_dump_json()))
+        # A batch stands in the calls of its plan, its writing and its confirmation.
+        self._history.grow(3, 3 * len(batch.model_dump_json()))
         self._show(batch, "planning")
         call = PlanCall(batch=batch, at=workflow.now())
         return await options.change(IngestActivities.plan, call, f"Decide on {len(batch.items)} items")

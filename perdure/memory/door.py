@@ -12,6 +12,7 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, Record, State
 from perdure.errors import TenantErased, VersionConflict
 from perdure.memory.audit import Audit, AuditLog
+from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.planning import occurrence_of
 from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled
@@ -36,6 +37,7 @@ class Door:
         deletions: Deletions,
         leases: Leases,
         due: DueIndex,
+        repair: Repair,
         rules: RetentionRules,
         client_timeout: float,
         audit: Audit | None = None,
@@ -48,6 +50,7 @@ class Door:
             deletions: The log that keeps forgotten things forgotten.
             leases: One writer a tenant.
             due: Where the next due date of a tenant is kept.
+            repair: Restores what a repair that died has deleted, before anything is read.
             rules: What dates the entries.
             client_timeout: The longest that one call to the store may take, in seconds. A write starts
                 only while the lease has twice that to live.
@@ -58,6 +61,7 @@ class Door:
         self._deletions = deletions
         self._leases = leases
         self._due = due
+        self._repair = repair
         self._rules = rules
         self._margin = 2 * client_timeout
         self._audit = audit or AuditLog()
@@ -103,6 +107,7 @@ class Door:
             if epoch is not None and epoch < lease.epoch:
                 raise TenantErased("the user's memory was erased after this was accepted")
             reached(CrashPoint.APPLY_LEASED)
+            await self._repair.resume(tenant, lease)
             stored = await self._longterm.get(tenant, [change.id for change in changes])
             try:
                 pending = _pending(changes, stored)
@@ -157,6 +162,7 @@ class Door:
             StoreUnavailable: Weaviate, Redis or the journal does not answer; call it again.
         """
         async with self._leases.hold(tenant) as lease:
+            await self._repair.resume(tenant, lease)
             stored = await self._longterm.get(tenant, list(expected))
 
             def is_over(identifier: str, version: int) -> bool:
@@ -244,6 +250,8 @@ class Door:
         self, tenant: str, lease: Lease, changes: Sequence[Change], written: Sequence[Record | Memory]
     ) -> None:
         vectors = {change.id: change.vector for change in changes if change.vector is not None}
+        if written:
+            await self._repair.note(tenant)
         for chunk in (written[start : start + _CHUNK] for start in range(0, len(written), _CHUNK)):
             await lease.require(self._margin)
             await self._longterm.put(tenant, chunk, vectors)

@@ -12,12 +12,14 @@ from perdure.changes import Actor
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
+from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
@@ -49,6 +51,8 @@ class Stores:
     leases: Leases
     due: DueIndex
     deletions: Deletions
+    checks: Checks
+    repair: Repair
     door: Door
     writer: Writer
     forgetter: Forgetter
@@ -67,13 +71,17 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
     await longterm.prepare()
     journal, due, deletions = Journal(tmp_path / "journal"), DueIndex(redis), Deletions(redis)
     leases, rules = Leases(redis), RetentionRules()
-    audit = Audited()
+    audit, checks = Audited(), Checks(redis)
+    repair = Repair(
+        longterm=longterm, embedder=embedder, journal=journal, leases=leases, checks=checks, client_timeout=3
+    )
     door = Door(
         longterm=longterm,
         journal=journal,
         deletions=deletions,
         leases=leases,
         due=due,
+        repair=repair,
         rules=rules,
         client_timeout=3,
         audit=audit,
@@ -87,8 +95,12 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         leases=leases,
         due=due,
         deletions=deletions,
+        checks=checks,
+        repair=repair,
         door=door,
-        writer=Writer(longterm=longterm, embedder=embedder, door=door, deletions=deletions, policy=WritePolicy()),
+        writer=Writer(
+            longterm=longterm, embedder=embedder, door=door, repair=repair, deletions=deletions, policy=WritePolicy()
+        ),
         forgetter=Forgetter(
             longterm=longterm,
             door=door,

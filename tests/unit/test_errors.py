@@ -28,6 +28,7 @@ PINNED = {
     "JournalMismatch": ("PRD203", False),
     "SchemaMismatch": ("PRD207", False),
     "NamespaceUnusable": ("PRD208", False),
+    "VectorIndexDamaged": ("PRD230", True),
     "LocalServersError": ("PRD210", False),
     "ServerNotFound": ("PRD211", False),
     "ServerNotStarted": ("PRD212", False),

@@ -13,10 +13,13 @@ from worker.cli.tasks import AsJson
 async def doctor(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Only what a health check needs.")] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also compare what is stored of every user with what is found by meaning.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check servers, durability settings, keys, models and skills; exits with 1 if something is wrong."""
-    findings = await gateway(Settings()).status(quick=quick)
+    findings = await gateway(Settings()).status(quick=quick, deep=deep)
     if as_json:
         show_json([finding.model_dump(mode="json") for finding in findings])
     else:

@@ -1,14 +1,18 @@
-"""Asks every tier, within one time limit, and puts the answers together. Never writes, and never fails for a store."""
+"""Asks every tier, within one time limit, and puts the answers together.
+
+Never changes what is remembered, and never fails for a store.
+"""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from perdure.entries import Hit, Memory, Record, headline_of
 from perdure.episodes import Episode
-from perdure.errors import ModelRefused, StoreUnavailable
+from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.memory.recall import local
 from perdure.memory.recall.context import render
 from perdure.memory.recall.query import Phase, Query, RecalledItem, RecallResult, Trigger
@@ -17,6 +21,7 @@ from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.writing.planning import WritePolicy
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
@@ -59,6 +64,7 @@ class Recall:
         episodes: What happened in a session.
         journal: Answers for long-term memory when it does not.
         spool: Has the episodes that wait for Redis.
+        checks: Has a tenant repaired whose vectors cannot be searched.
         embedder: The model whose vectors ``longterm`` holds.
         limit_seconds: How long a recall may take, whatever is down.
         profile: The weights of the ranking.
@@ -73,6 +79,7 @@ class Recall:
         episodes: Episodes,
         journal: Journal,
         spool: Spool,
+        checks: Checks,
         embedder: Embedder,
         limit_seconds: float = 3.0,
         profile: Profile = RELEVANCE_FIRST,
@@ -83,6 +90,7 @@ class Recall:
         self._episodes = episodes
         self._journal = journal
         self._spool = spool
+        self._checks = checks
         self._policy = policy or WritePolicy()
         self._embedder = embedder
         self._limit = limit_seconds
@@ -171,17 +179,25 @@ class Recall:
         end = answers.started + self._limit * _EMBEDDING_SHARE
         vectors = await self._ask(answers, "embedding", "embed", self._embedder.embed([query.text]), end)
         vector: Vector | None = vectors[0] if vectors else None
-        call = self._longterm.search(
-            query.tenant,
-            text=query.text,
-            vector=vector,
-            limit=max(_CANDIDATES, limit),
-            now=query.now,
-            lane=query.lane,
-            memory_types=query.memory_types,
-            min_confidence=query.min_confidence,
-        )
-        return await self._ask(answers, "weaviate", "search", call)
+
+        async def search(vector: Vector | None) -> list[Hit]:
+            return await self._longterm.search(
+                query.tenant,
+                text=query.text,
+                vector=vector,
+                limit=max(_CANDIDATES, limit),
+                now=query.now,
+                lane=query.lane,
+                memory_types=query.memory_types,
+                min_confidence=query.min_confidence,
+            )
+
+        try:
+            return await self._ask(answers, "weaviate", "search", search(vector))
+        except VectorIndexDamaged:
+            answers.degraded.add("vectors")
+            await self._ask(answers, "redis", "note", self._checks.note(query.tenant, datetime.now(UTC)))
+            return await self._ask(answers, "weaviate", "search", search(None))
 
     async def _session(self, query: Query, answers: _Answers) -> list[Episode]:
         recent, important = await together(

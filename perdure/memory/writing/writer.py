@@ -7,9 +7,10 @@ from datetime import datetime
 from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, MemoryItem, RecordItem, headline_of, item_id, record_text
-from perdure.errors import VersionConflict, WorkerUnavailable
+from perdure.errors import VectorIndexDamaged, VersionConflict, WorkerUnavailable
 from perdure.jobs import Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
+from perdure.memory.repair import Repair
 from perdure.memory.writing.observation import WRITING, applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
 from perdure.model import OpenEnum
@@ -27,11 +28,19 @@ class Writer:
     """The write path of long-term memory."""
 
     def __init__(
-        self, *, longterm: LongTerm, embedder: Embedder, door: Door, deletions: Deletions, policy: WritePolicy
+        self,
+        *,
+        longterm: LongTerm,
+        embedder: Embedder,
+        door: Door,
+        repair: Repair,
+        deletions: Deletions,
+        policy: WritePolicy,
     ) -> None:
         self._longterm = longterm
         self._embedder = embedder
         self._door = door
+        self._repair = repair
         self._deletions = deletions
         self._policy = policy
 
@@ -109,15 +118,20 @@ class Writer:
     async def confirm(
         self, batch: Batch, decided: WritePlan, versions: dict[str, int]
     ) -> tuple[ItemReceipt, ...] | None:
-        """Read back what was written, through a query as recall makes it.
+        """Read back what was written, by meaning as recall does, and repair what is stored but not found.
 
         Returns:
-            What became of each item, or None while not all of it can be found yet.
+            What became of each item, or None if not all of it is stored as it was written: it may have been purged.
+
+        Raises:
+            LeaseLost: Another writer holds the tenant, so nothing could be repaired yet.
+            StoreUnavailable: A store does not answer, or its search finds not even what was repaired.
         """
         _require_known(item.decision for item in decided.items)
-        visible = await self._longterm.visible(batch.tenant, sorted(versions))
-        if any(visible.get(identifier, 0) < version for identifier, version in versions.items()):
-            return None
+        if not await self._found(batch.tenant, versions):
+            await self._repair.repair(batch.tenant, sorted(versions))
+            if not await self._found(batch.tenant, versions):
+                return None
         reached(CrashPoint.CONFIRM_READ)
         return tuple(
             ItemReceipt(
@@ -130,6 +144,10 @@ class Writer:
             for item in decided.items
         )
 
+    async def _found(self, tenant: str, versions: dict[str, int]) -> bool:
+        found = await self._longterm.searchable(tenant, sorted(versions))
+        return all(found.get(identifier, 0) >= version for identifier, version in versions.items())
+
     async def _neighbours(
         self, tenant: str, usable: dict[int, RecordItem | MemoryItem]
     ) -> dict[int, tuple[Memory, ...]]:
@@ -139,7 +157,11 @@ class Writer:
 
         async def nominated(vector: Vector) -> tuple[Memory, ...]:
             async with gate:
-                hits = await self._longterm.neighbours(tenant, vector, _NEIGHBOURS)
+                try:
+                    hits = await self._longterm.neighbours(tenant, vector, _NEIGHBOURS)
+                except VectorIndexDamaged:
+                    # Ids find what states the same; this job's confirmation repairs the index.
+                    return ()
             return tuple(
                 hit.entry
                 for hit in hits

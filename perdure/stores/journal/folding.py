@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from perdure.changes import Deletion
 from perdure.entries import Entry
-from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled
+from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Rewriting, Settled
 
 HISTORY = timedelta(days=90)
 """For how long compaction keeps the lines that only tell history."""
@@ -90,6 +90,8 @@ def needed(lines: Sequence[Line | None], now: datetime) -> list[bool]:
         match line:
             case None:
                 kept.append(True)
+            case Rewriting():
+                kept.append(line.at > recent)
             case Accepted():
                 kept.append(line.job not in settled)
             case Changed():

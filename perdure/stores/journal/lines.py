@@ -57,7 +57,15 @@ class Forgotten(Stored):
     deletion: Deletion
 
 
-Line = Annotated[Accepted | Changed | Settled | Forgotten, Field(discriminator="kind")]
+class Rewriting(Stored):
+    """An entry is about to be deleted from the store and written anew as it is, since no search finds it."""
+
+    kind: Literal["rewriting"] = "rewriting"
+    entry: Entry
+    at: Instant
+
+
+Line = Annotated[Accepted | Changed | Settled | Forgotten | Rewriting, Field(discriminator="kind")]
 """Anything that the journal says."""
 
 _line: TypeAdapter[Line] = TypeAdapter(Line)
@@ -97,7 +105,7 @@ def ids_of(line: Line) -> Sequence[str]:
     match line:
         case Accepted():
             return (line.id,)
-        case Changed():
+        case Changed() | Rewriting():
             return (line.entry.id,)
         case Settled() | Forgotten():
             return ()

@@ -27,7 +27,7 @@ class Holdings(NamedTuple):
     keys: tuple[str, ...]
     """The keys that are the tenant's alone."""
     shared: tuple[str, ...]
-    """The installation's keys in which the tenant is a member: the due index, and forgetting runs."""
+    """The installation's keys in which the tenant is a member: due dates, checks, active tenants, forgetting runs."""
 
 
 async def holdings(redis: Redis, tenant: str) -> Holdings:
@@ -37,7 +37,8 @@ async def holdings(redis: Redis, tenant: str) -> Holdings:
         StoreUnavailable: Redis does not answer.
     """
     own: list[str] = await Script(redis, _KEYS)(keys.fixed(tenant))
-    shared = [keys.DUE] if await ask(redis, "ZSCORE", keys.DUE, tenant) is not None else []
+    indexes = (keys.DUE, keys.CHECKS, keys.ACTIVE)
+    shared = [key for key in indexes if await ask(redis, "ZSCORE", key, tenant) is not None]
     for run in sorted(await ask(redis, "SMEMBERS", keys.runs(tenant))):
         if await ask(redis, "SISMEMBER", keys.forgetting(run), tenant):
             shared.append(keys.forgetting(run))

@@ -9,6 +9,12 @@ from perdure.identity import digest
 DUE = "perdure:due"
 """A sorted set: each tenant that has something to forget, by its next due date."""
 
+CHECKS = "perdure:checks"
+"""A sorted set: each tenant that was written since its indexes were compared, by when that is to happen."""
+
+ACTIVE = "perdure:active"
+"""A sorted set: each tenant that Weaviate has open, by when it was last used."""
+
 TENANT_KEY = "perdure:tenant-key"
 """The fingerprint of the tenant key that the data was written under."""
 
@@ -34,6 +40,11 @@ def epoch(tenant: str) -> str:
 def lease(tenant: str) -> str:
     """Return the key of the lease on a tenant."""
     return _of(tenant, "lease")
+
+
+def rewrites(tenant: str) -> str:
+    """Return the key of the entries that are being deleted and written anew: a set."""
+    return _of(tenant, "rewrites")
 
 
 def deletions(tenant: str) -> str:
@@ -64,7 +75,7 @@ def episodes(tenant: str, session: str) -> tuple[str, str, str]:
 
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
-    return index(tenant), epoch(tenant), lease(tenant), deletions(tenant), runs(tenant)
+    return index(tenant), epoch(tenant), lease(tenant), rewrites(tenant), deletions(tenant), runs(tenant)
 
 
 def _of(tenant: str, rest: str) -> str:

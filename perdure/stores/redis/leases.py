@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from redis.asyncio import Redis
 
-from perdure.errors import LeaseLost, StoreUnavailable
+from perdure.errors import LeaseLost, StoreUnavailable, TenantErased, VersionConflict
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
 
@@ -25,7 +25,7 @@ _TAKE = """
 local taken
 if redis.call('get', KEYS[1]) == ARGV[1] then taken = redis.call('pexpire', KEYS[1], ARGV[2])
 else taken = redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) end
-return {taken and 1 or 0, redis.call('get', KEYS[2]) or '0'}
+return {taken and 1 or 0, redis.call('get', KEYS[2]) or '0', redis.call('exists', KEYS[3])}
 """
 _LEFT = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pttl', KEYS[1]) end return -1"
 _DROP = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
@@ -34,12 +34,14 @@ _DROP = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', 
 class Lease:
     """A lease that is held; ask it before every write whether enough of it is left."""
 
-    def __init__(self, left: Script, key: str, token: str, epoch: int) -> None:
+    def __init__(self, left: Script, key: str, token: str, epoch: int, rewriting: bool) -> None:
         self._left = left
         self._key = key
         self._token = token
         self.epoch = epoch
         """The tenant's epoch when the lease was taken."""
+        self.rewriting = rewriting
+        """Whether an earlier holder died while it wrote entries anew, which may be missing until they are restored."""
 
     async def require(self, seconds: float) -> None:
         """Make sure that the lease is ours for a while longer.
@@ -78,6 +80,9 @@ class Leases:
     async def hold(self, tenant: str) -> AsyncGenerator[Lease]:
         """Hold the lease on a tenant, waiting for another holder if there is one.
 
+        It is given back after a clean end only. After a timeout or a cancellation a write may still be on its way to
+        the store, so the lease runs out instead: nobody else writes before that write has landed.
+
         Raises:
             LeaseLost: Another holder kept it for longer than the patience.
             StoreUnavailable: Redis does not answer.
@@ -85,18 +90,25 @@ class Leases:
         key, token = keys.lease(tenant), secrets.token_hex(16)
         deadline = asyncio.get_running_loop().time() + self._patience
         while True:
-            taken, epoch = await self._take([key, keys.epoch(tenant)], token, int(self._seconds * 1000))
+            taken, epoch, rewriting = await self._take(
+                [key, keys.epoch(tenant), keys.rewrites(tenant)], token, int(self._seconds * 1000)
+            )
             if taken:
                 break
             if asyncio.get_running_loop().time() > deadline:
                 raise LeaseLost(f"another writer has held the tenant's lease for {self._patience:.0f} s")
             await asyncio.sleep(0.02)
         try:
-            yield Lease(self._left, key, token, int(epoch))
-        finally:
-            # When Redis is away by now, the lease expires by itself.
-            with contextlib.suppress(StoreUnavailable):
-                await self._drop([key], token)
+            yield Lease(self._left, key, token, int(epoch), bool(rewriting))
+        except (VersionConflict, TenantErased, LeaseLost):
+            await self._give_back(key, token)
+            raise
+        await self._give_back(key, token)
+
+    async def _give_back(self, key: str, token: str) -> None:
+        # When Redis is away by now, the lease expires by itself.
+        with contextlib.suppress(StoreUnavailable):
+            await self._drop([key], token)
 
     async def epoch(self, tenant: str) -> int:
         """Return a tenant's epoch, which a change carries from its acceptance on.

@@ -1,7 +1,7 @@
 """The connection to Weaviate: opened when first needed, checked, every call under a time limit. Knows no entry."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from perdure.stores.weaviate.schema import KINDS, Embedding, Kind, collection_na
 
 STORE = "weaviate"
 _MISSING_TENANT = "tenant not found"
+_NO_FILES = "too many open files"
 
 
 class MissingTenant(Exception):
@@ -69,6 +70,8 @@ class Connection:
         self._open_timeout = open_timeout
         self._opening = asyncio.Lock()
         self._opened = False
+        self.used: Callable[[str], None] = lambda _: None
+        """Called with each tenant that is asked about or written."""
 
     async def open(self, *, prepare: bool = False) -> None:
         """Connect, and check that the collections hold the right vectors.
@@ -106,6 +109,12 @@ class Connection:
             await self.open()
         return self._client.collections.use(collection_name(self._prefix, kind))
 
+    async def of(self, tenant: str, kind: Kind) -> CollectionAsync[Any, Any]:
+        """Return one tenant's share of the collection for a kind of entry."""
+        collection = await self.collection(kind)
+        self.used(tenant)
+        return collection.with_tenant(tenant)
+
     async def _check(self, name: str) -> None:
         if not await self._client.collections.exists(name):
             raise StoreUnavailable(STORE, f"has no collection {name} yet; a worker creates it when it starts")
@@ -129,6 +138,8 @@ async def asking(seconds: float) -> AsyncGenerator[None]:
     except WeaviateBaseError as error:
         if _MISSING_TENANT in str(error):
             raise MissingTenant from error
+        if _NO_FILES in str(error):
+            raise StoreUnavailable(STORE, "has too many open files: raise its limit, see docs/memory.md") from error
         # Its own words may quote what was stored; its status does not.
         status = f" {error.status_code}" if isinstance(error, UnexpectedStatusCodeError) else ""
         raise StoreUnavailable(STORE, f"{type(error).__name__}{status}") from error

@@ -1,15 +1,16 @@
 """The questions that a read asks of one collection."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 from uuid import UUID
 
 from weaviate.classes.aggregate import GroupByAggregate
 from weaviate.classes.query import MetadataQuery
-from weaviate.collections import CollectionAsync
+from weaviate.exceptions import WeaviateQueryError
 
 from perdure.entries import Entry, Hit
+from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, MissingTenant, asking
@@ -62,7 +63,7 @@ class Queries:
         self, tenant: str, kind: Kind, condition: Condition, *, limit: int, sort: Any = None
     ) -> list[Entry]:
         """Return the entries that meet a condition."""
-        collection = await self._of(tenant, kind)
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 found = await collection.query.fetch_objects(
@@ -72,41 +73,45 @@ class Queries:
             return []
         return [entry_from(item.properties["text"], item.properties["document"]) for item in found.objects]
 
-    async def versions(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
-        """Return the versions of these entries."""
-        collection = await self._of(tenant, kind)
-        try:
-            async with asking(self._timeout):
-                found = await collection.query.fetch_objects(
-                    filters=conditions.identified(ids),
-                    limit=len(ids),
-                    return_properties=["identifier", "version"],
-                )
-        except MissingTenant:
-            return {}
-        return {cast("str", item.properties["identifier"]): int(item.properties["version"]) for item in found.objects}
+    async def ids(self, tenant: str, kind: Kind, *, page: int) -> AsyncGenerator[list[str]]:
+        """Yield the ids of everything that is stored, a page at a time, whether or not any index has it."""
+        collection, after = await self._connection.of(tenant, kind), None
+        while True:
+            try:
+                async with asking(self._timeout):
+                    found = await collection.query.fetch_objects(
+                        limit=page, after=after, return_properties=["identifier"]
+                    )
+            except MissingTenant:
+                return
+            if not found.objects:
+                return
+            yield [cast("str", item.properties["identifier"]) for item in found.objects]
+            after = found.objects[-1].uuid
+
+    async def indexed(self, tenant: str, kind: Kind, ids: Sequence[str], vector: Sequence[float]) -> dict[str, int]:
+        """Return the versions of those of these entries that are in the vector index.
+
+        A search by any vector finds them all where its filter leaves no others.
+        """
+        condition = conditions.identified(ids)
+        found = await self._near(tenant, kind, vector, condition, limit=len(ids), properties=["identifier", "version"])
+        return {cast("str", item.properties["identifier"]): int(item.properties["version"]) for item in found}
 
     async def near(
         self, tenant: str, kind: Kind, vector: Sequence[float], condition: Condition, *, limit: int
     ) -> list[Row]:
-        """Return the entries nearest to a vector, nearest first."""
-        collection = await self._of(tenant, kind)
-        try:
-            async with asking(self._timeout):
-                found = await collection.query.near_vector(
-                    near_vector=vector,
-                    limit=limit,
-                    filters=condition,
-                    return_properties=RETURNED,
-                    return_metadata=_DISTANCE,
-                )
-        except MissingTenant:
-            return []
-        return [_row(item, 1.0 - (item.metadata.distance or 0.0)) for item in found.objects]
+        """Return the entries nearest to a vector, nearest first.
+
+        Raises:
+            VectorIndexDamaged: Weaviate cannot search the tenant's vectors, although something is stored.
+        """
+        found = await self._near(tenant, kind, vector, condition, limit=limit, properties=RETURNED)
+        return [_row(item, 1.0 - (item.metadata.distance or 0.0)) for item in found]
 
     async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Row]:
         """Return the entries that share the rarest words with a text, best first."""
-        collection = await self._of(tenant, kind)
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 found = await collection.query.bm25(
@@ -121,9 +126,9 @@ class Queries:
             return []
         return [_row(item, item.metadata.score or 0.0) for item in found.objects]
 
-    async def count(self, tenant: str, kind: Kind, condition: Condition) -> int:
-        """Return how many entries meet a condition."""
-        collection = await self._of(tenant, kind)
+    async def count(self, tenant: str, kind: Kind, condition: Condition | None = None) -> int:
+        """Return how many entries meet a condition; without one, how many are stored."""
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 answer = await collection.aggregate.over_all(filters=condition, total_count=True)
@@ -133,7 +138,7 @@ class Queries:
 
     async def counts(self, tenant: str, kind: Kind, condition: Condition, *, by: str) -> Counter[str]:
         """Return how many entries meet a condition, for each value of a property."""
-        collection = await self._of(tenant, kind)
+        collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 answer = await collection.aggregate.over_all(
@@ -143,8 +148,37 @@ class Queries:
             return Counter()
         return Counter({str(group.grouped_by.value): group.total_count or 0 for group in answer.groups})
 
-    async def _of(self, tenant: str, kind: Kind) -> CollectionAsync[Any, Any]:
-        return (await self._connection.collection(kind)).with_tenant(tenant)
+    async def _near(
+        self,
+        tenant: str,
+        kind: Kind,
+        vector: Sequence[float],
+        condition: Condition,
+        *,
+        limit: int,
+        properties: Sequence[str],
+    ) -> Sequence[Any]:
+        collection = await self._connection.of(tenant, kind)
+        try:
+            async with asking(self._timeout):
+                found = await collection.query.near_vector(
+                    near_vector=vector,
+                    limit=limit,
+                    filters=condition,
+                    return_properties=list(properties),
+                    return_metadata=_DISTANCE,
+                )
+        except MissingTenant:
+            return []
+        except StoreUnavailable as error:
+            # A tenant whose first write was cut off answers every search by vector with an error, whether or not
+            # anything of that write was stored (measured on 1.35.2: "quantizer not initialized").
+            if not isinstance(error.__cause__, WeaviateQueryError):
+                raise
+            if await self.count(tenant, kind) == 0:
+                return []
+            raise VectorIndexDamaged(f"Weaviate cannot search the vectors of a user's {kind} entries") from error
+        return found.objects
 
 
 def _row(item: Any, score: float) -> Row:

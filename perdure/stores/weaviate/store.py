@@ -9,16 +9,21 @@ from pydantic import SecretStr
 from weaviate.classes.query import Sort
 
 from perdure.entries import Entry, Hit, Lane, Memory, MemoryType, Record, State
+from perdure.errors import VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, asking
 from perdure.stores.weaviate.mapping import NEVER, micros
 from perdure.stores.weaviate.queries import Queries, merged
+from perdure.stores.weaviate.resting import Active, Resting
 from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
 from perdure.stores.weaviate.writes import Writes
 from perdure.together import together
 
 _END = datetime.max.replace(tzinfo=UTC)
+
+_COMPARED_AT_ONCE = 500
+"""Entries of one comparison of what is stored with what is found by meaning."""
 
 
 class LongTerm:
@@ -34,7 +39,10 @@ class LongTerm:
         api_key: A key, if Weaviate wants one.
         prefix: What the collections' names begin with.
         query_timeout: Seconds that one question may take.
-        write_timeout: Seconds that one ``put`` or ``delete`` may take, as a whole.
+        write_timeout: Seconds after which the caller of ``put`` or ``delete`` is told that Weaviate does not answer.
+            The write itself goes on for as long again.
+        active: Knows which tenants are active, for all processes; without it, none is ever made inactive.
+        most_active: How many may be, see ``resting.most_active``.
     """
 
     def __init__(
@@ -47,10 +55,16 @@ class LongTerm:
         prefix: str = "Perdure",
         query_timeout: float = 3.0,
         write_timeout: float = 10.0,
+        active: Active | None = None,
+        most_active: int = 0,
     ) -> None:
         self._connection = Connection(url, grpc_port, embedding=embedding, api_key=api_key, prefix=prefix)
         self._queries = Queries(self._connection, query_timeout)
         self._writes = Writes(self._connection, dimension=embedding.dimension, timeout=write_timeout)
+        self._any_vector = [1.0] * embedding.dimension
+        self._resting = Resting(self._connection, active, most_active) if active else None
+        if self._resting:
+            self._connection.used = self._resting.used
         self._timeout = query_timeout
         self.write_timeout = write_timeout
 
@@ -74,7 +88,10 @@ class LongTerm:
         await self._connection.open()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, once the writes that are under way have ended."""
+        await self._writes.ended()
+        if self._resting:
+            await self._resting.ended()
         await self._connection.close()
 
     async def put(
@@ -112,12 +129,22 @@ class LongTerm:
         )
         return {entry.id: entry for entries in found for entry in entries}
 
-    async def visible(self, tenant: str, ids: Sequence[str]) -> dict[str, int]:
-        """Return the versions that a query finds now, which is what recall would find."""
-        found = await together(
-            *(self._queries.versions(tenant, kind, of_kind) for kind, of_kind in _by_kind(ids).items())
-        )
+    async def searchable(self, tenant: str, ids: Sequence[str]) -> dict[str, int]:
+        """Return the versions of those of these entries that a search by meaning finds, which is what recall asks.
+
+        A filter alone would find more: the vector index lacks what a write that was cut off has stored.
+        """
+        found = await together(*(self._indexed(tenant, kind, of_kind) for kind, of_kind in _by_kind(ids).items()))
         return {identifier: version for versions in found for identifier, version in versions.items()}
+
+    async def unsearchable(self, tenant: str) -> list[str]:
+        """Return the ids of the stored entries that no search by meaning finds."""
+        missing: list[str] = []
+        for kind in KINDS:
+            async for ids in self._queries.ids(tenant, kind, page=_COMPARED_AT_ONCE):
+                found = await self._indexed(tenant, kind, ids)
+                missing += [identifier for identifier in ids if identifier not in found]
+        return missing
 
     async def lookup(
         self, tenant: str, *, lane: Lane, keys: Sequence[str] = (), limit: int, now: datetime
@@ -161,6 +188,9 @@ class LongTerm:
             lane: Only records of this lane.
             memory_types: Only memories of these types; none means all.
             min_confidence: Only what is believed this much.
+
+        Raises:
+            VectorIndexDamaged: Only words can be searched.
         """
         base = conditions.recallable(now=now, min_confidence=min_confidence)
         of_kind: dict[Kind, Condition] = {
@@ -179,7 +209,11 @@ class LongTerm:
         return merged(chain(*found[: len(near)]), chain(*found[len(near) :]))
 
     async def neighbours(self, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:
-        """Return the current memories nearest to a vector, nearest first."""
+        """Return the current memories nearest to a vector, nearest first.
+
+        Raises:
+            VectorIndexDamaged: The tenant's vectors cannot be searched.
+        """
         current = conditions.state_is(State.CURRENT)
         return merged(await self._queries.near(tenant, "memory", vector, current, limit=limit), ())
 
@@ -221,6 +255,17 @@ class LongTerm:
             async with asking(self._timeout):
                 names |= set(await collection.tenants.get())
         return sorted(names)
+
+    async def _indexed(self, tenant: str, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
+        try:
+            return await self._queries.indexed(tenant, kind, ids, self._any_vector)
+        except VectorIndexDamaged:
+            return {}
+
+    async def look_for_active(self) -> None:
+        """Find the tenants that are active without being known to be; those used least are made inactive in time."""
+        if self._resting:
+            await self._resting.look()
 
     async def _count(self, tenant: str, condition: Condition) -> int:
         return sum(await together(*(self._queries.count(tenant, kind, condition) for kind in KINDS)))

@@ -1,6 +1,7 @@
 """The one door: every change has an author and a reason, and none crosses a lost lease or an erasure."""
 
 import asyncio
+import contextlib
 import dataclasses
 import threading
 from collections.abc import Sequence
@@ -14,23 +15,27 @@ from redis.asyncio import Redis
 
 from perdure.changes import Actor, ActorKind, Change
 from perdure.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Source
-from perdure.errors import LeaseLost, StoreUnavailable, TenantErased, VersionConflict
+from perdure.errors import LeaseLost, PerdureError, StoreUnavailable, TenantErased, VersionConflict
 from perdure.memory.door import Door
+from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.stores.weaviate.writes import Writes
 from tests.conftest import Servers
 from tests.integration.conftest import Stores
 from tests.support.hashing import HashingEmbedder
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 EMBEDDER = HashingEmbedder()
+BY = Actor(kind=ActorKind.SYSTEM)
 
 
 def entry(run: str) -> Record:
@@ -46,13 +51,14 @@ def entry(run: str) -> Record:
     )
 
 
-def opened(servers: Servers, kind: type[LongTerm] = LongTerm) -> LongTerm:
+def opened(servers: Servers, kind: type[LongTerm] = LongTerm, *, write_timeout: float = 10) -> LongTerm:
     return kind(
         servers.weaviate_url,
         servers.weaviate_grpc_port,
         embedding=Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension),
         api_key=servers.weaviate_api_key,
         prefix="PerdureDoor",
+        write_timeout=write_timeout,
     )
 
 
@@ -64,12 +70,21 @@ async def prepared(servers: Servers) -> None:
 
 
 def door_of(redis: Redis, longterm: LongTerm, folder: Path) -> Door:
+    leases, journal = Leases(redis, seconds=1.0, patience=5.0), Journal(folder)
     return Door(
         longterm=longterm,
-        journal=Journal(folder),
+        journal=journal,
         deletions=Deletions(redis),
-        leases=Leases(redis, seconds=1.0, patience=5.0),
+        leases=leases,
         due=DueIndex(redis),
+        repair=Repair(
+            longterm=longterm,
+            embedder=EMBEDDER,
+            journal=journal,
+            leases=leases,
+            checks=Checks(redis),
+            client_timeout=0.2,
+        ),
         rules=RetentionRules(),
         client_timeout=0.2,
     )
@@ -148,6 +163,59 @@ async def test_a_writer_that_slept_past_its_lease(
     await asyncio.to_thread(thread.join)
     assert isinstance(outcome[0], LeaseLost) == protected
     assert await read(servers, tenant) == ("second" if protected else "sleeper")
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["lease", "control"])
+async def test_a_write_that_lands_after_its_time_limit_overwrites_nobody(
+    servers: Servers, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    insert = Writes._insert  # pyright: ignore[reportPrivateUsage]
+
+    async def slow(
+        self: Writes, collection: Any, tenant: str, entries: Sequence[Record | Memory], vectors: Any
+    ) -> None:
+        if entries[0].operations == ("first",):
+            await asyncio.sleep(0.5)  # The store's delay: the writer gives up after 0.3 s.
+        await insert(self, collection, tenant, entries, vectors)
+
+    monkeypatch.setattr(Writes, "_insert", slow)
+    redis, longterm = connect(servers.redis_url), opened(servers, write_timeout=0.3)
+    [vector] = await EMBEDDER.embed(["x"])
+    change = Change(id="exec_1", expected=0, entry=entry("first"), vector=vector, by=BY, why="", operation="first")
+    await longterm.open()
+    try:
+        with pytest.raises(StoreUnavailable):
+            await door_of(redis, longterm, tmp_path).change(tenant, [change])
+        if protected:
+            with pytest.raises(VersionConflict):
+                await write(servers, tenant, "second", tmp_path)
+        else:
+            client: Any = redis
+            await client.delete(keys.lease(tenant))
+            await write(servers, tenant, "second", tmp_path)
+    finally:
+        await longterm.close()
+        await redis.aclose()
+    assert await read(servers, tenant) == "first", "in the control, whoever wrote second was told so, and is lost"
+
+
+async def test_a_lease_is_given_back_after_a_clean_end_only(servers: Servers, tenant: str) -> None:
+    client: Any = connect(servers.redis_url)
+    leases = Leases(client, seconds=30)
+
+    async def ended_with(error: BaseException | None) -> bool:
+        """Return whether the lease is given back."""
+        with contextlib.suppress(PerdureError, asyncio.CancelledError):
+            async with leases.hold(tenant):
+                if error:
+                    raise error
+        return await client.delete(keys.lease(tenant)) == 0
+
+    for clean in (None, VersionConflict("x"), TenantErased("x"), LeaseLost("x")):
+        assert await ended_with(clean), clean
+    for cut in (StoreUnavailable("weaviate", "x"), asyncio.CancelledError()):
+        assert not await ended_with(cut), cut
+    await client.aclose()
 
 
 async def test_whoever_slept_past_the_lease_does_not_erase_what_became_due(

@@ -93,6 +93,35 @@ async def test_two_jobs_that_plan_at_once_both_count(servers: Servers, tmp_path:
         assert memory.seen == 8
 
 
+@pytest.mark.parametrize("state", ["gone", "older"])
+async def test_a_job_whose_entries_vanished_before_it_was_confirmed_ends(
+    servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """As after a purge, or with a Weaviate that was restored from an older copy."""
+    confirm, calls = Writer.confirm, 0
+
+    async def after_a_loss(self: Writer, batch: Batch, plan: WritePlan, versions: dict[str, int]) -> Any:
+        nonlocal calls
+        calls += batch.key == "second"
+        if calls == 1:
+            longterm = here.services.longterm
+            await longterm.delete(tenant, list(versions))
+            if state == "older":
+                await longterm.put(tenant, list(before.values()), {one: [1.0] * 384 for one in before})
+        return await confirm(self, batch, plan, versions)
+
+    monkeypatch.setattr(Writer, "confirm", after_a_loss)
+    async with deployment(servers, tmp_path) as here:
+        first = await receipt_of(here, await submitted(here, batch_of(tenant, statement(1), key="first")))
+        before = await here.services.longterm.get(tenant, [first.items[0].id])
+        again = batch_of(tenant, statement(1) | {"occurrence": "again"}, key="second")
+        receipt = await receipt_of(here, await submitted(here, again))
+        assert receipt.count(Fate.SEARCHABLE) == 1
+        assert calls > 4, "the control: it asked several times before it planned again"
+        [entry] = (await here.services.longterm.get(tenant, [receipt.items[0].id])).values()
+        assert (entry.version, entry.seen) == ((2, 2) if state == "older" else (1, 1))
+
+
 async def test_a_job_waits_for_weaviate_and_then_ends_well(
     own_servers: OwnServers, tmp_path: Path, tenant: str
 ) -> None:

@@ -26,19 +26,23 @@ from perdure.jobs import Batch
 from perdure.memory.recall.query import Phase, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.repair import Repair
 from perdure.models.embedding import Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.requests import RecallRequest
 from perdure.stores.journal.lines import accepted
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
+from tests.support.cutting import collection_of, objects
 from tests.support.hashing import HashingEmbedder
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -63,6 +67,7 @@ class Tiers:
     episodes: Episodes
     journal: Journal
     spool: Spool
+    checks: Checks
     tenant: str
 
     def recall(self, **other: Any) -> Recall:
@@ -71,6 +76,7 @@ class Tiers:
             "episodes": self.episodes,
             "journal": self.journal,
             "spool": self.spool,
+            "checks": self.checks,
             "embedder": EMBEDDER,
         }
         return Recall(**(given | other))
@@ -110,6 +116,7 @@ async def tiers(servers: Servers, tmp_path: Path) -> AsyncGenerator[Tiers]:
         episodes=Episodes(redis),
         journal=Journal(tmp_path / "journal"),
         spool=Spool(tmp_path / "spool"),
+        checks=Checks(redis),
         tenant=f"t_{uuid4().hex}",
     )
     await tiers.longterm.prepare()
@@ -348,6 +355,7 @@ async def test_everything_down_is_an_empty_answer(tmp_path: Path) -> None:
         episodes=Episodes(redis),
         journal=Journal(tmp_path / "journal" / "x"),
         spool=Spool(tmp_path / "journal" / "y"),
+        checks=Checks(redis),
         embedder=EMBEDDER,
     )
     result = await recall.recall(Query(tenant="t_1", session="s", text="anything", now=NOW))
@@ -444,3 +452,30 @@ async def test_a_memory_id_is_its_own(tiers: Tiers) -> None:
     await tiers.know(KNOWN[0])
     [item] = (await tiers.recall().recall(tiers.query("peanuts"))).items
     assert item.id == item_id(tiers.tenant, KNOWN[0])
+
+
+async def test_a_tenant_whose_vectors_cannot_be_searched_is_answered_by_words_and_repaired(
+    tiers: Tiers, servers: Servers
+) -> None:
+    redis = connect(f"{servers.redis_url}/1")  # Where no other test's tenants are to be checked.
+    checks = Checks(redis)
+    stored = _entry(tiers.tenant, believed("The deploy freezes on Fridays"))
+    collection = await collection_of(tiers.longterm, tiers.tenant, "memory")
+    # An index that never got a vector fails every search by vector.
+    await collection.data.insert_many(objects(tiers.tenant, [stored], {}))
+    result = await tiers.recall(checks=checks).recall(tiers.query("when does the deploy freeze?"))
+    assert [item.id for item in result.items] == [stored.id]
+    assert result.degraded == ("vectors",)
+    assert (result.items[0].phase, "cosine" in result.items[0].parts) == (Phase.SEMANTIC, False)
+    repair = Repair(
+        longterm=tiers.longterm,
+        embedder=EMBEDDER,
+        journal=tiers.journal,
+        leases=Leases(redis),
+        checks=checks,
+        client_timeout=3,
+    )
+    assert await repair.check_next(datetime.now(UTC)) == tiers.tenant
+    result = await tiers.recall().recall(tiers.query("when does the deploy freeze?"))
+    assert (result.degraded, "cosine" in result.items[0].parts) == ((), True)
+    await redis.aclose()

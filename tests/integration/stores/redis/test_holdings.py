@@ -10,6 +10,8 @@ from redis.asyncio import Redis
 from perdure.changes import Deletion
 from perdure.episodes import Episode, EpisodeKind
 from perdure.stores.redis import keys
+from perdure.stores.redis.active import ActiveTenants
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
@@ -39,6 +41,9 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)])
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await redis.set(keys.epoch(tenant), 1)
+    await Checks(redis).note(tenant, NOW + timedelta(days=3650))
+    await ActiveTenants(redis).found([tenant])
+    await Checks(redis).begin_rewrite(tenant, ["mem_1"])
 
 
 async def whatever_names(redis: Redis, tenant: str) -> tuple[set[str], set[str]]:
@@ -71,9 +76,9 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
         found = await holdings(redis, mine)
         own, shared = await whatever_names(redis, mine)
     assert (set(found.keys), set(found.shared)) == (own, shared)
-    assert shared == {keys.DUE, keys.forgetting(run)}
-    # Index, epoch, lease, deletions, runs; two claims, an output, three keys for each of two sessions.
-    assert len(own) == 5 + 3 + 6
+    assert shared == {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.forgetting(run)}
+    # Index, epoch, lease, rewrites, deletions, runs; two claims, an output, three keys for each of two sessions.
+    assert len(own) == 6 + 3 + 6
     assert not any(theirs in key for key in found.keys)
     assert all(f"{{{mine}}}" in key for key in own), "the hash tag is the tenant"
     await DueIndex(redis).set(mine, None)

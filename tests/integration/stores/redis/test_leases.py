@@ -19,7 +19,7 @@ async def test_a_lease_whose_answer_was_lost_is_ours_at_once(servers: Servers, t
             while asked := await reader.read(65_536):
                 to_redis.write(asked)
                 answer = await from_redis.read(65_536)
-                if answer.startswith(b"*2") and not lost:
+                if answer.startswith(b"*3") and not lost:
                     lost.append(answer)
                     return
                 writer.write(answer)
@@ -32,7 +32,7 @@ async def test_a_lease_whose_answer_was_lost_is_ours_at_once(servers: Servers, t
     try:
         async with asyncio.timeout(5), Leases(redis, seconds=10).hold(tenant) as lease:
             await lease.require(8)
-        assert lost == [b"*2\r\n:1\r\n$1\r\n0\r\n"], "the control: it was taken, and nobody heard"
+        assert lost == [b"*3\r\n:1\r\n$1\r\n0\r\n:0\r\n"], "the control: it was taken, and nobody heard"
     finally:
         await redis.aclose()
         proxy.close()

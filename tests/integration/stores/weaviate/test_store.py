@@ -103,7 +103,7 @@ async def test_a_write_is_visible_at_once_and_absolute(longterm: LongTerm, tenan
         text = "versioned"
         entry = memory(tenant, text, version=version, valid_until=NOW + timedelta(1) if version % 2 else None)
         await put(longterm, tenant, entry)
-        assert await longterm.visible(tenant, [entry.id, "mem_none", "exec_none"]) == {entry.id: version}
+        assert await longterm.searchable(tenant, [entry.id, "mem_none", "exec_none"]) == {entry.id: version}
         assert await longterm.get(tenant, [entry.id]) == {entry.id: entry}
         assert await found(longterm, tenant, text) == {text}
     assert await longterm.count(tenant) == 1
@@ -132,7 +132,7 @@ async def test_what_was_purged_is_not_made_again_by_a_change(longterm: LongTerm,
 async def test_a_missing_tenant_is_empty(longterm: LongTerm) -> None:
     nobody = f"t_{uuid4().hex}"
     assert await longterm.get(nobody, ["mem_1", "exec_1"]) == {}
-    assert await longterm.visible(nobody, ["mem_1", "exec_1"]) == {}
+    assert await longterm.searchable(nobody, ["mem_1", "exec_1"]) == {}
     assert await longterm.lookup(nobody, lane=Lane.PATTERN, limit=5, now=NOW) == []
     assert await found(longterm, nobody, "anything") == set()
     assert await longterm.neighbours(nobody, [1.0] * 32, 3) == []
@@ -258,7 +258,7 @@ async def test_large_writes_are_split(longterm: LongTerm, tenant: str) -> None:
     entries = [memory(tenant, f"number {number}") for number in range(450)]
     await put(longterm, tenant, *entries)
     ids = [entry.id for entry in entries]
-    assert len(await longterm.get(tenant, ids)) == len(await longterm.visible(tenant, ids)) == 450
+    assert len(await longterm.get(tenant, ids)) == len(await longterm.searchable(tenant, ids)) == 450
     await longterm.delete(tenant, ids[:449])
     assert set(await longterm.get(tenant, ids)) == {ids[449]}
 

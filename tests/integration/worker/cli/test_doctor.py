@@ -1,15 +1,22 @@
 """What the doctor says of an installation that is well, and of ones that are not."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
+from perdure.entries import Memory, MemoryType, Source
+from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation, nothing_configured, unanswered
+from tests.support.cutting import collection_of, objects
+from tests.support.waiting import until
 
 
-async def bad(installed: Installation, **environment: str) -> dict[str, str]:
+async def bad(installed: Installation, *options: str, **environment: str) -> dict[str, str]:
     """Return the name of each finding that is bad, with what is said of it and the fix."""
-    ran = await installed.perdure("doctor", "--json", **({"PERDURE_SKILLS": ""} | environment))
+    ran = await installed.perdure("doctor", "--json", *options, **({"PERDURE_SKILLS": ""} | environment))
     assert ran.status == 1, ran.err
     return {one["check"]: f"{one['detail']} → {one['fix']}" for one in json.loads(ran.out) if not one["ok"]}
 
@@ -18,11 +25,42 @@ async def test_all_is_well(installed: Installation) -> None:
     ran = await installed.perdure("doctor", PERDURE_SKILLS="")
 
     assert ran.status == 0, ran.out
-    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 9
+    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 10
 
     quick = await installed.perdure("doctor", "--quick", "--json")
     assert quick.status == 0
     assert [one["check"] for one in json.loads(quick.out)] == ["temporal", "worker"]
+
+
+async def test_what_is_stored_and_not_found_is_named_by_a_deep_check_and_then_repaired(
+    installed: Installation, servers: Servers, tenant: str
+) -> None:
+    embedder = MiniLMEmbedder()
+    longterm = LongTerm(
+        servers.weaviate_url,
+        servers.weaviate_grpc_port,
+        embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
+        api_key=servers.weaviate_api_key,
+    )
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    lost = Memory(
+        id="mem_1", text="x", memory_type=MemoryType.FACT, source=Source.EXPLICIT, first_seen=now, last_seen=now
+    )
+    try:
+        collection = await collection_of(longterm, tenant, "memory")
+        await collection.data.insert_many(objects(tenant, [lost], {}))
+        found = await bad(installed, "--deep")
+        assert found.keys() == {"vectors"}
+        assert "are not found by meaning" in found["vectors"]
+        assert "keep a worker running" in found["vectors"]
+
+        async def missing() -> list[str]:
+            return await longterm.unsearchable(tenant)
+
+        await until(missing, lambda ids: not ids)
+    finally:
+        await longterm.drop_tenant(tenant)
+        await longterm.close()
 
 
 async def test_another_tenant_key_does_not_open_the_data(installed: Installation, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 from perdure.changes import Actor, ActorKind, Deletion, Refusal
 from perdure.entries import Memory, MemoryItem, MemoryType, Source
 from perdure.jobs import Batch, UnusableItem
-from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled, accepted, decode, encode, known
+from perdure.stores.journal.lines import Changed, Forgotten, Line, Rewriting, Settled, accepted, decode, encode, known
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEM = MemoryItem(content="two\nlines \u2028", occurrence="o", occurred_at=NOW)
@@ -18,6 +18,7 @@ LINES: list[Line] = [
     Changed(entry=ENTRY, operation="job", by=Actor(kind=ActorKind.AGENT, id="task"), why="insert", at=NOW),
     Settled(operation="job", versions={"mem_1": 1}, refused=(Refusal(index=1, reason="no good"),), at=NOW),
     Forgotten(deletion=Deletion(id="mem_1", at=NOW, reason="expired", run="r", occurrences=("occ_1",))),
+    Rewriting(entry=ENTRY, at=NOW),
 ]
 
 
@@ -35,7 +36,7 @@ def test_an_item_has_a_line_of_its_own_and_one_that_could_not_be_read_has_none()
     ("written", "understood"),
     [
         (b'{"kind":"merged","ids":["mem_1"]}', False),
-        (encode(LINES[-1:]).replace(b'"run"', b'"invented":1,"run"'), True),
+        (encode(LINES[4:5]).replace(b'"run"', b'"invented":1,"run"'), True),
         (encode(LINES[3:4]).replace(b'"settled"', b'"settled","colour":"red"'), True),
         (b'{"kind":"settled"', False),
     ],

@@ -1,0 +1,146 @@
+"""Makes what is stored searchable again where a write was cut off. Changes no entry: each keeps version and operations.
+
+Writing an entry again does not bring it into Weaviate's vector index, since the store takes it for unchanged (measured
+on 1.35.2); deleting and writing does. Until it is written again, the journal holds it and Redis knows its id, so that
+every writer who takes the tenant's lease restores it first.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import structlog
+
+from perdure.crashpoints import CrashPoint, reached
+from perdure.entries import Memory, Record, headline_of
+from perdure.errors import StoreUnavailable
+from perdure.models.embedding import Embedder, Vector
+from perdure.stores.journal.lines import Rewriting
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.checks import QUIET, Checks
+from perdure.stores.redis.leases import Lease, Leases
+from perdure.stores.weaviate.store import LongTerm
+
+_log = structlog.get_logger(__name__)
+
+_AT_ONCE = 50
+"""Entries that are rewritten under one lease: some 0.1 s, and as many as the door writes in one call."""
+
+
+class Repair:
+    """Finds and mends what filters find and the search by meaning does not."""
+
+    def __init__(
+        self,
+        *,
+        longterm: LongTerm,
+        embedder: Embedder,
+        journal: Journal,
+        leases: Leases,
+        checks: Checks,
+        client_timeout: float,
+    ) -> None:
+        """Wire the repair.
+
+        Args:
+            longterm: The store.
+            embedder: The model whose vectors it holds: they are computed anew.
+            journal: Where an entry is written before it is deleted.
+            leases: One writer a tenant.
+            checks: Who is to be checked, and what is being rewritten.
+            client_timeout: As for the door.
+        """
+        self._longterm = longterm
+        self._embedder = embedder
+        self._journal = journal
+        self._leases = leases
+        self._checks = checks
+        self._margin = 2 * client_timeout
+
+    async def note(self, tenant: str) -> None:
+        """Have a tenant that is about to be written checked some minutes later."""
+        await self._checks.note(tenant, datetime.now(UTC) + QUIET)
+
+    async def check_next(self, now: datetime) -> str | None:
+        """Check a tenant that was written since its last check, and repair it; return which, or None if there is none.
+
+        Raises:
+            StoreUnavailable: A store does not answer; the tenant is checked later.
+            LeaseLost: The same, because of another writer.
+        """
+        tenant = await self._checks.claim(now)
+        if tenant is not None:
+            missing = await self._longterm.unsearchable(tenant)
+            repaired = await self.repair(tenant, missing or await self._checks.unfinished(tenant))
+            await self._checks.done(tenant, now)
+            if repaired:
+                _log.warning("repaired entries that no search by meaning found", tenant=tenant, entries=repaired)
+        return tenant
+
+    async def repair(self, tenant: str, ids: Sequence[str]) -> int:
+        """Make those of these entries searchable that are stored and that no search by meaning finds.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            LeaseLost: Another writer holds the tenant.
+            StoreUnavailable: A store or the model does not answer, or the search still does not find them.
+        """
+        repaired = 0
+        for chunk in (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE)):
+            async with self._leases.hold(tenant) as lease:
+                await self.resume(tenant, lease)
+                missing = _not_in(chunk, await self._longterm.searchable(tenant, chunk))
+                stored = await self._longterm.get(tenant, missing)
+                if not stored:
+                    continue
+                await self._rewrite(tenant, lease, list(stored.values()))
+                still = _not_in(list(stored), await self._longterm.searchable(tenant, list(stored)))
+            if still:
+                raise StoreUnavailable("weaviate", f"no search by meaning finds {len(still)} entries that are stored")
+            repaired += len(stored)
+        return repaired
+
+    async def resume(self, tenant: str, lease: Lease) -> None:
+        """Restore what a rewrite deleted before its process died, at the same versions.
+
+        Every writer calls this first, under its own lease: to it, an entry that is missing was never written.
+        """
+        if not lease.rewriting:
+            return
+        ids = await self._checks.unfinished(tenant)
+        gone = set(ids) - (await self._longterm.get(tenant, ids)).keys()
+        # What was purged since has left the journal too, and stays away.
+        lines = await self._journal.read(tenant) if gone else []
+        entries = {line.entry.id: line.entry for line in lines if isinstance(line, Rewriting) and line.entry.id in gone}
+        if entries:
+            await self._write(tenant, lease, list(entries.values()), await self._vectors(list(entries.values())))
+        await self._checks.end_rewrite(tenant, ids)
+
+    async def _rewrite(self, tenant: str, lease: Lease, entries: Sequence[Record | Memory]) -> None:
+        ids = [entry.id for entry in entries]
+        # First, so that nothing is deleted where the model is away.
+        vectors = await self._vectors(entries)
+        await lease.require(self._margin)
+        now = datetime.now(UTC)
+        await self._journal.append(tenant, [Rewriting(entry=entry, at=now) for entry in entries])
+        await self._checks.begin_rewrite(tenant, ids)
+        await lease.require(self._margin)
+        await self._longterm.delete(tenant, ids)
+        reached(CrashPoint.REPAIR_DELETED)
+        await self._write(tenant, lease, entries, vectors)
+        await self._checks.end_rewrite(tenant, ids)
+
+    async def _write(
+        self, tenant: str, lease: Lease, entries: Sequence[Record | Memory], vectors: dict[str, Vector]
+    ) -> None:
+        await lease.require(self._margin)
+        await self._longterm.put(tenant, entries, vectors)
+
+    async def _vectors(self, entries: Sequence[Record | Memory]) -> dict[str, Vector]:
+        vectors = await self._embedder.embed([headline_of(entry.text) for entry in entries])
+        return {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
+
+
+def _not_in(ids: Sequence[str], found: dict[str, int]) -> list[str]:
+    return [identifier for identifier in ids if identifier not in found]

@@ -1,0 +1,64 @@
+"""Which tenants' indexes are to be compared, and which entries are being written anew. Compares and writes nothing."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from redis.asyncio import Redis
+
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import Script, ask
+
+QUIET = timedelta(minutes=10)
+"""How long after a write its tenant is checked: by then its job has confirmed it, and Weaviate has flushed it. A tenant
+that is written all the time is checked this often."""
+
+CLAIMED = timedelta(minutes=30)
+"""How long a tenant stays with the worker that checks it; longer than ``QUIET``, so that a write meanwhile is noted."""
+
+# The worker that died while it checked gives the tenant back by not finishing.
+_CLAIM = """
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, 1)
+if due[1] then redis.call('ZADD', KEYS[1], ARGV[2], due[1]) end
+return due[1]
+"""
+# What was written meanwhile has lowered the score, and is checked again.
+_DONE = """
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
+"""
+
+
+class Checks:
+    """The tenants that were written since their last check, and each tenant's unfinished rewrites."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._claim = Script(redis, _CLAIM)
+        self._done = Script(redis, _DONE)
+
+    async def note(self, tenant: str, due: datetime) -> None:
+        """Have a tenant checked from this moment on, unless it is to be checked earlier."""
+        await ask(self._redis, "ZADD", keys.CHECKS, "LT", _score(due), tenant)
+
+    async def claim(self, now: datetime) -> str | None:
+        """Return a tenant that is to be checked, which no other worker gets meanwhile."""
+        return await self._claim([keys.CHECKS], _score(now), _score(now + CLAIMED))
+
+    async def done(self, tenant: str, claimed: datetime) -> None:
+        """Strike a tenant off, unless it was written since it was claimed at that moment."""
+        await self._done([keys.CHECKS], tenant, str(_score(claimed + CLAIMED)))
+
+    async def begin_rewrite(self, tenant: str, ids: Sequence[str]) -> None:
+        """Record that these entries are about to be deleted and written anew."""
+        await ask(self._redis, "SADD", keys.rewrites(tenant), *ids)
+
+    async def unfinished(self, tenant: str) -> list[str]:
+        """Return the entries that a rewrite may have deleted and not yet written."""
+        return sorted(await ask(self._redis, "SMEMBERS", keys.rewrites(tenant)))
+
+    async def end_rewrite(self, tenant: str, ids: Sequence[str]) -> None:
+        """Record that these entries are stored again."""
+        await ask(self._redis, "SREM", keys.rewrites(tenant), *ids)
+
+
+def _score(moment: datetime) -> int:
+    return int(moment.timestamp())

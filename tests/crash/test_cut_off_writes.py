@@ -1,0 +1,171 @@
+"""Workers, and Weaviate, SIGKILLed inside the store's calls: every memory is found by its own vector in the end."""
+
+import asyncio
+import random
+import signal
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import JsonValue
+
+from activities.jobs import job_id
+from demo.workers import start_mortal
+from localservers import Server
+from perdure.jobs import Batch, Fate, Receipt
+from perdure.memory.writing.checking import read_batch
+from perdure.temporal.attributes import TASK_TIMEOUT
+from tests.conftest import OwnServers, Servers
+from tests.deployment import Deployment, deployment
+from tests.support.cutting import cut_off
+from tests.support.processes import processes
+from tests.support.waiting import until
+
+ITEMS = 100
+TENANTS = 5
+"""Jobs of several users, so that first writes, which damage most, are among those that are cut off."""
+
+
+def batch_of(tenant: str, job: int) -> Batch:
+    items: list[JsonValue] = [
+        {
+            "kind": "memory",
+            "content": f"Room {number} of house {job} has {number * 7 + job} windows.",
+            "occurrence": f"o{job}/{number}",
+            "occurred_at": datetime(2026, 5, 1, tzinfo=UTC).isoformat(),
+        }
+        for number in range(ITEMS)
+    ]
+    return read_batch(tenant=tenant, key=f"job {job}", items=items)
+
+
+async def start(here: Deployment, batches: Sequence[Batch]) -> list[str]:
+    """Start jobs as submitting them does, without waiting for them."""
+    for batch in batches:
+        await here.client.start_workflow(
+            "IngestMemory", batch, id=job_id(batch), task_queue=here.queue, task_timeout=TASK_TIMEOUT
+        )
+    return [job_id(batch) for batch in batches]
+
+
+async def not_found(here: Deployment, batches: Sequence[Batch], jobs: Sequence[str]) -> list[str]:
+    """Ask for every memory by its own vector, once its job has ended; return the ids of those that do not come."""
+    lost: list[str] = []
+    for batch, job in zip(batches, jobs, strict=True):
+        receipt = await here.client.get_workflow_handle(job, result_type=Receipt).result()
+        assert receipt.count(Fate.SEARCHABLE) == len(batch.items)
+        contents = [item.content for item in batch.items if item.kind == "memory"]
+        vectors = await here.services.embedder.embed(contents)
+        for item, vector in zip(receipt.items, vectors, strict=True):
+            hits = await here.services.longterm.neighbours(batch.tenant, vector, 3)
+            lost += [item.id] * (item.id not in {hit.entry.id for hit in hits})
+        stored = await here.services.longterm.get(batch.tenant, [item.id for item in receipt.items])
+        assert {(entry.seen, entry.version) for entry in stored.values()} == {(1, 1)}
+    return lost
+
+
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize(
+    ("number", "protected"),
+    [(2, True), pytest.param(50, True, marks=pytest.mark.slow), pytest.param(20, False, marks=pytest.mark.slow)],
+    ids=["2", "50", "control"],
+)
+async def test_workers_killed_inside_the_stores_calls(
+    servers: Servers, tmp_path: Path, tenant: str, number: int, protected: bool
+) -> None:
+    chance, kills = random.Random(7), 0
+    batches = [batch_of(f"{tenant}_{job % (2 * TENANTS)}", job) for job in range(number)]
+    control: dict[str, Any] = {} if protected else {"confirmed_by_filter": 1}
+    async with (
+        processes(servers, tmp_path) as (workers, bench),
+        deployment(servers, tmp_path, queue=bench.queue, serving=False) as here,
+    ):
+        for first in range(0, number, TENANTS):
+            jobs = await start(here, batches[first : first + TENANTS])
+            for _ in range(2):
+                worker = await workers.start(killed_in_a_write_after=chance.randint(1, 40), **control)
+                kills += await _killed_before(worker, here, jobs)
+            worker = await workers.start(**control)
+            await _all_done(here, jobs)
+            worker.kill()
+            await worker.wait()
+        assert kills >= number / TENANTS
+        lost = await not_found(here, batches, [job_id(batch) for batch in batches])
+    assert (lost == []) is protected
+
+
+async def _killed_before(worker: asyncio.subprocess.Process, here: Deployment, jobs: Sequence[str]) -> bool:
+    """Wait until the worker is dead, or there is nothing left that it could write; return whether it died."""
+    ended, done = asyncio.ensure_future(worker.wait()), asyncio.ensure_future(_all_done(here, jobs))
+    await asyncio.wait({ended, done}, return_when=asyncio.FIRST_COMPLETED)
+    killed = ended.done()
+    done.cancel()
+    await asyncio.gather(done, return_exceptions=True)
+    if not killed:
+        worker.kill()
+        await ended
+    return killed
+
+
+async def _all_done(here: Deployment, jobs: Sequence[str]) -> None:
+    for job in jobs:
+        await here.client.get_workflow_handle(job).result()
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("number", [2, pytest.param(20, marks=pytest.mark.slow)])
+async def test_weaviate_killed_inside_its_calls(
+    own_servers: OwnServers, tmp_path: Path, tenant: str, number: int
+) -> None:
+    fleet = await own_servers(Server.WEAVIATE)
+    chance = random.Random(8)
+    batches = [batch_of(f"{tenant}_{job}", job) for job in range(number)]
+    async with deployment(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as here:
+        for batch in batches:
+            jobs = await start(here, [batch])
+
+            async def written(batch: Batch = batch) -> bool:
+                return bool(await here.services.longterm.tenants()) and bool(
+                    await here.services.longterm.count(batch.tenant)
+                )
+
+            await until(written, bool)
+            await asyncio.sleep(chance.random() / 20)  # Not synchronisation: it spreads the kills over the writes.
+            fleet.child(Server.WEAVIATE).signal(signal.SIGKILL)
+            await fleet.child(Server.WEAVIATE).wait()
+            await fleet.start(Server.WEAVIATE)
+            await _all_done(here, jobs)
+        # Also what was confirmed before Weaviate died.
+        for batch in batches:
+            await here.services.repair.repair(batch.tenant, await here.services.longterm.unsearchable(batch.tenant))
+        assert await not_found(here, batches, [job_id(batch) for batch in batches]) == []
+
+
+async def test_a_worker_killed_while_it_repairs(servers: Servers, tmp_path: Path, tenant: str) -> None:
+    batch = batch_of(tenant, 1)
+    batch = batch.changed(items=batch.items[:20])
+    async with deployment(servers, tmp_path, serving=False) as here:
+        plan = await here.services.writer.plan(batch, at=datetime.now(UTC))
+        await here.services.writer.apply(batch, plan, operation="before")
+        ids = [item.target for item in plan.items]
+        before = await here.services.longterm.get(tenant, ids)
+        texts = [before[one].text for one in ids]
+        vectors = dict(zip(ids, await here.services.embedder.embed(texts), strict=True))
+        await here.services.longterm.drop_tenant(tenant)
+        missing = await cut_off(here.services.longterm, tenant, list(before.values()), vectors)
+
+        log = here.settings.home / "worker.log"
+        settings = here.settings.changed(task_queue=here.queue)
+        doomed = await start_mortal(settings, servers, log, crash_at="repair.deleted")
+        jobs = await start(here, [batch])
+        assert await doomed.wait() == -signal.SIGKILL
+        left = await here.services.longterm.get(tenant, ids)
+        assert before.keys() - left.keys() == set(missing), "the control: they are deleted at this moment"
+        second = await start_mortal(settings, servers, log)
+        try:
+            assert await not_found(here, [batch], jobs) == []
+        finally:
+            await second.stop(15)
+        assert await here.services.longterm.get(tenant, ids) == before, "same versions, same operations"
