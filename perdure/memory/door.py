@@ -215,7 +215,7 @@ class Door:
 
     def _stamped(self, change: Change) -> Record | Memory:
         stamped = change.entry.stamped(change.expected + 1, change.operation)
-        return self._rules.dated(stamped) if stamped.state is State.CURRENT else stamped
+        return stamped if stamped.state is State.FORGOTTEN else self._rules.dated(stamped)
 
     async def _journaled(
         self,
