@@ -16,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import EmbeddingMismatch, InvalidInput, JobFailed, StillRunning, StoreUnavailable, TenantErased
 from perdure.identity import digest
-from perdure.jobs import Batch, ItemReceipt, Receipt, WritePlan
+from perdure.jobs import Applied, Batch, ItemReceipt, Receipt, WritePlan
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
@@ -144,8 +144,8 @@ class IngestActivities:
             return await self.writer.plan(request.batch, at=request.at)
 
     @activity.defn(name=Activity.APPLY_INGEST)
-    async def apply(self, request: ApplyCall) -> dict[str, int]:
-        """Write what was decided, once; return the version of each record or memory afterwards."""
+    async def apply(self, request: ApplyCall) -> Applied:
+        """Write what was decided, once; decide again where something has changed since."""
         with _accepted():
             try:
                 return await self.writer.apply(request.batch, request.plan, operation=request.operation)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from perdure.entries import Memory, Record
+from perdure.entries import Memory, Record, State
 from perdure.model import Instant, OpenEnum, Passed, Stored
 
 
@@ -72,6 +72,18 @@ class Deletion(Stored):
     def holds(self, run: str) -> bool:
         """Return whether this run wrote the line, and has not taken it back."""
         return self.run == run and self.restored_at is None
+
+    def is_unfinished(self, entry: Record | Memory | None) -> bool:
+        """Return whether the entry still stands: a sweep writes the line first, and takes it back if it cannot go on.
+
+        What was observed anew since it was forgotten shares no observation with the line.
+        """
+        return (
+            self.restored_at is None
+            and entry is not None
+            and entry.state is not State.FORGOTTEN
+            and not set(self.occurrences).isdisjoint(entry.occurrences)
+        )
 
     def covers(self, occurrence: str, occurred_at: datetime) -> bool:
         """Return whether an observation is one that was forgotten: the same, or no newer than the deletion."""

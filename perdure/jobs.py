@@ -74,6 +74,15 @@ class WritePlan(Passed):
     """The tenant's epoch that the batch was accepted under."""
 
 
+class Applied(Passed):
+    """What became of a plan."""
+
+    versions: dict[str, int]
+    """The version of each record or memory afterwards."""
+    plan: WritePlan | None = None
+    """The plan that was made anew under the lease; None: the given one was kept to."""
+
+
 class Fate(OpenEnum):
     """What became of an item. An unknown fate is shown, and counts as no other."""
 

@@ -5,11 +5,10 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.jobs import ApplyCall, ConfirmCall, IngestActivities, PlanCall
-    from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
+    from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
     from perdure.names import STAGE, Workflow
     from workflows import options
-    from workflows.failures import is_conflict, is_erased, problem_of, required
-    from workflows.history import History
+    from workflows.failures import is_erased, problem_of, required
 
 
 @workflow.defn(name=Workflow.INGEST_MEMORY)
@@ -18,8 +17,6 @@ class IngestMemory:
 
     @workflow.init
     def __init__(self, batch: Batch | None = None) -> None:
-        self._plans = 0
-        self._history = History()
         self._stage = "planning"
 
     @workflow.run
@@ -27,20 +24,15 @@ class IngestMemory:
         """Run the job; its id is the operation's id, so that nothing is written twice."""
         batch = required(batch, "give a Batch")
         operation = workflow.info().workflow_id
-        while True:
-            plan = await self._plan(batch)
-            try:
-                versions = await self._apply(batch, plan, operation)
-                break
-            except ActivityError as error:
-                if is_erased(error):
-                    self._show(batch, "done")
-                    return _refused(operation, batch, problem_of(error))
-                if not is_conflict(error):
-                    raise
-                if self._history.is_due:
-                    workflow.continue_as_new(batch)
-        items = await self._confirm(batch, plan, versions)
+        plan = await self._plan(batch)
+        try:
+            applied = await self._apply(batch, plan, operation)
+        except ActivityError as error:
+            if not is_erased(error):
+                raise
+            self._show(batch, "done")
+            return _refused(operation, batch, problem_of(error))
+        items = await self._confirm(batch, applied.plan or plan, applied.versions)
         self._show(batch, "done")
         return Receipt(job_id=operation, items=items)
 
@@ -50,14 +42,11 @@ class IngestMemory:
         return self._stage
 
     async def _plan(self, batch: Batch) -> WritePlan:
-        self._plans += 1
-        # A batch stands in the calls of both its plan and its writing.
-        self._history.grow(2, 2 * len(batch.model_dump_json()))
         self._show(batch, "planning")
         call = PlanCall(batch=batch, at=workflow.now())
         return await options.change(IngestActivities.plan, call, f"Decide on {len(batch.items)} items")
 
-    async def _apply(self, batch: Batch, plan: WritePlan, operation: str) -> dict[str, int]:
+    async def _apply(self, batch: Batch, plan: WritePlan, operation: str) -> Applied:
         self._show(batch, "applying")
         call = ApplyCall(batch=batch, plan=plan, operation=operation)
         return await options.change(IngestActivities.apply, call, f"Write {len(plan.expected)} entries")
@@ -69,9 +58,8 @@ class IngestMemory:
 
     def _show(self, batch: Batch, stage: str) -> None:
         self._stage = stage
-        again = f", planned {self._plans} times" if self._plans > 1 else ""
         asked_by = f" for `{batch.run}`" if batch.run else ""
-        workflow.set_current_details(f"**{stage}** {len(batch.items)} items{asked_by}{again}")
+        workflow.set_current_details(f"**{stage}** {len(batch.items)} items{asked_by}")
 
 
 def _refused(job: str, batch: Batch, reason: str) -> Receipt:

@@ -79,11 +79,9 @@ def of_ingest() -> Options:
 async def change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
     """Run a step of a job or an undoing. No overall timeout: an accepted job must eventually finish.
 
-    An attempt may wait for another writer's lease (15 s at most) and then writes for some seconds. A
-    version conflict is not retried as it is, but planned again against what is stored by then.
+    An attempt may wait for another writer's lease (15 s at most) and then writes for some seconds.
     """
-    conflict = VersionConflict.__name__
-    return await _change(activity, call, summary, dataclasses.replace(RETRY, non_retryable_error_types=[conflict]))
+    return await _change(activity, call, summary, RETRY)
 
 
 async def sweep(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:

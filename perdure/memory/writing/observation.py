@@ -93,7 +93,9 @@ def applied(
         item = batch.items[planned.index]
         if planned.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem):
             replaced, decision = entries.get(item.supersedes, (stored.get(item.supersedes), Decision.SUPERSEDE))
-            if isinstance(replaced, Memory) and replaced.superseded_by != planned.target:
+            if not isinstance(replaced, Memory) or replaced.state is State.FORGOTTEN:
+                continue
+            if replaced.superseded_by != planned.target:
                 entries[replaced.id] = replaced.superseded(planned.target), decision
     return entries
 

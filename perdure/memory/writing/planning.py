@@ -33,6 +33,8 @@ class Known(Model):
     deletions: Mapping[str, Deletion]
     neighbours: Mapping[int, Sequence[Memory]]
     """For each item's index, the current memories nominated by similarity."""
+    operation: str = ""
+    """The batch's own, where an attempt may have written some of it: to that nothing is objected any more."""
 
 
 def occurrence_of(tenant: str, item: RecordItem | MemoryItem) -> str:
@@ -62,12 +64,13 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
 def _decide(tenant: str, index: int, item: BatchItem, known: Known, policy: WritePolicy) -> PlannedItem:
     if isinstance(item, UnusableItem):
         return _rejected(index, item.reason)
-    if objection := _objection(tenant, index, item, known, policy):
-        return _rejected(index, objection)
     target = item_id(tenant, item)
+    stored = known.entries.get(target)
+    written = stored is not None and known.operation in stored.operations
+    if not written and (objection := _objection(tenant, index, item, known, policy)):
+        return _rejected(index, objection)
     if isinstance(item, MemoryItem) and item.supersedes:
         return PlannedItem(index=index, decision=Decision.SUPERSEDE, target=target)
-    stored = known.entries.get(target)
     if stored is not None and stored.state is not State.FORGOTTEN:
         retried = "this observation is known already" if occurrence_of(tenant, item) in stored.occurrences else ""
         return PlannedItem(index=index, decision=Decision.REINFORCE, target=target, reason=retried)
@@ -77,7 +80,11 @@ def _decide(tenant: str, index: int, item: BatchItem, known: Known, policy: Writ
 
 
 def _objection(tenant: str, index: int, item: RecordItem | MemoryItem, known: Known, policy: WritePolicy) -> str:
-    deletion = known.deletions.get(item_id(tenant, item))
+    target = item_id(tenant, item)
+    deletion = known.deletions.get(target)
+    # A line of which the entry stands is a sweep under way: whichever is written first decides.
+    if deletion is not None and deletion.is_unfinished(known.entries.get(target)):
+        deletion = None
     if deletion is not None and deletion.covers(occurrence_of(tenant, item), item.occurred_at):
         return f"it was forgotten on {deletion.at:%Y-%m-%d}: {deletion.reason}"
     if isinstance(item, RecordItem):
