@@ -13,8 +13,9 @@ from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Text, Unit
 MARKER = "EXEC_MEMORY_JSON="
 """What a stored text carries before its canonical payload, so that the text alone gives it back."""
 
-OCCURRENCES_KEPT = 64
-"""How many distinct occurrences a memory lists; beyond that only their number grows."""
+OCCURRENCES_KEPT = 1_024
+"""How many distinct occurrences an entry lists and counts, in 11 kB at most. Beyond that no observation can be told
+from a retry, and none is counted."""
 
 OPERATIONS_KEPT = 8
 """How many operation ids an object keeps, to recognise a write that it has already had."""
@@ -72,7 +73,7 @@ class Remembered(Stored):
     occurrences: tuple[str, ...] = ()
     """The distinct observations that support it, newest last, at most ``OCCURRENCES_KEPT``."""
     seen: Annotated[int, Field(ge=1)] = 1
-    """How many distinct occurrences there were; a retry never adds to it."""
+    """How many distinct occurrences there were, up to ``OCCURRENCES_KEPT``; a retry never adds to it."""
     first_seen: Instant
     last_seen: Instant
     last_accessed: Instant | None = None

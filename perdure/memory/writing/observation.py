@@ -20,17 +20,19 @@ def observed(
 ) -> Record | Memory:
     """Return the entry after an observation.
 
-    The same observation again changes nothing, so a retry never inflates "seen". A forgotten entry that is
-    observed anew starts over: nothing of its old life comes back. A memory that was replaced is believed again.
+    The same observation again changes nothing, so a retry never inflates "seen". Where the list of observations is
+    full, another one may be a retry, and is not counted. A forgotten entry that is observed anew starts over:
+    nothing of its old life comes back. A memory that was replaced is believed again.
     """
     occurrence = occurrence_of(batch.tenant, item)
     if stored is None or stored.state is State.FORGOTTEN:
         return _fresh(identifier, item, batch, occurrence)
     if occurrence in stored.occurrences:
         return stored
+    counts = len(stored.occurrences) < OCCURRENCES_KEPT
     seen = {
-        "occurrences": (*stored.occurrences, occurrence)[-OCCURRENCES_KEPT:],
-        "seen": stored.seen + 1,
+        "occurrences": (*stored.occurrences, occurrence) if counts else stored.occurrences,
+        "seen": stored.seen + counts,
         "first_seen": min(stored.first_seen, item.occurred_at),
         "last_seen": max(stored.last_seen, item.occurred_at),
         "importance": item.importance if item.importance is not None else stored.importance,
@@ -55,7 +57,7 @@ def observed(
         }
         return stored.changed(**(seen | again))
     more = {
-        "confidence": round(min(1.0, stored.confidence + REINFORCEMENT), 6),
+        "confidence": round(min(1.0, stored.confidence + REINFORCEMENT * counts), 6),
         "valid_until": _end(stored, item) if item.occurred_at >= stored.last_seen else stored.valid_until,
     }
     return stored.changed(**(seen | more))

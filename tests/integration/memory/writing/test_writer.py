@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint
-from perdure.entries import Memory, MemoryItem, State, item_id
+from perdure.entries import Lane, Memory, MemoryItem, State, item_id
 from perdure.errors import LeaseLost, StoreUnavailable, WorkerUnavailable
 from perdure.jobs import Applied, Batch, Decision, Fate
 from perdure.memory import door
@@ -82,6 +82,16 @@ async def test_control_without_occurrences_a_retry_counts_again(
     await written(stores, one, "job-2")
     [record] = (await stores.longterm.get(tenant, [identifier])).values()
     assert record.seen == 2
+
+
+async def test_many_observations_are_counted_whatever_is_submitted_again(stores: Stores, tenant: str) -> None:
+    told = [log("numpy", 1, f"o{number}") for number in range(300)]
+    for attempt in range(2):
+        for start in range(0, 300, 100):
+            batch = read_batch(tenant=tenant, key=f"{attempt}/{start}", items=told[start : start + 100])
+            await written(stores, batch, f"job-{attempt}-{start}")
+    [record] = await stores.longterm.lookup(tenant, lane=Lane.PATTERN, limit=2, now=NOW)
+    assert (record.seen, record.version) == (300, 3)
 
 
 async def test_a_plan_made_before_somebody_elses_change_is_made_again_under_the_lease(
