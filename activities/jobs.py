@@ -86,11 +86,12 @@ class IngestActivities:
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
         """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
-        identifier = job_id(batch)
+        identifier, now = job_id(batch), datetime.now(UTC)
+        batch = batch.changed(accepted_at=now)
         # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
         with suppress(StoreUnavailable):
             batch = batch.changed(epoch=await self.leases.epoch(batch.tenant))
-        await self.journal.append(batch.tenant, lines.accepted(identifier, batch, datetime.now(UTC)))
+        await self.journal.append(batch.tenant, lines.accepted(identifier, batch, now))
         reached(CrashPoint.SUBMIT_MIRRORED)
         try:
             await self.client.start_workflow(

@@ -85,6 +85,10 @@ class Deletion(Stored):
             and not set(self.occurrences).isdisjoint(entry.occurrences)
         )
 
-    def covers(self, occurrence: str, occurred_at: datetime) -> bool:
-        """Return whether an observation is one that was forgotten: the same, or no newer than the deletion."""
-        return self.restored_at is None and (occurrence in self.occurrences or occurred_at <= self.at)
+    def covers(self, occurrence: str, recorded_at: datetime) -> bool:
+        """Return whether an observation is one that was forgotten: the same, or recorded before the deletion.
+
+        When it says that it was made plays no part: a task about a day of the past may learn anew what was forgotten
+        since, and one about tomorrow is not spared.
+        """
+        return self.restored_at is None and (occurrence in self.occurrences or recorded_at <= self.at)

@@ -31,6 +31,8 @@ class Batch(Passed):
     agent: Name | None = None
     by: Actor | None = None
     """Who asks; None: the task, or somebody who did not say who."""
+    accepted_at: Instant | None = None
+    """When it was accepted; None: nobody said, and each item counts as accepted when it was observed."""
     epoch: int | None = None
     """The tenant's epoch when the batch was accepted; None: Redis did not answer then, and the first plan sets it."""
 

@@ -24,6 +24,8 @@ class IngestMemory:
         """Run the job; its id is the operation's id, so that nothing is written twice."""
         batch = required(batch, "give a Batch")
         operation = workflow.info().workflow_id
+        if batch.accepted_at is None:
+            batch = batch.changed(accepted_at=workflow.now())
         plan = await self._plan(batch)
         try:
             applied = await self._apply(batch, plan, operation)

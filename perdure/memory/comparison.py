@@ -38,7 +38,7 @@ def compared(
         deletion, entry = deletions.get(change.id), change.entry
         if deletion is None or entry.state is State.FORGOTTEN:
             continue
-        if change.expected == 0 and any(deletion.covers(one, entry.last_seen) for one in entry.occurrences):
+        if change.expected == 0 and any(deletion.covers(one, entry.newest[1]) for one in entry.occurrences):
             raise VersionConflict(f"{change.id} was forgotten after it was planned")
         if deletion.is_unfinished(stored.get(change.id)):
             unfinished.append(deletion)

@@ -193,7 +193,7 @@ class Door:
             def observed_anew(line: Accepted) -> bool:
                 deletion = deletions.get(line.id)
                 occurrence = occurrence_of(tenant, line.item)
-                return deletion is not None and not deletion.covers(occurrence, line.item.occurred_at)
+                return deletion is not None and not deletion.covers(occurrence, line.at)
 
             await self._journal.drop(tenant, gone, spared=observed_anew)
         if gone:

@@ -7,7 +7,7 @@ says the same words, and everything else is a memory of its own.
 
 import base64
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from perdure.changes import Deletion
 from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryItem, Record, RecordItem, State, item_id, statement
@@ -15,6 +15,9 @@ from perdure.errors import InvalidItem
 from perdure.identity import occurrence_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.model import Model, Unit
+
+AHEAD = timedelta(days=1)
+"""How far ahead of its acceptance an observation may claim to be: clocks differ, and a task's day has its noon."""
 
 
 class WritePolicy(Model):
@@ -47,6 +50,13 @@ def occurrence_of(tenant: str, item: RecordItem | MemoryItem) -> str:
     return base64.urlsafe_b64encode(bytes.fromhex(whole[:12])).decode()
 
 
+def recorded_at(batch: Batch, index: int, item: RecordItem | MemoryItem) -> datetime:
+    """Return when an item was recorded: when its batch was accepted, each item later than the one before it."""
+    if batch.accepted_at is None:
+        return item.occurred_at
+    return batch.accepted_at + timedelta(microseconds=index)
+
+
 def same_statement(one: str, other: str) -> bool:
     """Return whether two sentences have the same words in the same order, but for case, articles and stops."""
     return statement(one) == statement(other)
@@ -54,7 +64,7 @@ def same_statement(one: str, other: str) -> bool:
 
 def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> WritePlan:
     """Decide on every item of a batch."""
-    planned = [_decide(batch.tenant, index, item, known, policy) for index, item in enumerate(batch.items)]
+    planned = [_decide(batch, index, item, known, policy) for index, item in enumerate(batch.items)]
     expected: dict[str, int] = {}
     for item, decided in zip(batch.items, planned, strict=True):
         touched = [decided.target] if decided.target else []
@@ -66,13 +76,14 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
     return WritePlan(at=at, items=tuple(planned), expected=expected, epoch=epoch)
 
 
-def _decide(tenant: str, index: int, item: BatchItem, known: Known, policy: WritePolicy) -> PlannedItem:
+def _decide(batch: Batch, index: int, item: BatchItem, known: Known, policy: WritePolicy) -> PlannedItem:
+    tenant = batch.tenant
     if isinstance(item, UnusableItem):
         return _rejected(index, item.reason)
     target = item_id(tenant, item)
     stored = known.entries.get(target)
     written = stored is not None and known.operation in stored.operations
-    if not written and (objection := _objection(tenant, index, item, known, policy)):
+    if not written and (objection := _objection(batch, index, item, known, policy)):
         return _rejected(index, objection)
     if isinstance(item, MemoryItem) and item.supersedes:
         return PlannedItem(index=index, decision=Decision.SUPERSEDE, target=target)
@@ -90,14 +101,10 @@ def _not_counted(occurrence: str, stored: Record | Memory) -> str:
     return f"it is counted up to {OCCURRENCES_KEPT:,} times" if len(stored.occurrences) >= OCCURRENCES_KEPT else ""
 
 
-def _objection(tenant: str, index: int, item: RecordItem | MemoryItem, known: Known, policy: WritePolicy) -> str:
-    target = item_id(tenant, item)
-    deletion = known.deletions.get(target)
-    # A line of which the entry stands is a sweep under way: whichever is written first decides.
-    if deletion is not None and deletion.is_unfinished(known.entries.get(target)):
-        deletion = None
-    if deletion is not None and deletion.covers(occurrence_of(tenant, item), item.occurred_at):
-        return f"it was forgotten on {deletion.at:%Y-%m-%d}: {deletion.reason}"
+def _objection(batch: Batch, index: int, item: RecordItem | MemoryItem, known: Known, policy: WritePolicy) -> str:
+    tenant = batch.tenant
+    if problem := _untimely(batch, index, item, known):
+        return problem
     if isinstance(item, RecordItem):
         return ""
     if problem := _replaced_already(tenant, item, known):
@@ -108,6 +115,21 @@ def _objection(tenant: str, index: int, item: RecordItem | MemoryItem, known: Kn
     if item.supersedes and (problem := _cannot_replace(tenant, item, known.entries.get(item.supersedes))):
         return str(InvalidItem(f"items[{index}].supersedes", problem))
     return ""
+
+
+def _untimely(batch: Batch, index: int, item: RecordItem | MemoryItem, known: Known) -> str:
+    """Return why an observation comes too early, or too late; empty: it does not."""
+    if batch.accepted_at is not None and item.occurred_at > batch.accepted_at + AHEAD:
+        problem = f"{item.occurred_at:%Y-%m-%d} is more than a day ahead"
+        return str(InvalidItem(f"items[{index}].occurred_at", problem, fix="give the moment at which it was observed"))
+    target = item_id(batch.tenant, item)
+    deletion = known.deletions.get(target)
+    # A line of which the entry stands is a sweep under way: whichever is written first decides.
+    if deletion is None or deletion.is_unfinished(known.entries.get(target)):
+        return ""
+    if not deletion.covers(occurrence_of(batch.tenant, item), recorded_at(batch, index, item)):
+        return ""
+    return f"it was forgotten on {deletion.at:%Y-%m-%d}: {deletion.reason}"
 
 
 def _cannot_replace(tenant: str, item: MemoryItem, replaced: Record | Memory | None) -> str:

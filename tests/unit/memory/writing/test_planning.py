@@ -11,7 +11,7 @@ from perdure.changes import Deletion
 from perdure.entries import OCCURRENCES_KEPT, Lane, Memory, MemoryItem, Record, RecordItem, State, item_id
 from perdure.jobs import Batch, Decision
 from perdure.memory.writing import observation
-from perdure.memory.writing.observation import observed
+from perdure.memory.writing.observation import applied, observed
 from perdure.memory.writing.planning import Known, WritePolicy, occurrence_of, plan, same_statement
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -164,3 +164,27 @@ def test_an_observation_after_the_end_gives_a_new_one() -> None:
     assert ends(until("1", 0, 5), until("2", 3, 9)) == NOW + timedelta(days=9)
     assert ends(until("1", 0, 5), until("2", 3, None)) == NOW + timedelta(days=5), "who names no end denies none"
     assert ends(until("1", 3, 9), until("2", 0, 5)) == NOW + timedelta(days=9), "a late word is not the last"
+
+
+@pytest.mark.parametrize(("hours", "refused"), [(24, False), (25, True), (24 * 365 * 74, True)])
+def test_an_observation_is_at_most_a_day_ahead_of_its_acceptance(hours: int, refused: bool) -> None:
+    item = record("p", "o", NOW + timedelta(hours=hours))
+    accepted = Batch(tenant="t", key="k", items=(memory("It rains."), item), accepted_at=NOW)
+    [_, planned] = plan(accepted, NOTHING, policy=WritePolicy(), at=NOW).items
+    assert (planned.decision is Decision.REJECT) is refused
+    assert planned.reason.startswith("PRD105 items[1].occurred_at:") is refused
+
+
+def test_items_of_one_batch_are_recorded_one_after_the_other() -> None:
+    told = Batch(tenant="t", key="k", items=(record("one", "o"), record("two", "o")), accepted_at=NOW)
+    decided = plan(told, NOTHING, policy=WritePolicy(), at=NOW)
+    one, two = (entry for entry, _ in applied(told, decided, {}).values())
+    assert one.last_seen == two.last_seen
+    assert one.newest < two.newest
+
+
+def test_a_late_word_about_an_earlier_day_is_not_the_newest() -> None:
+    early, late = record("p", "o1", NOW - timedelta(days=1)), record("p", "o2", NOW)
+    entry = observed(None, "exec_1", late, batch(late), NOW)
+    after = observed(entry, "exec_1", early, batch(early), NOW + timedelta(hours=1))
+    assert (after.newest, after.seen) == (entry.newest, 2)
