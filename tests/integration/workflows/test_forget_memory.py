@@ -1,9 +1,10 @@
 """Sweeps on the real servers: each ends, one at a time, starves nobody, and is undone by its id."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -25,6 +26,8 @@ from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter, Let
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.writing.checking import read_batch
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.due import DueIndex
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.temporal import failures
 from tests.conftest import Servers
@@ -35,8 +38,6 @@ from workflows.forget_memory import ForgetResult, ForgetRun, Report
 
 LONG_AGO = datetime(1998, 1, 1, tzinfo=UTC)
 """No other user of the same servers has anything due as early as this."""
-
-C, R = TypeVar("C"), TypeVar("R")
 
 
 def note(number: int, **more: JsonValue) -> dict[str, JsonValue]:
@@ -79,12 +80,15 @@ async def last_failure(sweep: WorkflowHandle[Any, Any]) -> str:
     return "; ".join(f"{one.activity_type.name} {one.attempt}: {one.last_failure.message}" for one in pending)
 
 
-async def two_tenants(here: Deployment) -> tuple[str, str]:
-    """Write something due for two tenants; a sweep takes the first one first."""
-    first, second = (f"t_{place}{uuid4().hex}" for place in (0, 1))
-    for tenant in (first, second):
-        await write(here, tenant, note(1))
-    return first, second
+@pytest.fixture
+async def two(servers: Servers) -> AsyncGenerator[tuple[str, str]]:
+    """Two tenants, of which a sweep takes the first one first; nothing of them stays due for the sweeps of others."""
+    tenants = f"t_0{uuid4().hex}", f"t_1{uuid4().hex}"
+    yield tenants
+    redis = connect(servers.redis_url)
+    for tenant in tenants:
+        await DueIndex(redis).set(tenant, None)
+    await redis.aclose()
 
 
 async def break_entry(here: Deployment, tenant: str) -> None:
@@ -99,14 +103,16 @@ async def break_entry(here: Deployment, tenant: str) -> None:
 
 @pytest.mark.parametrize("protected", [True, False], ids=["bounded", "control"])
 async def test_a_tenant_that_fails_does_not_starve_those_after_it(
-    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: tuple[str, str], protected: bool
 ) -> None:
     monkeypatch.setattr(failures, "_LONGEST_PAUSE", 0.01)
     if not protected:
         monkeypatch.setattr(options, "SWEEP_ATTEMPTS", 0)
     # The sandbox has modules of its own.
     async with deployment(servers, tmp_path, workflow_runner=UnsandboxedWorkflowRunner()) as here:
-        broken, whole = await two_tenants(here)
+        broken, whole = two
+        for tenant in two:
+            await write(here, tenant, note(1))
         await break_entry(here, broken)
         sweep = await swept(here)
         if protected:
@@ -120,19 +126,19 @@ async def test_a_tenant_that_fails_does_not_starve_those_after_it(
             await until(lambda: last_failure(sweep), lambda told: "select_forgetting 9" in told)
             assert await here.services.longterm.count(whole) == 1
             await sweep.terminate()
-        await here.services.due.set(broken, None)
-        await here.services.due.set(whole, None)
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["bounded", "control"])
 async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it(
-    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: tuple[str, str], protected: bool
 ) -> None:
     if not protected:
         monkeypatch.setattr(options, "IDLE_PLANS", 1_000_000)
     tombstone, passes = Forgetter.tombstone, 0
     async with deployment(servers, tmp_path, workflow_runner=UnsandboxedWorkflowRunner()) as here:
-        busy, quiet = await two_tenants(here)
+        busy, quiet = two
+        for tenant in two:
+            await write(here, tenant, note(1))
 
         async def overtaken(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Let:
             nonlocal passes
@@ -155,8 +161,6 @@ async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it
             await until(passed, lambda number: number > 2 * 5)
             await here.client.get_workflow_handle(sweep.id).terminate()
         assert await here.services.longterm.count(quiet) == (0 if protected else 1)
-        await here.services.due.set(busy, None)
-        await here.services.due.set(quiet, None)
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["one at a time", "control"])
