@@ -3,16 +3,21 @@
 from dataclasses import dataclass
 
 from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor
-from perdure.errors import InvalidInput
-from perdure.memory.forgetting.forgetter import Forgetter, Restored
+from perdure.errors import InvalidInput, StillRunning, StoreUnavailable
+from perdure.memory.forgetting.forgetter import Forgetter, Let, Restored
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.model import Instant, Passed
 from perdure.names import Activity
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
+from perdure.stores.redis.sweeps import SweepTurn
 from perdure.stores.tenant_key import TenantKey
+from perdure.temporal.failures import pause
 
 PAGE = 100
 """Tenants that are looked up at a time."""
@@ -74,7 +79,9 @@ class Undoable(Passed):
 class ForgettingActivities:
     """The forgetting activities and what they need."""
 
+    client: Client
     forgetter: Forgetter
+    turn: SweepTurn
     due: DueIndex
     deletions: Deletions
     tenant_key: TenantKey
@@ -83,6 +90,28 @@ class ForgettingActivities:
     async def tenant_of(self, user_id: str) -> str:
         """Return a user's tenant, which only a worker can: it has the key."""
         return self.tenant_key.tenant_of(user_id)
+
+    @activity.defn(name=Activity.BEGIN_SWEEP)
+    async def begin_sweep(self, sweep: str) -> None:
+        """Take the turn from a sweep that has ended; while that one runs, this is retried."""
+        while (holder := await self.turn.holder()) != sweep:
+            if holder and await self._runs(holder):
+                raise ApplicationError(
+                    f"the sweep {holder} is still running",
+                    type=StillRunning.__name__,
+                    category=ApplicationErrorCategory.BENIGN,
+                    next_retry_delay=pause(),
+                )
+            await self.turn.take(sweep, after=holder)
+
+    async def _runs(self, workflow: str) -> bool:
+        try:
+            found = await self.client.get_workflow_handle(workflow).describe()
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise StoreUnavailable("temporal", error.status.name) from error
+        return found.status is WorkflowExecutionStatus.RUNNING
 
     @activity.defn(name=Activity.DUE_TENANTS)
     async def due_tenants(self, request: DueCall) -> list[str]:
@@ -95,8 +124,8 @@ class ForgettingActivities:
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name=Activity.TOMBSTONE)
-    async def tombstone(self, request: ForgetCall) -> int:
-        """Forget what was chosen, undoably; return how many."""
+    async def tombstone(self, request: ForgetCall) -> Let:
+        """Forget what was chosen, undoably."""
         return await self.forgetter.tombstone(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name=Activity.PURGE)

@@ -24,7 +24,7 @@ from perdure.errors import (
     VersionConflict,
 )
 from perdure.identity import digest
-from perdure.jobs import Batch, ItemReceipt, Receipt, WritePlan
+from perdure.jobs import Applied, Batch, ItemReceipt, Receipt, WritePlan
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
@@ -94,11 +94,12 @@ class IngestActivities:
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
         """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
-        identifier = job_id(batch)
+        identifier, now = job_id(batch), datetime.now(UTC)
+        batch = batch.changed(accepted_at=now)
         # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
         with suppress(StoreUnavailable):
             batch = batch.changed(epoch=await self.leases.epoch(batch.tenant))
-        await self.journal.append(batch.tenant, lines.accepted(identifier, batch, datetime.now(UTC)))
+        await self.journal.append(batch.tenant, lines.accepted(identifier, batch, now))
         reached(CrashPoint.SUBMIT_MIRRORED)
         try:
             await self.client.start_workflow(
@@ -152,8 +153,8 @@ class IngestActivities:
             return await self.writer.plan(request.batch, at=request.at)
 
     @activity.defn(name=Activity.APPLY_INGEST)
-    async def apply(self, request: ApplyCall) -> dict[str, int]:
-        """Write what was decided, once; return the version of each record or memory afterwards."""
+    async def apply(self, request: ApplyCall) -> Applied:
+        """Write what was decided, once; decide again where something has changed since."""
         with _accepted():
             try:
                 return await self.writer.apply(request.batch, request.plan, operation=request.operation)

@@ -1,7 +1,8 @@
 """A task's steps as activities: one for each tool, under the tool's own name, and those without a tool."""
 
+import unicodedata
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -123,7 +124,7 @@ class RecallStepActivities:
             return Ended(result=Result(status=StepStatus.SKIPPED))
         query = Query.of(terms, f"{call.path}.recall", tenant=call.tenant, session=call.session, now=call.now)
         found = await self._recall.recall(query)
-        parts = await self._runner.keep(call, _parts(found))
+        parts = await self._runner.keep(call, _parts(found, terms.keys))
         return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),
             recall=_summary(call.path, found),
@@ -131,11 +132,15 @@ class RecallStepActivities:
         )
 
 
-def _parts(found: RecallResult) -> dict[str, JsonValue]:
-    newest_last = sorted((item for item in found.items if item.kind == "record"), key=lambda item: item.last_seen)
+def _parts(found: RecallResult, asked: Sequence[str]) -> dict[str, JsonValue]:
+    records = (item for item in found.items if item.kind == "record")
+    newest_last = sorted(records, key=lambda item: (item.last_seen, item.recorded_at or item.last_seen))
+    payloads = {item.key: item.payload for item in newest_last}
+    # A skill looks a record up by the key as it wrote it.
+    spelled = {key: payloads[normal] for key in asked if (normal := unicodedata.normalize("NFC", key)) in payloads}
     return {
         "items": [item.model_dump(mode="json") for item in found.items],
-        "records": {item.key: item.payload for item in newest_last},
+        "records": payloads | spelled,
         "context": found.context,
     }
 

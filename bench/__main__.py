@@ -22,7 +22,7 @@ from perdure.settings import Addresses, Settings
 from worker.exit import leave_after
 from worker.telemetry import configure_logging
 
-SECTIONS = ("recall", "step", "history", "ingest", "crash", "tenants")
+SECTIONS = ("recall", "step", "history", "ingest", "contention", "crash", "tenants")
 
 TARGETS = {
     "recall.p95_ms": 50.0,
@@ -30,10 +30,12 @@ TARGETS = {
     "recall.ratio_p95": 1.25,
     "step.ratio": 1.3,
     "tenants.open_files": 15_000.0,
+    "contention.plans_per_job_at_5": 2.0,
+    "contention.plans_per_job_at_50": 2.0,
 }
 """The largest acceptable value of a figure."""
 
-AT_LEAST = {"ingest.ratio": 0.5}
+AT_LEAST = {"ingest.ratio": 0.5, "contention.ratio_at_50": 0.7}
 """The smallest acceptable value of a figure."""
 
 EXACTLY = {"crash.lines": 25.0, "tenants.errors": 0.0}

@@ -14,6 +14,9 @@ ROWS: tuple[str, ...] = (
     "| history per step, at step 10 / 200 | {history_bytes_per_step_at_10:,.0f} / "
     "{history_bytes_per_step_at_200:,.0f} bytes, {history_events_per_step:.1f} events | – | – |",
     "| ingest | {ingest_per_second:.0f} items/s | {ingest_floor_per_second:.0f} items/s | {ingest_ratio:.2f} |",
+    "| 50 jobs of one user at once, 5 of 25 items in all of them | {contention_per_second_at_50:.0f} items/s, "
+    "{contention_plans_per_job_at_50:.2f} plans a job | {contention_per_second_alone:.0f} items/s, one job at a time "
+    "| {contention_ratio_at_50:.2f} |",
     "| {tenants_users:,.0f} users in random order: recall of one who is not open, p95 | {tenants_p95_ms:.1f} ms, "
     "{tenants_open_files:,.0f} of 20,000 files | {tenants_p95_warm_ms:.1f} ms, at once again | – |",
     "| 25 steps, SIGKILL in step 13 after its effect | {crash_lines:.0f} lines, {crash_seconds:.1f} s from restart "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from perdure.entries import Memory, Record
+from perdure.entries import Memory, Record, State
 from perdure.model import Instant, OpenEnum, Passed, Stored
 
 
@@ -75,6 +75,22 @@ class Deletion(Stored):
         """Return whether this run wrote the line, and has not taken it back."""
         return self.run == run and self.restored_at is None
 
-    def covers(self, occurrence: str, occurred_at: datetime) -> bool:
-        """Return whether an observation is one that was forgotten: the same, or no newer than the deletion."""
-        return self.restored_at is None and (occurrence in self.occurrences or occurred_at <= self.at)
+    def is_unfinished(self, entry: Record | Memory | None) -> bool:
+        """Return whether the entry still stands: a sweep writes the line first, and takes it back if it cannot go on.
+
+        What was observed anew since it was forgotten shares no observation with the line.
+        """
+        return (
+            self.restored_at is None
+            and entry is not None
+            and entry.state is not State.FORGOTTEN
+            and not set(self.occurrences).isdisjoint(entry.occurrences)
+        )
+
+    def covers(self, occurrence: str, recorded_at: datetime) -> bool:
+        """Return whether an observation is one that was forgotten: the same, or recorded before the deletion.
+
+        When it says that it was made plays no part: a task about a day of the past may learn anew what was forgotten
+        since, and one about tomorrow is not spared.
+        """
+        return self.restored_at is None and (occurrence in self.occurrences or recorded_at <= self.at)

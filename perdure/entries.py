@@ -1,7 +1,9 @@
 """Records and memories, how they change from one state to the next, and the items that they are made of. Pure."""
 
 import json
-from datetime import datetime
+import unicodedata
+from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_validator
@@ -13,8 +15,9 @@ from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Text, Unit
 MARKER = "EXEC_MEMORY_JSON="
 """What a stored text carries before its canonical payload, so that the text alone gives it back."""
 
-OCCURRENCES_KEPT = 64
-"""How many distinct occurrences a memory lists; beyond that only their number grows."""
+OCCURRENCES_KEPT = 1_024
+"""How many distinct occurrences an entry lists and counts, in 11 kB at most. Beyond that no observation can be told
+from a retry, and none is counted."""
 
 OPERATIONS_KEPT = 8
 """How many operation ids an object keeps, to recognise a write that it has already had."""
@@ -26,6 +29,24 @@ DEEPEST_PAYLOAD = 64
 """Lists and mappings within one another in a payload. Parsers stop at 200, and it travels inside others' messages."""
 
 _ARTICLES = frozenset({"a", "an", "the"})
+
+
+_normalise = AfterValidator(partial(unicodedata.normalize, "NFC"))
+
+Key = Annotated[str, _normalise]
+"""What a record is looked up by, in Unicode NFC: two spellings of one text are one key."""
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _not_before_1970(moment: datetime) -> datetime:
+    if moment < EARLIEST:
+        raise ValueError("is before 1970 (give the moment at which it was observed)")
+    return moment
+
+
+Observed = Annotated[Instant, AfterValidator(_not_before_1970)]
+"""When something was observed."""
 
 
 class Lane(OpenEnum):
@@ -72,9 +93,11 @@ class Remembered(Stored):
     occurrences: tuple[str, ...] = ()
     """The distinct observations that support it, newest last, at most ``OCCURRENCES_KEPT``."""
     seen: Annotated[int, Field(ge=1)] = 1
-    """How many distinct occurrences there were; a retry never adds to it."""
+    """How many distinct occurrences there were, up to ``OCCURRENCES_KEPT``; a retry never adds to it."""
     first_seen: Instant
     last_seen: Instant
+    recorded_at: Instant | None = None
+    """When the observation of ``last_seen`` was accepted; None: nobody said, and it counts as accepted at once."""
     last_accessed: Instant | None = None
     access_count: Annotated[int, Field(ge=0)] = 0
     confidence: Unit = 1.0
@@ -97,6 +120,11 @@ class Remembered(Stored):
     """Grows by one with every change."""
     operations: tuple[str, ...] = ()
     """The last ``OPERATIONS_KEPT`` operations that wrote it, newest last."""
+
+    @property
+    def newest(self) -> tuple[datetime, datetime]:
+        """When it was last seen, and when that was recorded: of two entries the greater one is the newer."""
+        return self.last_seen, self.recorded_at or self.last_seen
 
     def stamped(self, version: int, operation: str) -> Self:
         """Return the entry as an operation writes it: with its version, recognisable by the operation's id."""
@@ -168,7 +196,7 @@ class RecordItem(Passed):
 
     kind: Literal["record"] = "record"
     lane: Lane
-    key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _normalise]
     """What it is looked up by, without white space around it: the store trims what it compares."""
     payload: JsonValue
     summary: Annotated[str, Field(max_length=500)] = ""
@@ -179,7 +207,7 @@ class RecordItem(Passed):
     valid_until: Instant | None = None
     occurrence: Annotated[str, Field(min_length=1, max_length=500)]
     """Where it was observed: the task and step, the turn, or the caller's own key."""
-    occurred_at: Instant
+    occurred_at: Observed
 
     @field_validator("payload")
     @classmethod
@@ -215,7 +243,7 @@ class MemoryItem(Passed):
     supersedes: str = ""
     """The id of the memory that this one replaces, or nothing."""
     occurrence: Annotated[str, Field(min_length=1, max_length=500)]
-    occurred_at: Instant
+    occurred_at: Observed
 
 
 Item = Annotated[RecordItem | MemoryItem, Field(discriminator="kind")]

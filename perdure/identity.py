@@ -8,10 +8,10 @@ import hashlib
 import hmac
 import unicodedata
 import uuid
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import rfc8785
-from pydantic import JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 
 from perdure.errors import InvalidInput
 
@@ -80,14 +80,40 @@ def digest(tag: str, *parts: JsonValue) -> str:
     return hashlib.sha256(canonical_json([tag, *parts])).hexdigest()
 
 
+def normal_user(user_id: str) -> str:
+    """Return a user's id.
+
+    Raises:
+        InvalidInput: It is not in Unicode NFC, so that it would share a tenant with the id that is.
+    """
+    normal = unicodedata.normalize("NFC", user_id)
+    if normal != user_id:
+        raise InvalidInput("user_id", f"{user_id!r} is not in Unicode NFC", fix=f"write {normal!r}")
+    return user_id
+
+
+def _normal(user_id: str) -> str:
+    try:
+        return normal_user(user_id)
+    except InvalidInput as error:
+        raise ValueError(f"{error.problem} ({error.fix})") from error
+
+
+UserId = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_normal)]
+"""The id by which the caller knows a user, in Unicode NFC; it is kept out of ids, keys and labels."""
+
+
 def tenant_id(key: bytes, user_id: str) -> str:
     """Return the tenant of a user: an HMAC that nobody without the key can link to the user.
 
     Args:
         key: The installation's tenant key, 32 bytes.
         user_id: The id by which the caller knows the user.
+
+    Raises:
+        InvalidInput: The id is not in Unicode NFC.
     """
-    message = canonical_json(["tenant/1", user_id])
+    message = canonical_json(["tenant/1", normal_user(user_id)])
     return f"t_{hmac.new(key, message, hashlib.sha256).hexdigest()[:40]}"
 
 

@@ -31,6 +31,8 @@ class Batch(Passed):
     agent: Name | None = None
     by: Actor | None = None
     """Who asks; None: the task, or somebody who did not say who."""
+    accepted_at: Instant | None = None
+    """When it was accepted; None: nobody said, and each item counts as accepted when it was observed."""
     epoch: int | None = None
     """The tenant's epoch when the batch was accepted; None: Redis did not answer then, and the first plan sets it."""
 
@@ -72,6 +74,15 @@ class WritePlan(Passed):
     """The version that each record or memory which will be written must still have; 0: it must not exist."""
     epoch: int = 0
     """The tenant's epoch that the batch was accepted under."""
+
+
+class Applied(Passed):
+    """What became of a plan."""
+
+    versions: dict[str, int]
+    """The version of each record or memory afterwards."""
+    plan: WritePlan | None = None
+    """The plan that was made anew under the lease; None: the given one was kept to."""
 
 
 class Fate(OpenEnum):

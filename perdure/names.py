@@ -31,6 +31,7 @@ class Activity(StrEnum):
     APPLY_INGEST = "apply_ingest"
     CONFIRM_INGEST = "confirm_ingest"
     TENANT_OF = "tenant_of"
+    BEGIN_SWEEP = "begin_sweep"
     DUE_TENANTS = "due_tenants"
     SELECT_FORGETTING = "select_forgetting"
     TOMBSTONE = "tombstone"

@@ -6,11 +6,8 @@ from pydantic import Field, JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane
+from perdure.identity import UserId
 from perdure.model import Instant, Name, Passed, Request
-
-UserId = Annotated[str, Field(min_length=1, max_length=500)]
-"""The id by which the caller knows a user; it is kept out of ids, keys and labels."""
-
 
 SOMEBODY = Actor(kind=ActorKind.PERSON)
 """A person who did not say who they are."""

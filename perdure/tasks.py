@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, JsonValue, ModelWrapValidatorHandler, Va
 
 from perdure.documents import refuse_unknown, validated
 from perdure.errors import InvalidTask
-from perdure.identity import workflow_id
+from perdure.identity import UserId, workflow_id
 from perdure.jobs import Receipt
 from perdure.model import Name, OpenEnum, Passed, Request
 from perdure.questions import Question
@@ -54,7 +54,7 @@ class AgentTask(Request):
 
     task_id: Name
     """The caller's own id. The same id for the same user is the same task."""
-    user_id: Annotated[str, Field(min_length=1, max_length=500)]
+    user_id: UserId
     """Whose task it is; it decides what can be recalled. Kept out of ids, keys and labels."""
     skill: Name
     """The name of the skill to run."""

@@ -29,7 +29,8 @@ ALONE = (
     "replay/test_upgrade.py",
     "replay/test_ahead.py",
     "integration/memory/recall/test_service.py",
-    # These two sweep the due tenants of all tests.
+    # These three sweep the due tenants of all tests.
+    "integration/workflows/test_forget_memory.py",
     "replay/test_without_cache.py",
     "integration/worker/test_schedules.py",
     "integration/localservers/",

@@ -7,12 +7,14 @@ from temporalio.client import (
     Schedule,
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
+    ScheduleHandle,
     ScheduleOverlapPolicy,
     SchedulePolicy,
     ScheduleSpec,
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
+from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor, ActorKind
 from perdure.names import SCHEDULE, Workflow
@@ -41,13 +43,26 @@ def definition(settings: Settings) -> Schedule:
 
 
 async def ensure_schedule(client: Client, settings: Settings) -> None:
-    """Create the schedule, or bring the one there is up to date; a pause set by a person stays."""
+    """Create the schedule, or bring the one there is up to date; a pause set by a person stays.
+
+    Where it is off, the one that starts sweeps on this task queue is deleted; another installation's stays.
+    """
     if settings.forgetting_cron == "off":
-        return
+        return await _delete(client.get_schedule_handle(SCHEDULE), settings.task_queue)
     try:
         await client.create_schedule(SCHEDULE, definition(settings))
     except ScheduleAlreadyRunningError:
         await client.get_schedule_handle(SCHEDULE).update(lambda found: _updated(found, settings))
+
+
+async def _delete(schedule: ScheduleHandle, queue: str) -> None:
+    try:
+        action = (await schedule.describe()).schedule.action
+        if isinstance(action, ScheduleActionStartWorkflow) and action.task_queue == queue:
+            await schedule.delete()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
 
 
 def _updated(found: ScheduleUpdateInput, settings: Settings) -> ScheduleUpdate | None:

@@ -44,6 +44,7 @@ from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.redis.sweeps import SweepTurn
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.resting import most_active
@@ -254,7 +255,12 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             writer=services.writer,
         ),
         ForgettingActivities(
-            forgetter=services.forgetter, due=services.due, deletions=services.deletions, tenant_key=services.tenant_key
+            client=client,
+            forgetter=services.forgetter,
+            turn=SweepTurn(services.redis),
+            due=services.due,
+            deletions=services.deletions,
+            tenant_key=services.tenant_key,
         ),
     )
     return [*steps.activities(), *(activity for one in others for activity in _public_coroutines(one))]

@@ -1,22 +1,22 @@
 """The scheduled sweep that forgets memories. Which ones is decided by pure rules, in activities."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 from temporalio import workflow
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import DueCall, ForgetCall, ForgettingActivities, SelectCall
-    from perdure.changes import Actor
     from perdure.memory.forgetting.selection import Forgetting, Letting
     from perdure.model import Instant, Passed
     from perdure.names import REPORT, Workflow
     from perdure.requests import ForgetRequest
     from perdure.temporal.attributes import TENANT
     from workflows import options
-    from workflows.failures import asked, is_conflict
+    from workflows.failures import asked, is_conflict, problem_of
     from workflows.history import History
 
 _KEPT = 20
@@ -31,6 +31,8 @@ class Report(Passed):
     purged: int = 0
     held: tuple[str, ...] = ()
     """Tenants of which so much is due that a person has to look first, at most 20."""
+    failed: tuple[str, ...] = ()
+    """Tenants that were left to the next sweep, and why, at most 20."""
     reasons: dict[str, int] = Field(default_factory=dict[str, int])
     """How many entries were forgotten for each reason."""
     examples: tuple[str, ...] = ()
@@ -46,6 +48,8 @@ class Sweep(Passed):
     run: str
     """The first run's id, by which the sweep is undone."""
     report: Report
+    idle: int = 0
+    """Plans in a row after which nothing of the present tenant has left the due set."""
 
 
 class ForgetRun(ForgetRequest):
@@ -72,15 +76,21 @@ class ForgetMemory:
     @workflow.init
     def __init__(self, sweep: ForgetRun | None = None) -> None:
         self._report = sweep.carried.report if sweep and sweep.carried else Report()
+        self._idle = sweep.carried.idle if sweep and sweep.carried else 0
         self._history = History(sweep.continue_after if sweep else 0)
 
     @workflow.run
     async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
-        """Run the sweep; it waits for nobody."""
+        """Run the sweep, once the one before it has ended; it waits for no person."""
         sweep = asked(sweep, "give a ForgetRequest, {} for the usual one")
-        begun = Sweep(now=sweep.at or workflow.now(), after="", run=workflow.info().run_id, report=self._report)
-        begun = sweep.carried or begun
+        info = workflow.info()
+        # A reset gives the workflow another run id, and leaves it the first one.
+        first = info.first_execution_run_id
+        begun = sweep.carried or Sweep(now=sweep.at or workflow.now(), after="", run=first, report=self._report)
         now, after, run = begun.now, begun.after, begun.run
+        if not (sweep.carried or sweep.dry_run):
+            workflow.set_current_details("waiting until no other sweep runs")
+            await options.change(ForgettingActivities.begin_sweep, info.workflow_id, "Wait until no other sweep runs")
         while tenants := await self._tenants(sweep, now, after):
             for tenant in tenants:
                 finished = False
@@ -88,7 +98,7 @@ class ForgetMemory:
                     finished = await self._sweep(tenant, sweep, now, run)
                     after = tenant if finished else after
                     if self._history.is_due:
-                        carried = Sweep(now=now, after=after, run=run, report=self._report)
+                        carried = begun.changed(after=after, report=self._report, idle=self._idle)
                         workflow.continue_as_new(sweep.changed(carried=carried))
         return ForgetResult(run=run, dry_run=sweep.dry_run, report=self._report)
 
@@ -108,46 +118,66 @@ class ForgetMemory:
         return await options.change(ForgettingActivities.due_tenants, call, "Find who has something due")
 
     async def _sweep(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> bool:
-        """Forget as much of a tenant as one plan takes; return whether that was all."""
+        """Forget as much of a tenant as one plan takes; return whether the sweep is done with the tenant."""
+        finished = moved = False
+        try:
+            finished, moved = await self._plan_and_forget(tenant, sweep, now, run)
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            if not is_conflict(error):
+                return self._given_up(tenant, problem_of(error))
+        self._idle = 0 if finished or moved else self._idle + 1
+        return finished or (self._idle >= options.IDLE_PLANS and self._given_up(tenant, "it changes all the time"))
+
+    async def _plan_and_forget(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> tuple[bool, bool]:
+        """Forget as much of a tenant as one plan takes; return whether that was all, and whether it was anything."""
         self._history.grow(5)
         call = SelectCall(tenant=tenant, now=now, approved=sweep.approved)
-        chosen = await options.change(ForgettingActivities.select, call, "Choose what to forget")
+        chosen = await options.sweep(ForgettingActivities.select, call, "Choose what to forget")
         if sweep.dry_run:
             planned = Counter({} if chosen.held else chosen.due)
             self._note(chosen, reasons=planned, forgotten=planned.total(), purged=chosen.purgeable, finished=True)
-            return True
-        try:
-            forgotten, purged = await self._forget(chosen, run, sweep.by)
-        except ActivityError as error:
-            if is_conflict(error):
-                return False
-            raise
+            return True, True
+        tombstone = chosen.changed(tombstone=_forgotten(chosen))
+        call = ForgetCall(forgetting=tombstone, run=run, by=sweep.by)
+        summary = f"Forget {len(tombstone.tombstone)} entries"
+        let = await options.sweep(ForgettingActivities.tombstone, call, summary)
+        # What was forgotten is told also if a later step fails.
+        reasons = Counter(item.reason for item in tombstone.tombstone)
+        self._note(chosen, reasons=reasons, forgotten=let.forgotten)
+        call, summary = ForgetCall(forgetting=chosen, run=run, by=sweep.by), f"Purge {len(chosen.purge)} entries"
+        purged = await options.sweep(ForgettingActivities.purge, call, summary)
         finished = not chosen.more or bool(chosen.held and not chosen.purge and not chosen.backdated)
         if finished:
-            await options.change(ForgettingActivities.finish, tenant, "Set the next due date")
-        reasons = Counter(item.reason for item in _forgotten(chosen))
-        self._note(chosen, reasons=reasons, forgotten=forgotten, purged=purged, finished=finished)
-        return finished
+            await options.sweep(ForgettingActivities.finish, tenant, "Set the next due date")
+        self._note(chosen, purged=purged, finished=finished)
+        return finished, bool(let.forgotten or let.kept or purged)
 
-    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[int, int]:
-        tombstone = chosen.changed(tombstone=_forgotten(chosen))
-        call = ForgetCall(forgetting=tombstone, run=run, by=by)
-        summary = f"Forget {len(tombstone.tombstone)} entries"
-        forgotten = await options.change(ForgettingActivities.tombstone, call, summary)
-        call = ForgetCall(forgetting=chosen, run=run, by=by)
-        purged = await options.change(ForgettingActivities.purge, call, f"Purge {len(chosen.purge)} entries")
-        return forgotten, purged
+    def _given_up(self, tenant: str, reason: str) -> bool:
+        self._idle = 0
+        failed = (*self._report.failed, f"{tenant}: {reason}")[:_KEPT]
+        self._report = self._report.changed(failed=failed)
+        return True
 
-    def _note(self, chosen: Forgetting, *, reasons: Counter[str], forgotten: int, purged: int, finished: bool) -> None:
+    def _note(
+        self,
+        chosen: Forgetting,
+        *,
+        reasons: Mapping[str, int] | None = None,
+        forgotten: int = 0,
+        purged: int = 0,
+        finished: bool = False,
+    ) -> None:
         report = self._report
         held = (f"{chosen.tenant}: {chosen.held}",) if finished and chosen.held else ()
-        self._report = Report(
+        self._report = report.changed(
             tenants=report.tenants + finished,
             forgotten=report.forgotten + forgotten,
             purged=report.purged + purged,
             held=(*report.held, *held)[:_KEPT],
-            reasons=dict(Counter(report.reasons) + reasons),
-            examples=(*report.examples, *(item.id for item in _forgotten(chosen)))[:_KEPT],
+            reasons=dict(Counter(report.reasons) + Counter(reasons or {})),
+            examples=(*report.examples, *(item.id for item in _forgotten(chosen) if reasons))[:_KEPT],
         )
         workflow.set_current_details(
             f"**{self._report.tenants}** tenants swept: **{self._report.forgotten}** entries forgotten, "

@@ -5,7 +5,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.jobs import ApplyCall, ConfirmCall, IngestActivities, PlanCall
-    from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
+    from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
     from perdure.names import STAGE, Workflow
     from workflows import options
     from workflows.failures import is_conflict, is_erased, problem_of, required
@@ -18,7 +18,6 @@ class IngestMemory:
 
     @workflow.init
     def __init__(self, batch: Batch | None = None) -> None:
-        self._plans = 0
         self._history = History()
         self._stage = "planning"
 
@@ -27,11 +26,15 @@ class IngestMemory:
         """Run the job; its id is the operation's id, so that nothing is written twice."""
         batch = required(batch, "give a Batch")
         operation = workflow.info().workflow_id
+        if batch.accepted_at is None:
+            batch = batch.changed(accepted_at=workflow.now())
         while True:
             plan = await self._plan(batch)
+            # A later plan must not take a later epoch: the user may have been erased in between.
+            batch = batch.changed(epoch=plan.epoch)
             try:
-                versions = await self._apply(batch, plan, operation)
-                items = await self._confirm(batch, plan, versions)
+                applied = await self._apply(batch, plan, operation)
+                items = await self._confirm(batch, applied.plan or plan, applied.versions)
                 break
             except ActivityError as error:
                 if is_erased(error):
@@ -57,7 +60,7 @@ class IngestMemory:
         call = PlanCall(batch=batch, at=workflow.now())
         return await options.change(IngestActivities.plan, call, f"Decide on {len(batch.items)} items")
 
-    async def _apply(self, batch: Batch, plan: WritePlan, operation: str) -> dict[str, int]:
+    async def _apply(self, batch: Batch, plan: WritePlan, operation: str) -> Applied:
         self._show(batch, "applying")
         call = ApplyCall(batch=batch, plan=plan, operation=operation)
         return await options.change(IngestActivities.apply, call, f"Write {len(plan.expected)} entries")
@@ -69,9 +72,8 @@ class IngestMemory:
 
     def _show(self, batch: Batch, stage: str) -> None:
         self._stage = stage
-        again = f", planned {self._plans} times" if self._plans > 1 else ""
         asked_by = f" for `{batch.run}`" if batch.run else ""
-        workflow.set_current_details(f"**{stage}** {len(batch.items)} items{asked_by}{again}")
+        workflow.set_current_details(f"**{stage}** {len(batch.items)} items{asked_by}")
 
 
 def _refused(job: str, batch: Batch, reason: str) -> Receipt:

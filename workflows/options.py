@@ -30,6 +30,12 @@ HEARTBEAT = timedelta(seconds=4)
 """For activities whose worker's settings are not known: jobs, sweeps and a task's first. A killed worker is noticed
 after 4 s."""
 
+SWEEP_ATTEMPTS = 8
+"""Tries of one step of a sweep for one tenant, about a minute and a half: then those behind it have their turn."""
+
+IDLE_PLANS = 5
+"""Plans of one tenant in a row after which nothing has left the due set; then it is left to the next sweep."""
+
 
 class Options(TypedDict):
     """The options of one activity."""
@@ -71,13 +77,26 @@ def of_ingest() -> Options:
 
 
 async def change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
-    """Run a step of a job or a sweep. No overall timeout: an accepted job must eventually finish.
+    """Run a step of a job or an undoing. No overall timeout: an accepted job must eventually finish.
 
-    An attempt may wait for another writer's lease (15 s at most) and then writes for some seconds. A
-    version conflict is not retried as it is, but planned again against what is stored by then.
+    An attempt may wait for another writer's lease (15 s at most) and then writes for some seconds.
     """
+    return await _change(activity, call, summary, RETRY)
+
+
+async def sweep(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
+    """Run a step of one tenant's sweep; it is given up after ``SWEEP_ATTEMPTS``.
+
+    A version conflict is not retried as it is, but planned again against what is stored by then.
+    """
+    conflict = VersionConflict.__name__
+    policy = dataclasses.replace(RETRY, maximum_attempts=SWEEP_ATTEMPTS, non_retryable_error_types=[conflict])
+    return await _change(activity, call, summary, policy)
+
+
+async def _change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str, policy: RetryPolicy) -> R:
     options = _options(60.0, HEARTBEAT, None)
-    options["retry_policy"] = dataclasses.replace(RETRY, non_retryable_error_types=[VersionConflict.__name__])
+    options["retry_policy"] = policy
     return await workflow.execute_activity_method(activity, call, summary=summary, **options)
 
 

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 from temporalio import workflow
-from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import FindUndoCall, ForgettingActivities, RestoreCall
@@ -15,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.requests import UndoRequest
     from perdure.temporal.attributes import TENANT
     from workflows import options
-    from workflows.failures import asked, is_conflict, refused
+    from workflows.failures import asked, refused
     from workflows.history import History
 
 
@@ -83,10 +82,5 @@ class UndoForgetting:
         call = RestoreCall(tenant=tenant, run=run, now=self._now, by=by)
         while more:
             self._history.grow()
-            try:
-                restored = await options.change(ForgettingActivities.restore, call, "Restore what was forgotten")
-            except ActivityError as error:
-                if not is_conflict(error):
-                    raise
-                continue
+            restored = await options.change(ForgettingActivities.restore, call, "Restore what was forgotten")
             self._restored, more = before + restored.restored, restored.more

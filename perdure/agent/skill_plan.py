@@ -1,5 +1,6 @@
 """The plan of a task that runs a skill: its steps in order, in a single branch, and what its failures mean. Pure."""
 
+from datetime import timedelta
 from typing import Any
 
 from perdure.agent.cursor import Cursor, Here, Readers, ended, entered, here, leaves, scope
@@ -154,11 +155,12 @@ class SkillPlan:
         return Action(branch=MAIN, path=at.path, **how)
 
     def _observed_at(self, now: Instant) -> Instant:
-        """When what a step observes counts as observed: noon of the task's date, if it has one."""
+        """When what a step observes counts as observed: noon of the task's date, if it has one, a day ahead at most."""
         day = self._task.date
         if day is None:
             return now
-        return now.replace(year=day.year, month=day.month, day=day.day, hour=12, minute=0, second=0, microsecond=0)
+        noon = now.replace(year=day.year, month=day.month, day=day.day, hour=12, minute=0, second=0, microsecond=0)
+        return min(noon, now + timedelta(days=1))
 
 
 def _with_problem(status: StepStatus, problem: str) -> Result:

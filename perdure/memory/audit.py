@@ -11,7 +11,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Audit(Protocol):
-    """Learns of every change of memory. It gets ids and reasons, never content."""
+    """Learns of every change of memory, perhaps twice. It gets ids and reasons, never content."""
 
     async def record(self, tenant: str, *, ids: Sequence[str], operation: str, by: Actor, why: str) -> None:
         """Record that these entries were changed or removed."""

@@ -4,7 +4,7 @@ Every change is journaled before it is written and settled after it, so the jour
 away, and tell who changed what and why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from perdure.changes import Actor, Change, Deletion, Refusal
@@ -12,6 +12,7 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, Record, State
 from perdure.errors import TenantErased, VersionConflict
 from perdure.memory.audit import Audit, AuditLog
+from perdure.memory.comparison import Compared, compared
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.writing.planning import occurrence_of
@@ -21,6 +22,10 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
+from perdure.together import together
+
+Again = Callable[[], Awaitable[tuple[Sequence[Change], Sequence[Refusal]]]]
+"""Plans an operation again: its changes, and the items of its batch that change nothing."""
 
 _CHUNK = 50
 """Objects a write call; the lease is asked again before each."""
@@ -78,6 +83,8 @@ class Door:
         epoch: int | None = None,
         deletions: Sequence[Deletion] = (),
         refused: Sequence[Refusal] = (),
+        operation: str = "",
+        again: Again | None = None,
     ) -> dict[str, int]:
         """Make the changes of one operation, once, however often this is called with them.
 
@@ -89,18 +96,21 @@ class Door:
             deletions: Lines of the deletion log that belong to the changes. Those that forget are written before
                 the entries, those that restore or are over after them.
             refused: The items of the operation's batch that change nothing; their text leaves the journal.
+            operation: The operation's id; empty: the changes'.
+            again: Called under the lease where another writer changed one of the entries since they were read,
+                or where there are no changes: what it returns is made instead.
 
         Returns:
             The version of each id afterwards.
 
         Raises:
             TenantErased: The tenant was erased after the changes were accepted.
-            VersionConflict: Another writer changed one of the entries since they were read: plan again. What
+            VersionConflict: Another writer changed one of the entries, and there is no ``again``: plan again. What
                 these deletions said of entries that stay is taken back.
             LeaseLost: The lease ran out; what is written is written and will be recognised.
             StoreUnavailable: Weaviate, Redis or the journal does not answer.
         """
-        operation = changes[0].operation if changes else ""
+        operation = operation or (changes[0].operation if changes else "")
         forgetting = [line for line in deletions if line.restored_at is None and not line.purged]
         restoring = [line for line in deletions if line not in forgetting]
         async with self._leases.hold(tenant) as lease:
@@ -108,10 +118,9 @@ class Door:
                 raise TenantErased("the user's memory was erased after this was accepted")
             reached(CrashPoint.APPLY_LEASED)
             await self._repair.resume(tenant, lease)
-            stored = await self._longterm.get(tenant, [change.id for change in changes])
             try:
-                pending = _pending(changes, stored)
-                await self._refuse_forgotten(tenant, pending)
+                refused, compared = await self._planned(tenant, changes, refused, again)
+                stored, pending, made, unfinished = compared
                 written = [self._stamped(change) for change in pending]
                 await self._journaled(tenant, lease, pending, written, forgetting)
                 await self._write(tenant, lease, pending, written)
@@ -121,8 +130,12 @@ class Door:
             reached(CrashPoint.APPLY_WRITTEN)
             await self._index(tenant, [*stored.values(), *written])
             versions = {entry.id: entry.version for entry in (*stored.values(), *written)}
+            # What was written although a sweep had logged it is not forgotten.
+            now = datetime.now(UTC)
+            restoring += [line.changed(restored_at=now) for line in unfinished]
             await self._settle(tenant, operation, versions, refused, restoring)
-        for (by, why), ids in _reasons(pending).items():
+        # Also what an earlier attempt wrote, which may have died before it said so.
+        for (by, why), ids in _reasons(made).items():
             await self._audit.record(tenant, ids=ids, operation=operation, by=by, why=why)
         return versions
 
@@ -187,7 +200,7 @@ class Door:
             def observed_anew(line: Accepted) -> bool:
                 deletion = deletions.get(line.id)
                 occurrence = occurrence_of(tenant, line.item)
-                return deletion is not None and not deletion.covers(occurrence, line.item.occurred_at)
+                return deletion is not None and not deletion.covers(occurrence, line.at)
 
             await self._journal.drop(tenant, gone, spared=observed_anew)
         if gone:
@@ -207,21 +220,31 @@ class Door:
             await self._due.set(tenant, moment)
         await self._journal.compact(tenant, now=datetime.now(UTC))
 
-    async def _refuse_forgotten(self, tenant: str, changes: Sequence[Change]) -> None:
-        """Have new entries planned again that were forgotten, and purged, after they were planned.
+    async def _planned(
+        self, tenant: str, changes: Sequence[Change], refused: Sequence[Refusal], again: Again | None
+    ) -> tuple[Sequence[Refusal], Compared]:
+        """Compare the changes with what is stored; plan them again where they do not fit.
 
         Raises:
-            VersionConflict: One of them was.
+            VersionConflict: They do not fit, and there is no way to plan them again.
         """
-        new = {change.id: change.entry for change in changes if change.expected == 0}
-        for identifier, deletion in (await self._deletions.of(tenant, list(new))).items():
-            entry = new[identifier]
-            if any(deletion.covers(occurrence, entry.last_seen) for occurrence in entry.occurrences):
-                raise VersionConflict(f"{identifier} was forgotten after it was planned")
+        try:
+            if changes or again is None:
+                return refused, await self._compared(tenant, changes)
+        except VersionConflict:
+            if again is None:
+                raise
+        changes, refused = await again()
+        return refused, await self._compared(tenant, changes)
+
+    async def _compared(self, tenant: str, changes: Sequence[Change]) -> Compared:
+        ids = [change.id for change in changes]
+        stored, deletions = await together(self._longterm.get(tenant, ids), self._deletions.of(tenant, ids))
+        return compared(changes, stored, deletions)
 
     def _stamped(self, change: Change) -> Record | Memory:
         stamped = change.entry.stamped(change.expected + 1, change.operation)
-        return self._rules.dated(stamped) if stamped.state is State.CURRENT else stamped
+        return stamped if stamped.state is State.FORGOTTEN else self._rules.dated(stamped)
 
     async def _journaled(
         self,
@@ -295,24 +318,6 @@ class Door:
         ]
         if dates:
             await self._due.lower(tenant, min(dates))
-
-
-def _pending(changes: Sequence[Change], stored: Mapping[str, Record | Memory]) -> list[Change]:
-    """Return the changes that are still to be written.
-
-    Raises:
-        VersionConflict: One of the entries is not at the version that its change expects.
-    """
-    pending: list[Change] = []
-    for change in changes:
-        entry = stored.get(change.id)
-        if entry is not None and change.operation in entry.operations:
-            continue
-        if (entry.version if entry else 0) != change.expected:
-            raise VersionConflict(f"{change.id} is no longer at version {change.expected}")
-        if change.entry != entry:
-            pending.append(change)
-    return pending
 
 
 def _reasons(changes: Sequence[Change]) -> dict[tuple[Actor, str], list[str]]:

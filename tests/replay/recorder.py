@@ -13,6 +13,7 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, Work
 from activities.jobs import ApplyCall, IngestActivities
 from activities.tasks import TaskActivities
 from perdure.agent.steps.values import Values
+from perdure.jobs import Applied
 from perdure.settings import Addresses, Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.plugin import Plugin
@@ -37,7 +38,7 @@ class Gate:
         """Return the activity with the gate in front of it."""
 
         @activity.defn(name="apply_ingest")
-        async def apply(request: ApplyCall) -> dict[str, int]:
+        async def apply(request: ApplyCall) -> Applied:
             if request.operation == self.job:
                 self.reached.set()
                 await self.opened.wait()

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from perdure.errors import InvalidInput
 from perdure.identity import (
@@ -21,6 +21,8 @@ from perdure.identity import (
     tenant_id,
     workflow_id,
 )
+from perdure.requests import RecallRequest, RememberRequest
+from perdure.tasks import AgentTask
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 json_values: st.SearchStrategy[JsonValue] = st.recursive(
@@ -100,3 +102,20 @@ def test_one_users_ids_tell_nothing_of_the_user_without_the_key() -> None:
 
 def test_weaviate_ids_are_version_5() -> None:
     assert uuid.UUID(object_uuid("t_1", "mem_1")).version == 5
+
+
+@pytest.mark.parametrize("given", ["\u212aim", "caf\u0065\u0301", "\u2126", "\u037e"])
+def test_a_user_id_that_is_not_in_nfc_is_refused_with_the_form_that_is_taken(given: str) -> None:
+    normal = unicodedata.normalize("NFC", given)
+    assert tenant_id(bytes(32), normal)
+    assert canonical_json(given) == canonical_json(normal), "the control: both would have one tenant"
+    for refused in (
+        lambda: tenant_id(bytes(32), given),
+        lambda: RecallRequest(user_id=given),
+        lambda: RememberRequest(user_id=given, key="k", items=()),
+        lambda: AgentTask(task_id="t", user_id=given, skill="s"),
+    ):
+        with pytest.raises((InvalidInput, ValidationError)) as failure:
+            refused()
+        assert "is not in Unicode NFC" in str(failure.value)
+        assert f"write {normal!r}" in str(failure.value)

@@ -152,6 +152,8 @@ async def forget(
         show_json(swept)
     else:
         show_sweep(swept)
+    if swept.report.failed:
+        raise typer.Exit(1)
 
 
 def show_sweep(swept: ForgetResult) -> None:
@@ -164,6 +166,8 @@ def show_sweep(swept: ForgetResult) -> None:
         out.print(f"  {number} × {reason}", markup=False)
     for held in report.held:
         out.print(f"  held for a person: {held}  (perdure forget --approve)", markup=False)
+    for failed in report.failed:
+        out.print(f"  left to the next sweep: {failed}", markup=False)
     if not swept.dry_run and report.forgotten:
         out.print(f"  undo: perdure forget --undo --run {swept.run}")
 

@@ -18,6 +18,15 @@ MOST_AT_ONCE = 200
 """Entries a plan takes: under 40 kB of history, and a few seconds under the tenant's lease."""
 
 
+class Let(Passed):
+    """What a step of a sweep has let go: only what has left the due set counts."""
+
+    forgotten: int = 0
+    """Entries that are never recalled from here on."""
+    kept: int = 0
+    """Entries that are no longer due."""
+
+
 class Restored(Passed):
     """How far the undoing of a run has come for one tenant."""
 
@@ -78,7 +87,7 @@ class Forgetter:
             at=at,
         )
 
-    async def tombstone(self, forgetting: Forgetting, *, run: str, by: Actor) -> int:
+    async def tombstone(self, forgetting: Forgetting, *, run: str, by: Actor) -> Let:
         """Forget what was chosen: from here on it is never recalled, and can be undone.
 
         Raises:
@@ -87,7 +96,7 @@ class Forgetter:
         tenant, at = forgetting.tenant, forgetting.at
         chosen = (*forgetting.tombstone, *forgetting.backdated)
         if not chosen:
-            return 0
+            return Let()
         stored = await self._longterm.get(tenant, [item.id for item in chosen])
         if len(stored) < len(chosen):
             raise VersionConflict("some of the entries are no longer there")
@@ -111,7 +120,8 @@ class Forgetter:
         ]
         await self._door.change(tenant, changes, deletions=deletions)
         reached(CrashPoint.FORGET_TOMBSTONED)
-        return len(forgotten)
+        kept = [self._rules.date(stored[item.id])[0] for item in forgetting.backdated]
+        return Let(forgotten=len(forgotten), kept=sum(date is None or date > at for date in kept))
 
     async def purge(self, forgetting: Forgetting, *, run: str, by: Actor) -> int:
         """Remove for good what was forgotten long enough ago, if it is still as the plan saw it."""

@@ -7,8 +7,8 @@ nothing is recalled that would be refused.
 import re
 from collections.abc import Iterable, Sequence
 
-from perdure.entries import Entry, Hit, Memory, Record, State
-from perdure.jobs import Batch
+from perdure.entries import Entry, Hit, Item, Memory, Record, State
+from perdure.jobs import Batch, UnusableItem
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
@@ -44,9 +44,10 @@ def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -
         batch = Batch(
             tenant=tenant,
             key=first.job[:300],
-            items=tuple(line.item for line in items),
+            items=_in_their_places(items),
             run=first.run,
             agent=first.agent,
+            accepted_at=first.at,
         )
         # Neighbours are nominated by vectors, which the journal does not have; equal words have equal ids anyway.
         known = Known.model_construct(entries=entries, deletions=folded.deletions, neighbours={})
@@ -62,7 +63,7 @@ def exact(query: Query, entries: Iterable[Record | Memory]) -> list[Record]:
         for entry in entries
         if isinstance(entry, Record) and entry.lane == query.lane and (not query.keys or entry.key in query.keys)
     ]
-    return sorted(records, key=lambda record: (record.last_seen, record.id), reverse=True)
+    return sorted(records, key=lambda record: (record.newest, record.id), reverse=True)
 
 
 def by_words(query: Query, entries: Iterable[Record | Memory]) -> list[Hit]:
@@ -85,6 +86,11 @@ def by_words(query: Query, entries: Iterable[Record | Memory]) -> list[Hit]:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower())) - _STOP
+
+
+def _in_their_places(lines: Sequence[Accepted]) -> tuple[Item | UnusableItem, ...]:
+    of = {line.index: line.item for line in lines}
+    return tuple(of.get(index) or UnusableItem(reason="") for index in range(max(of) + 1))
 
 
 def _batches(pending: Sequence[Accepted]) -> list[list[Accepted]]:

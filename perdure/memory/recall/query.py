@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from perdure.documents import fitted
-from perdure.entries import Lane, MemoryType
+from perdure.entries import Key, Lane, MemoryType
 from perdure.episodes import Episode
 from perdure.model import Instant, Model, OpenEnum, Passed, Unit
 
@@ -40,7 +40,7 @@ class Query(Model):
     """What is looked for, in words."""
     lane: Lane | None = None
     """Look in this log first."""
-    keys: Annotated[tuple[str, ...], Field(max_length=1_000)] = ()
+    keys: Annotated[tuple[Key, ...], Field(max_length=1_000)] = ()
     """Under exactly these keys of the lane."""
     memory_types: tuple[MemoryType, ...] = ()
     """Only memories of these types; empty: of all."""
@@ -98,6 +98,8 @@ class RecalledItem(Passed):
     """The same in words, without content."""
     seen: int = 1
     last_seen: Instant
+    recorded_at: Instant | None = None
+    """When that was recorded: of two with one ``last_seen`` the later one is the newer."""
     confidence: Unit = 1.0
 
 

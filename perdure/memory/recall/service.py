@@ -267,6 +267,7 @@ def _item(scored: Scored, phase: Phase, why: str) -> RecalledItem:
         why=f"{why}; seen {entry.seen}×, last {entry.last_seen:%Y-%m-%d}",
         seen=entry.seen,
         last_seen=entry.last_seen,
+        recorded_at=entry.newest[1],
         confidence=entry.confidence,
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryItem, Record, RecordItem, State, record_text
 from perdure.jobs import Batch, Decision, UnusableItem, WritePlan
-from perdure.memory.writing.planning import occurrence_of
+from perdure.memory.writing.planning import occurrence_of, recorded_at
 
 REINFORCEMENT = 0.1
 """What one more independent observation adds to a memory's confidence (R32)."""
@@ -16,27 +16,36 @@ WRITING = frozenset({Decision.INSERT, Decision.REINFORCE, Decision.SUPERSEDE})
 
 
 def observed(
-    stored: Record | Memory | None, identifier: str, item: RecordItem | MemoryItem, batch: Batch
+    stored: Record | Memory | None,
+    identifier: str,
+    item: RecordItem | MemoryItem,
+    batch: Batch,
+    recorded: datetime | None = None,
 ) -> Record | Memory:
-    """Return the entry after an observation.
+    """Return the entry after an observation, which was recorded at a moment; None: when it was made.
 
-    The same observation again changes nothing, so a retry never inflates "seen". A forgotten entry that is
-    observed anew starts over: nothing of its old life comes back. A memory that was replaced is believed again.
+    The same observation again changes nothing, so a retry never inflates "seen". Where the list of observations is
+    full, another one may be a retry, and is not counted. A forgotten entry that is observed anew starts over:
+    nothing of its old life comes back. A memory that was replaced is believed again.
     """
-    occurrence = occurrence_of(batch.tenant, item)
+    occurrence, recorded = occurrence_of(batch.tenant, item), recorded or item.occurred_at
     if stored is None or stored.state is State.FORGOTTEN:
-        return _fresh(identifier, item, batch, occurrence)
+        return _fresh(identifier, item, batch, occurrence).changed(recorded_at=recorded)
     if occurrence in stored.occurrences:
         return stored
+    is_newest = (item.occurred_at, recorded) >= stored.newest
+    newest = (item.occurred_at, recorded) if is_newest else stored.newest
+    counts = len(stored.occurrences) < OCCURRENCES_KEPT
     seen = {
-        "occurrences": (*stored.occurrences, occurrence)[-OCCURRENCES_KEPT:],
-        "seen": stored.seen + 1,
+        "occurrences": (*stored.occurrences, occurrence) if counts else stored.occurrences,
+        "seen": stored.seen + counts,
         "first_seen": min(stored.first_seen, item.occurred_at),
-        "last_seen": max(stored.last_seen, item.occurred_at),
+        "last_seen": newest[0],
+        "recorded_at": newest[1],
         "importance": item.importance if item.importance is not None else stored.importance,
     }
     if isinstance(stored, Record) and isinstance(item, RecordItem):
-        newest = {
+        latest = {
             "text": record_text(item),
             "run": batch.run,
             "agent": batch.agent or "",
@@ -44,7 +53,7 @@ def observed(
             "confidence": item.confidence,
             "valid_until": item.valid_until,
         }
-        return stored.changed(**(seen | (newest if item.occurred_at >= stored.last_seen else {})))
+        return stored.changed(**(seen | (latest if is_newest else {})))
     if isinstance(stored, Memory) and isinstance(item, MemoryItem) and stored.state is State.SUPERSEDED:
         again = {
             "state": State.CURRENT,
@@ -55,8 +64,8 @@ def observed(
         }
         return stored.changed(**(seen | again))
     more = {
-        "confidence": round(min(1.0, stored.confidence + REINFORCEMENT), 6),
-        "valid_until": _end(stored, item) if item.occurred_at >= stored.last_seen else stored.valid_until,
+        "confidence": round(min(1.0, stored.confidence + REINFORCEMENT * counts), 6),
+        "valid_until": _end(stored, item) if is_newest else stored.valid_until,
     }
     return stored.changed(**(seen | more))
 
@@ -87,13 +96,18 @@ def applied(
         if isinstance(item, UnusableItem) or planned.decision not in WRITING:
             continue
         before = entries[planned.target][0] if planned.target in entries else stored.get(planned.target)
-        entries[planned.target] = observed(before, planned.target, item, batch), planned.decision
+        entries[planned.target] = (
+            observed(before, planned.target, item, batch, recorded_at(batch, planned.index, item)),
+            planned.decision,
+        )
     # Only now, so that what is replaced stays replaced by a batch that also observes it.
     for planned in decided.items:
         item = batch.items[planned.index]
         if planned.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem):
             replaced, decision = entries.get(item.supersedes, (stored.get(item.supersedes), Decision.SUPERSEDE))
-            if isinstance(replaced, Memory) and replaced.superseded_by != planned.target:
+            if not isinstance(replaced, Memory) or replaced.state is State.FORGOTTEN:
+                continue
+            if replaced.superseded_by != planned.target:
                 entries[replaced.id] = replaced.superseded(planned.target), decision
     return entries
 

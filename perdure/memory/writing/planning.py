@@ -5,15 +5,19 @@ cosine of .979, while true paraphrases have .72 to .74 (measured): so a neighbou
 says the same words, and everything else is a memory of its own.
 """
 
+import base64
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from perdure.changes import Deletion
-from perdure.entries import Memory, MemoryItem, Record, RecordItem, State, item_id, statement
+from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryItem, Record, RecordItem, State, item_id, statement
 from perdure.errors import InvalidItem
 from perdure.identity import occurrence_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.model import Model, Unit
+
+AHEAD = timedelta(days=1)
+"""How far ahead of its acceptance an observation may claim to be: clocks differ, and a task's day has its noon."""
 
 
 class WritePolicy(Model):
@@ -33,11 +37,24 @@ class Known(Model):
     deletions: Mapping[str, Deletion]
     neighbours: Mapping[int, Sequence[Memory]]
     """For each item's index, the current memories nominated by similarity."""
+    operation: str = ""
+    """The batch's own, where an attempt may have written some of it: to that nothing is objected any more."""
 
 
 def occurrence_of(tenant: str, item: RecordItem | MemoryItem) -> str:
-    """Return the id of the observation that an item reports."""
-    return occurrence_id(tenant, "caller", item.occurrence)
+    """Return the short form of the id of the observation that an item reports, as entries and deletions list it.
+
+    It has 48 bits: of an entry's 1,024 observations, two look like one in 2 of a billion entries.
+    """
+    whole = occurrence_id(tenant, "caller", item.occurrence).removeprefix("occ_")
+    return base64.urlsafe_b64encode(bytes.fromhex(whole[:12])).decode()
+
+
+def recorded_at(batch: Batch, index: int, item: RecordItem | MemoryItem) -> datetime:
+    """Return when an item was recorded: when its batch was accepted, each item later than the one before it."""
+    if batch.accepted_at is None:
+        return item.occurred_at
+    return batch.accepted_at + timedelta(microseconds=index)
 
 
 def same_statement(one: str, other: str) -> bool:
@@ -47,7 +64,7 @@ def same_statement(one: str, other: str) -> bool:
 
 def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> WritePlan:
     """Decide on every item of a batch."""
-    planned = [_decide(batch.tenant, index, item, known, policy) for index, item in enumerate(batch.items)]
+    planned = [_decide(batch, index, item, known, policy) for index, item in enumerate(batch.items)]
     expected: dict[str, int] = {}
     for item, decided in zip(batch.items, planned, strict=True):
         touched = [decided.target] if decided.target else []
@@ -59,27 +76,35 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
     return WritePlan(at=at, items=tuple(planned), expected=expected, epoch=epoch)
 
 
-def _decide(tenant: str, index: int, item: BatchItem, known: Known, policy: WritePolicy) -> PlannedItem:
+def _decide(batch: Batch, index: int, item: BatchItem, known: Known, policy: WritePolicy) -> PlannedItem:
+    tenant = batch.tenant
     if isinstance(item, UnusableItem):
         return _rejected(index, item.reason)
-    if objection := _objection(tenant, index, item, known, policy):
-        return _rejected(index, objection)
     target = item_id(tenant, item)
+    stored = known.entries.get(target)
+    written = stored is not None and known.operation in stored.operations
+    if not written and (objection := _objection(batch, index, item, known, policy)):
+        return _rejected(index, objection)
     if isinstance(item, MemoryItem) and item.supersedes:
         return PlannedItem(index=index, decision=Decision.SUPERSEDE, target=target)
-    stored = known.entries.get(target)
     if stored is not None and stored.state is not State.FORGOTTEN:
-        retried = "this observation is known already" if occurrence_of(tenant, item) in stored.occurrences else ""
-        return PlannedItem(index=index, decision=Decision.REINFORCE, target=target, reason=retried)
+        reason = _not_counted(occurrence_of(tenant, item), stored)
+        return PlannedItem(index=index, decision=Decision.REINFORCE, target=target, reason=reason)
     if isinstance(item, MemoryItem) and (twin := _twin(item, known.neighbours.get(index, ()))):
         return PlannedItem(index=index, decision=Decision.REINFORCE, target=twin.id, reason="it says the same words")
     return PlannedItem(index=index, decision=Decision.INSERT, target=target)
 
 
-def _objection(tenant: str, index: int, item: RecordItem | MemoryItem, known: Known, policy: WritePolicy) -> str:
-    deletion = known.deletions.get(item_id(tenant, item))
-    if deletion is not None and deletion.covers(occurrence_of(tenant, item), item.occurred_at):
-        return f"it was forgotten on {deletion.at:%Y-%m-%d}: {deletion.reason}"
+def _not_counted(occurrence: str, stored: Record | Memory) -> str:
+    if occurrence in stored.occurrences:
+        return "this observation is known already"
+    return f"it is counted up to {OCCURRENCES_KEPT:,} times" if len(stored.occurrences) >= OCCURRENCES_KEPT else ""
+
+
+def _objection(batch: Batch, index: int, item: RecordItem | MemoryItem, known: Known, policy: WritePolicy) -> str:
+    tenant = batch.tenant
+    if problem := _untimely(batch, index, item, known):
+        return problem
     if isinstance(item, RecordItem):
         return ""
     if problem := _replaced_already(tenant, item, known):
@@ -90,6 +115,21 @@ def _objection(tenant: str, index: int, item: RecordItem | MemoryItem, known: Kn
     if item.supersedes and (problem := _cannot_replace(tenant, item, known.entries.get(item.supersedes))):
         return str(InvalidItem(f"items[{index}].supersedes", problem))
     return ""
+
+
+def _untimely(batch: Batch, index: int, item: RecordItem | MemoryItem, known: Known) -> str:
+    """Return why an observation comes too early, or too late; empty: it does not."""
+    if batch.accepted_at is not None and item.occurred_at > batch.accepted_at + AHEAD:
+        problem = f"{item.occurred_at:%Y-%m-%d} is more than a day ahead"
+        return str(InvalidItem(f"items[{index}].occurred_at", problem, fix="give the moment at which it was observed"))
+    target = item_id(batch.tenant, item)
+    deletion = known.deletions.get(target)
+    # A line of which the entry stands is a sweep under way: whichever is written first decides.
+    if deletion is None or deletion.is_unfinished(known.entries.get(target)):
+        return ""
+    if not deletion.covers(occurrence_of(batch.tenant, item), recorded_at(batch, index, item)):
+        return ""
+    return f"it was forgotten on {deletion.at:%Y-%m-%d}: {deletion.reason}"
 
 
 def _cannot_replace(tenant: str, item: MemoryItem, replaced: Record | Memory | None) -> str:

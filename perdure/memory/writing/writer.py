@@ -1,14 +1,15 @@
 """Plan, apply and confirm a batch on the real stores. Each can be repeated; the decisions are planning's."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, MemoryItem, RecordItem, headline_of, item_id, record_text
 from perdure.errors import VectorIndexDamaged, VersionConflict, WorkerUnavailable
-from perdure.jobs import Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
+from perdure.jobs import Applied, Batch, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
 from perdure.memory.repair import Repair
 from perdure.memory.writing.observation import WRITING, applied
@@ -46,12 +47,18 @@ class Writer:
 
     async def plan(self, batch: Batch, *, at: datetime) -> WritePlan:
         """Decide on each item, from what the stores know now."""
-        usable = {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
+        decided = await self._plan(batch, at=at, neighbours=await self._neighbours(batch.tenant, _usable(batch)))
+        reached(CrashPoint.PLAN_DECIDED)
+        return decided
+
+    async def _plan(
+        self, batch: Batch, *, at: datetime, neighbours: dict[int, tuple[Memory, ...]], operation: str = ""
+    ) -> WritePlan:
+        usable = _usable(batch)
         ids = {item_id(batch.tenant, item) for item in usable.values()}
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
-        (entries, deletions), neighbours = await together(
-            together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
-            self._neighbours(batch.tenant, usable),
+        entries, deletions = await together(
+            self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))
         )
         heirs = {entry.superseded_by for entry in entries.values() if isinstance(entry, Memory) and entry.superseded_by}
         entries |= await self._longterm.get(batch.tenant, sorted(heirs - entries.keys()))
@@ -59,30 +66,60 @@ class Writer:
         for found in neighbours.values():
             entries |= {memory.id: memory for memory in found if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
-        known = Known(entries=entries, deletions=deletions, neighbours=neighbours)
+        known = Known(entries=entries, deletions=deletions, neighbours=neighbours, operation=operation)
         epoch = await self._door.epoch(batch.tenant) if batch.epoch is None else batch.epoch
-        decided = plan(batch, known, policy=self._policy, at=at, epoch=epoch)
-        reached(CrashPoint.PLAN_DECIDED)
-        return decided
+        return plan(batch, known, policy=self._policy, at=at, epoch=epoch)
 
-    async def apply(self, batch: Batch, decided: WritePlan, *, operation: str) -> dict[str, int]:
+    async def apply(self, batch: Batch, decided: WritePlan, *, operation: str) -> Applied:
         """Write what was decided, once for each operation id.
 
-        Returns:
-            The version of each record or memory afterwards.
+        Where what the plan was made from has changed, it is made again under the lease, under which nothing changes:
+        so a job needs two plans at most, however many other jobs write the same.
 
         Raises:
-            VersionConflict: What the plan was made from has changed: plan again.
             TenantErased: The user was erased after the batch was accepted.
         """
         _require_known(item.decision for item in decided.items)
-        refused = [
-            Refusal(index=item.index, id=item.target, reason=item.reason)
-            for item in decided.items
-            if item.decision not in WRITING
-        ]
+        refused = _refused(decided)
+        if len(refused) == len(decided.items):
+            await self._door.refuse(batch.tenant, operation, refused)
+            return Applied(versions={})
+        # Before the lease, and of all items: which of them the second plan inserts is not known yet.
+        vectors = await self._embedded(batch)
+        anew: list[WritePlan] = []
+
+        async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
+            anew[:] = [await self._planned_again(batch, decided, operation)]
+            return await self._changes(batch, anew[0], vectors, operation), _refused(anew[0])
+
+        changes: list[Change] = []
+        with suppress(VersionConflict):
+            changes = await self._changes(batch, decided, vectors, operation)
+        versions = await self._door.change(
+            batch.tenant, changes, epoch=decided.epoch, refused=refused, operation=operation, again=again
+        )
+        return Applied(versions=versions, plan=anew[0] if anew else None)
+
+    async def _planned_again(self, batch: Batch, first: WritePlan, operation: str) -> WritePlan:
+        """Decide again on what a plan would write; what it rejected stays rejected."""
+        items = tuple(
+            batch.items[item.index] if item.decision in WRITING else UnusableItem(reason=item.reason)
+            for item in first.items
+        )
+        again = batch.changed(items=items, epoch=first.epoch)
+        # Under the lease nobody searches for neighbours: those that say the same have the same ids.
+        return await self._plan(again, at=first.at, neighbours={}, operation=operation)
+
+    async def _changes(
+        self, batch: Batch, decided: WritePlan, vectors: Mapping[str, Vector], operation: str
+    ) -> list[Change]:
+        """Return the changes that a plan makes.
+
+        Raises:
+            VersionConflict: An entry that it changes is no longer there.
+        """
         known = [identifier for identifier, version in decided.expected.items() if version]
-        stored, vectors = await together(self._longterm.get(batch.tenant, known), self._embedded(batch, decided))
+        stored = await self._longterm.get(batch.tenant, known)
         if missing := set(known) - stored.keys():
             raise VersionConflict(f"{len(missing)} entries are no longer there to be changed")
         changes: list[Change] = []
@@ -101,10 +138,7 @@ class Writer:
                     operation=operation,
                 )
             )
-        if not changes:
-            await self._door.refuse(batch.tenant, operation, refused)
-            return {}
-        return await self._door.change(batch.tenant, changes, epoch=decided.epoch, refused=refused)
+        return changes
 
     async def refuse(self, batch: Batch, reason: str, *, operation: str) -> None:
         """Settle a batch of which nothing becomes memory."""
@@ -171,18 +205,27 @@ class Writer:
         found = await together(*(nominated(vector) for vector in vectors))
         return dict(zip(memories, found, strict=True))
 
-    async def _embedded(self, batch: Batch, decided: WritePlan) -> dict[str, Vector]:
+    async def _embedded(self, batch: Batch) -> dict[str, Vector]:
         """Return the vector of each text that an entry may get."""
-        texts: set[str] = set()
-        for planned in decided.items:
-            item = batch.items[planned.index]
-            # A memory that is reinforced keeps its words; a record's headline can change.
-            if isinstance(item, MemoryItem) and planned.decision in (Decision.INSERT, Decision.SUPERSEDE):
-                texts.add(item.content)
-            elif isinstance(item, RecordItem) and planned.decision in WRITING:
-                texts.add(headline_of(record_text(item)))
-        ordered = sorted(texts)
+        ordered = sorted(
+            {
+                item.content if isinstance(item, MemoryItem) else headline_of(record_text(item))
+                for item in _usable(batch).values()
+            }
+        )
         return dict(zip(ordered, await self._embedder.embed(ordered), strict=True))
+
+
+def _usable(batch: Batch) -> dict[int, RecordItem | MemoryItem]:
+    return {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
+
+
+def _refused(decided: WritePlan) -> list[Refusal]:
+    return [
+        Refusal(index=item.index, id=item.target, reason=item.reason)
+        for item in decided.items
+        if item.decision not in WRITING
+    ]
 
 
 def _require_known(values: Iterable[OpenEnum]) -> None:

@@ -26,7 +26,7 @@ class Folded(NamedTuple):
 def fold(lines: Iterable[Line]) -> Folded:
     """Return what the lines say.
 
-    A deletion counts at once: an entry that was not seen after it is forgotten, whether or not its tombstone is
+    A deletion counts at once: an entry that was not recorded after it is forgotten, whether or not its tombstone is
     known to be written.
     """
     lines = list(lines)
@@ -34,7 +34,7 @@ def fold(lines: Iterable[Line]) -> Folded:
     entries = {line.entry.id: line.entry for line in counted(lines)}
     for identifier, deletion in deletions.items():
         entry = entries.get(identifier)
-        if entry is not None and deletion.restored_at is None and entry.last_seen <= deletion.at:
+        if entry is not None and deletion.restored_at is None and entry.newest[1] <= deletion.at:
             entries[identifier] = entry.forgotten(deletion.reason, entry.purge_after)
     settled = _operations(lines)
     pending = {(line.job, line.index): line for line in lines if isinstance(line, Accepted) and line.job not in settled}

@@ -18,6 +18,9 @@ ACTIVE = "perdure:active"
 TENANT_KEY = "perdure:tenant-key"
 """The fingerprint of the tenant key that the data was written under."""
 
+SWEEP = "perdure:sweep"
+"""The workflow id of the sweep whose turn it is, or was last."""
+
 JOURNAL = "perdure:journal"
 """The id of the journal folder that all workers share."""
 

@@ -143,6 +143,7 @@ COMMON = (
     _ranged("confidence", wvc.DataType.NUMBER),
     wvc.Property(name="version", data_type=wvc.DataType.INT, index_filterable=False),
     _ranged("last_seen"),
+    wvc.Property(name="recorded_at", data_type=wvc.DataType.INT, index_filterable=False),
     _ranged("valid_until"),
     _ranged("forget_after"),
     _exact("forget_reason"),

@@ -149,7 +149,7 @@ class LongTerm:
     async def lookup(
         self, tenant: str, *, lane: Lane, keys: Sequence[str] = (), limit: int, now: datetime
     ) -> list[Record]:
-        """Return the current records of a lane, most recently seen first.
+        """Return the current records of a lane, most recently seen first; of one date, most recently recorded.
 
         Args:
             tenant: Whose.
@@ -159,7 +159,7 @@ class LongTerm:
             now: The moment at which they must still be valid.
         """
         condition = conditions.recallable(now=now) & conditions.of_keys(lane, keys)
-        newest = Sort.by_property("last_seen", ascending=False)
+        newest = Sort.by_property("last_seen", ascending=False).by_property("recorded_at", ascending=False)
         found = await self._queries.fetch(tenant, "record", condition, limit=limit, sort=newest)
         return [entry for entry in found if isinstance(entry, Record)]
 

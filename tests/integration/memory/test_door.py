@@ -272,7 +272,6 @@ async def test_a_change_is_told_with_its_author_and_reason(stores: Stores, tenan
     for version, by, why in ((1, agent, "insert"), (2, ada, "corrected")):
         one = await change(stores, version, by, why)
         assert await stores.door.change(tenant, [one]) == {"mem_1": version}
-        assert await stores.door.change(tenant, [one]) == {"mem_1": version}, "once, however often"
     told = await stores.journal.history(tenant, "mem_1")
     assert [(line.entry.version, line.by, line.why) for line in told] == [(1, agent, "insert"), (2, ada, "corrected")]
     assert stores.audit.found == [
@@ -280,6 +279,26 @@ async def test_a_change_is_told_with_its_author_and_reason(stores: Stores, tenan
         (tenant, ("mem_1",), "operation 2", ada, "corrected"),
     ]
     assert "Kim" not in repr(stores.audit.found)
+
+
+async def test_a_change_whose_first_attempt_died_is_told_by_the_next(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by, lower = Actor(kind=ActorKind.AGENT, id="task-1"), DueIndex.lower
+
+    async def away(*_: object) -> None:
+        raise StoreUnavailable("redis", "gone")
+
+    one = await change(stores, 1, by, "insert")
+    one = dataclasses.replace(one, entry=one.entry.changed(valid_until=NOW + timedelta(days=9)))
+    monkeypatch.setattr(DueIndex, "lower", away)
+    with pytest.raises(StoreUnavailable):
+        await stores.door.change(tenant, [one])
+    assert stores.audit.found == []
+    monkeypatch.setattr(DueIndex, "lower", lower)
+    assert await stores.door.change(tenant, [one]) == {"mem_1": 1}, "once, however often"
+    assert stores.audit.found == [(tenant, ("mem_1",), "operation 1", by, "insert")]
+    assert len(await stores.journal.history(tenant, "mem_1")) == 1
 
 
 async def test_what_is_stored_already_is_only_checked(stores: Stores, tenant: str) -> None:

@@ -53,7 +53,7 @@ async def applied_and_cut_off(
         patch.setattr(LongTerm, "put", put)
         await stores.writer.apply(batch, plan, operation="job")
     # The retry of an attempt that died finds its operation, and writes nothing.
-    return plan, await stores.writer.apply(batch, plan, operation="job"), missing
+    return plan, (await stores.writer.apply(batch, plan, operation="job")).versions, missing
 
 
 async def stored(stores: Stores, tenant: str, versions: Mapping[str, int]) -> dict[str, Entry]:
@@ -213,8 +213,8 @@ async def test_a_job_is_planned_without_neighbours_where_no_vector_can_be_search
     batch = batch_of(tenant, 5)
     new = batch.changed(items=batch.items[3:])
     plan = await stores.writer.plan(new, at=NOW)
-    versions = await stores.writer.apply(new, plan, operation="job")
-    assert await stores.writer.confirm(new, plan, versions) is not None
+    applied = await stores.writer.apply(new, plan, operation="job")
+    assert await stores.writer.confirm(new, plan, applied.versions) is not None
     assert await stores.repair.repair(tenant, ids) == 3
     assert len(await stores.longterm.neighbours(tenant, vector, 9)) == 5
 

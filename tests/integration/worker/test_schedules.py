@@ -86,6 +86,16 @@ async def test_off_makes_none(namespaced: Client, settings: Settings) -> None:
     assert await ids(namespaced) == []
 
 
+async def test_off_ends_the_one_of_this_queue_only(namespaced: Client, settings: Settings) -> None:
+    await ensure_schedule(namespaced, settings)
+
+    await ensure_schedule(namespaced, settings.changed(forgetting_cron="off", task_queue="another-queue"))
+    assert (await described(namespaced)).schedule.action
+
+    await ensure_schedule(namespaced, settings.changed(forgetting_cron="off"))
+    await until(lambda: ids(namespaced), lambda there: there == [])
+
+
 async def test_a_worker_makes_it_and_serves_it(namespaced: Client, servers: Servers, tmp_path: Path) -> None:
     async with installation(servers, tmp_path, forgetting_cron=DAILY) as given:
         await given.ready_worker(TEMPORAL_NAMESPACE=namespaced.namespace)

@@ -1,5 +1,6 @@
 """Jobs on the real servers: attach, receipts, malformed input, a store that is away."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from activities.jobs import job_id
 from localservers import Server
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidItem
-from perdure.jobs import Batch, Fate, Receipt, WritePlan
+from perdure.jobs import Applied, Batch, Fate, Receipt, WritePlan
 from perdure.memory.forgetting import forgetter
+from perdure.memory.writing import writer
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.writer import Writer
 from perdure.requests import RememberRequest
@@ -75,22 +77,45 @@ async def test_a_batch_becomes_searchable_and_its_resubmission_is_the_same_job(
         assert await here.services.longterm.count(tenant) == 2
 
 
-async def test_two_jobs_that_plan_at_once_both_count(servers: Servers, tmp_path: Path, tenant: str) -> None:
-    """Each plans from version 0; the one that comes second has to plan again."""
+async def test_jobs_that_plan_at_once_count_each_and_plan_twice_at_most(
+    servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All plan from version 0, and none writes before; without a second plan under the lease these are 36 plans."""
+    jobs, plans, all_planned = 8, 0, asyncio.Event()
+    decide, apply = writer.plan, Writer.apply
+
+    def counted(*arguments: Any, **named: Any) -> WritePlan:
+        nonlocal plans
+        plans += 1
+        if plans == jobs:
+            all_planned.set()
+        return decide(*arguments, **named)
+
+    async def together(self: Writer, batch: Batch, decided: WritePlan, *, operation: str) -> Applied:
+        await all_planned.wait()
+        return await apply(self, batch, decided, operation=operation)
+
+    monkeypatch.setattr(writer, "plan", counted)
+    monkeypatch.setattr(Writer, "apply", together)
     async with deployment(servers, tmp_path) as here:
         batches = [
-            batch_of(tenant, statement(1) | {"occurrence": f"o{number}"}, key=f"k{number}") for number in range(8)
+            batch_of(tenant, statement(1) | {"occurrence": f"o{number}"}, statement(10 + number), key=f"k{number}")
+            for number in range(jobs)
         ]
-        jobs = [
+        started = [
             await here.client.start_workflow(
                 "IngestMemory", batch, id=job_id(batch), task_queue=here.queue, task_timeout=TASK_TIMEOUT
             )
             for batch in batches
         ]
-        receipts = [await receipt_of(here, job.id) for job in jobs]
+        receipts = [await receipt_of(here, job.id) for job in started]
+        assert all(receipt.count(Fate.SEARCHABLE) == 2 for receipt in receipts)
         [identifier] = {receipt.items[0].id for receipt in receipts}
+        decisions = sorted(receipt.items[0].decision.value for receipt in receipts)
+        assert decisions == ["insert", *["reinforce"] * (jobs - 1)]
         [memory] = (await here.services.longterm.get(tenant, [identifier])).values()
-        assert memory.seen == 8
+        assert (memory.seen, memory.version) == (jobs, jobs)
+        assert plans == 2 * jobs - 1
 
 
 @pytest.mark.parametrize("state", ["gone", "older"])

@@ -61,7 +61,7 @@ async def test_what_expired_is_tombstoned_then_purged_and_stays_away(
 
     first = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
     assert [(item.id, item.reason) for item in first.tombstone] == [(identifier, "expired")]
-    assert await stores.forgetter.tombstone(first, run="run-1", by=SWEEP) == 1
+    assert (await stores.forgetter.tombstone(first, run="run-1", by=SWEEP)).forgotten == 1
     assert await stores.longterm.lookup(tenant, lane=Lane.PATTERN, keys=["a"], limit=5, now=NOW) == []
     await stores.forgetter.finish(tenant)
     assert await stores.due.next(tenant) == NOW + timedelta(days=32)
@@ -103,7 +103,8 @@ async def test_what_was_seen_again_since_the_plan_stays_whole(stores: Stores, te
     assert await locally(stores, tenant) == {identifier: 2}, "nor has the journal lost it"
 
     due = await stores.forgetter.plan(tenant, at=LATER + timedelta(days=99), approved=False)
-    assert await stores.forgetter.tombstone(due, run="run-1", by=SWEEP) == 1, "it may still go later in the same run"
+    let = await stores.forgetter.tombstone(due, run="run-1", by=SWEEP)
+    assert let.forgotten == 1, "it may still go later in the same run"
     assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REJECT
 
 
@@ -158,6 +159,51 @@ async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> N
     assert (await stores.forgetter.plan(tenant, at=LATER, approved=False)).tombstone == ()
     [found] = await stores.longterm.lookup(tenant, lane=Lane.PATTERN, keys=["a"], limit=5, now=LATER)
     assert found.id == identifier
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["protected", "control"])
+@pytest.mark.parametrize("first", ["the job", "the sweep"])
+async def test_what_a_sweep_has_only_logged_refuses_no_observation(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, first: str, protected: bool
+) -> None:
+    """A sweep dies between log and store, and a job plans: what is written first decides, as without the death."""
+    if not protected:
+
+        def never(self: Deletion, entry: object) -> bool:
+            return False
+
+        monkeypatch.setattr(Deletion, "is_unfinished", never)
+    [identifier] = await write(stores, tenant, passing("a", "o1"))
+    planned = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
+
+    async def die(self: LongTerm, *_: object) -> None:
+        raise StoreUnavailable("weaviate", "the process died")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LongTerm, "put", die)
+        with pytest.raises(StoreUnavailable):
+            await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+    again = passing("a", "o2", at=NOW + timedelta(days=1)) | {"valid_until": (NOW + timedelta(days=99)).isoformat()}
+    batch = read_batch(tenant=tenant, key="job-2", items=[again])
+    decided = await stores.writer.plan(batch, at=NOW)
+    [decision] = [item.decision for item in decided.items]
+    assert decision is (Decision.REINFORCE if protected else Decision.REJECT)
+    if not protected:
+        return
+    if first == "the sweep":
+        await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+        applied = await stores.writer.apply(batch, decided, operation="job-2")
+        assert applied.plan is not None
+        assert [item.decision for item in applied.plan.items] == [Decision.REJECT]
+        assert await locally(stores, tenant) == {}
+        return
+    await stores.writer.apply(batch, decided, operation="job-2")
+    assert (await stores.deletions.of(tenant, [identifier]))[identifier].restored_at is not None
+    assert await locally(stores, tenant) == {identifier: 2}, "nor does the journal forget it"
+    with pytest.raises(VersionConflict):
+        await stores.forgetter.tombstone(planned, run="run-1", by=SWEEP)
+    third = read_batch(tenant=tenant, key="job-3", items=[again | {"occurrence": "o3"}])
+    assert (await stores.writer.plan(third, at=NOW)).items[0].decision is Decision.REINFORCE
 
 
 async def test_undoing_goes_on_where_the_store_lost_an_entry(stores: Stores, tenant: str) -> None:

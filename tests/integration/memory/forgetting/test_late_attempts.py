@@ -4,13 +4,15 @@ from datetime import timedelta
 
 import pytest
 
+from perdure.changes import Change
 from perdure.crashpoints import CrashPoint
 from perdure.entries import State
 from perdure.errors import VersionConflict
-from perdure.jobs import Decision
+from perdure.jobs import Batch, Decision, WritePlan
 from perdure.memory import door
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.observation import applied as applied_to
 from perdure.stores.journal.lines import accepted
 from tests.integration.conftest import Stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, PERSON, SWEEP, passing, write
@@ -45,10 +47,22 @@ async def test_a_late_write_does_not_bring_back_what_was_purged_since_it_was_pla
     planned = await stores.writer.plan(batch, at=NOW)
     await write(stores, tenant, passing("b", "o1"), operation="job-other")
     await stores.forgetter.purge(await purge_plan(stores, tenant), run="run-2", by=SWEEP)
+    # The control: without a second plan, the write is refused.
     with pytest.raises(VersionConflict, match="forgotten after it was planned"):
-        await stores.writer.apply(batch, planned, operation="late")
-    again = await stores.writer.plan(batch, at=NOW)
-    assert [item.decision for item in again.items] == [Decision.REJECT]
+        await stores.door.change(tenant, await changes_of(stores, batch, planned))
+    applied = await stores.writer.apply(batch, planned, operation="late")
+    assert applied.plan is not None
+    assert [item.decision for item in applied.plan.items] == [Decision.REJECT]
+    assert await stores.longterm.count(tenant) == 0
+
+
+async def changes_of(stores: Stores, batch: Batch, planned: WritePlan) -> list[Change]:
+    """Return the changes of a plan, as the writer makes them."""
+    [vector] = await stores.embedder.embed(["x"])
+    return [
+        Change(id=identifier, expected=0, entry=entry, vector=vector, by=PERSON, why=decision.value, operation="other")
+        for identifier, (entry, decision) in applied_to(batch, planned, {}).items()
+    ]
 
 
 async def test_undoing_does_not_count_what_a_purge_has_removed(

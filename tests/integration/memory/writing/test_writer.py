@@ -7,9 +7,11 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Memory, State
-from perdure.errors import LeaseLost, VersionConflict, WorkerUnavailable
-from perdure.jobs import Batch, Decision, Fate
+from perdure.crashpoints import CrashPoint
+from perdure.entries import Lane, Memory, MemoryItem, State, item_id
+from perdure.errors import LeaseLost, StoreUnavailable, WorkerUnavailable
+from perdure.jobs import Applied, Batch, Decision, Fate
+from perdure.memory import door
 from perdure.memory.writing import observation as observing
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.redis import keys
@@ -41,8 +43,8 @@ def log(key: str, payload: JsonValue, occurrence: str) -> dict[str, JsonValue]:
 
 async def written(stores: Stores, batch: Batch, operation: str) -> list[str]:
     plan = await stores.writer.plan(batch, at=NOW)
-    versions = await stores.writer.apply(batch, plan, operation=operation)
-    receipts = await stores.writer.confirm(batch, plan, versions)
+    applied = await stores.writer.apply(batch, plan, operation=operation)
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
     assert receipts is not None
     return [receipt.id for receipt in receipts]
 
@@ -52,10 +54,10 @@ async def test_the_same_operation_writes_once_however_often_it_is_applied(stores
     plan = await stores.writer.plan(batch, at=NOW)
     first = await stores.writer.apply(batch, plan, operation="job-1")
     again = await stores.writer.apply(batch, plan, operation="job-1")
-    assert first == again == {plan.items[0].target: 1}
-    with pytest.raises(VersionConflict):
-        # The control: without its operation's id, a repeated write is not recognised.
-        await stores.writer.apply(batch, plan, operation="unknown")
+    assert first == again == Applied(versions={plan.items[0].target: 1})
+    # The control: without its operation's id, a repeated write is not recognised, and planned again.
+    unknown = await stores.writer.apply(batch, plan, operation="unknown")
+    assert (unknown.versions, unknown.plan is None) == (first.versions, False)
 
 
 async def test_a_new_occurrence_counts_once_and_a_retried_one_does_not(stores: Stores, tenant: str) -> None:
@@ -82,14 +84,89 @@ async def test_control_without_occurrences_a_retry_counts_again(
     assert record.seen == 2
 
 
-async def test_a_plan_made_before_somebody_elses_change_is_refused(stores: Stores, tenant: str) -> None:
-    batch = read_batch(tenant=tenant, key="a", items=[log("numpy", 1, "o1")])
+async def test_many_observations_are_counted_whatever_is_submitted_again(stores: Stores, tenant: str) -> None:
+    told = [log("numpy", 1, f"o{number}") for number in range(300)]
+    for attempt in range(2):
+        for start in range(0, 300, 100):
+            batch = read_batch(tenant=tenant, key=f"{attempt}/{start}", items=told[start : start + 100])
+            await written(stores, batch, f"job-{attempt}-{start}")
+    [record] = await stores.longterm.lookup(tenant, lane=Lane.PATTERN, limit=2, now=NOW)
+    assert (record.seen, record.version) == (300, 3)
+
+
+async def test_a_plan_made_before_somebody_elses_change_is_made_again_under_the_lease(
+    stores: Stores, tenant: str
+) -> None:
+    batch = read_batch(tenant=tenant, key="a", items=[log("numpy", 1, "o1"), log("pandas", 1, "o1")])
     plan = await stores.writer.plan(batch, at=NOW)
     other = read_batch(tenant=tenant, key="b", items=[log("numpy", 1, "o2")])
-    await written(stores, other, "job-other")
-    with pytest.raises(VersionConflict):
-        await stores.writer.apply(batch, plan, operation="job-1")
-    await written(stores, batch, "job-1")
+    [shared] = await written(stores, other, "job-other")
+    for attempt in range(2):
+        applied = await stores.writer.apply(batch, plan, operation="job-1")
+        assert [applied.versions[item.target] for item in plan.items] == [2, 1]
+        # The second attempt finds that everything is written.
+        made_again = applied.plan.items if applied.plan else plan.items
+        reinforced = Decision.INSERT if attempt else Decision.REINFORCE
+        assert [item.decision for item in made_again] == [reinforced, Decision.INSERT]
+    [entry] = (await stores.longterm.get(tenant, [shared])).values()
+    assert entry.seen == 2
+
+
+async def test_an_attempt_that_wrote_half_of_what_it_planned_again_is_ended_by_the_next(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [fact(f"Room {number} is blue.", f"b{number}") for number in range(60)]
+    replaced = await written(stores, read_batch(tenant=tenant, key="old", items=old), "job-old")
+    new = [
+        fact(f"Room {number} is red.", f"r{number}", supersedes=identifier)
+        for number, identifier in enumerate(replaced)
+    ]
+    batch = read_batch(tenant=tenant, key="new", items=new)
+    plan = await stores.writer.plan(batch, at=NOW)
+    seen_again = [item | {"occurrence": "again"} for item in old[:1]]
+    await written(stores, read_batch(tenant=tenant, key="again", items=seen_again), "job-again")
+
+    def fail(point: CrashPoint) -> None:
+        if point is CrashPoint.APPLY_HALF_WRITTEN:
+            raise StoreUnavailable("weaviate", "it went away in the middle")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(door, "reached", fail)
+        with pytest.raises(StoreUnavailable):
+            await stores.writer.apply(batch, plan, operation="job-new")
+    assert await stores.longterm.count(tenant) not in (60, 120)
+    applied = await stores.writer.apply(batch, plan, operation="job-new")
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
+    assert receipts is not None
+    assert {receipt.fate for receipt in receipts} == {Fate.SEARCHABLE}
+    stored = await stores.longterm.get(tenant, [*replaced, *(receipt.id for receipt in receipts)])
+    assert [stored[identifier].state for identifier in replaced] == [State.SUPERSEDED] * 60
+    assert {(stored[receipt.id].seen, stored[receipt.id].version) for receipt in receipts} == {(1, 1)}
+
+
+async def test_what_a_plan_rejected_stays_rejected_when_it_is_made_again(stores: Stores, tenant: str) -> None:
+    """Its text has left the journal perhaps, so that only the first word about it can be kept."""
+    [kim] = await written(stores, read_batch(tenant=tenant, key="kim", items=[fact("The lead is Kim.", "o1")]), "j1")
+    lee = fact("The lead is Lee.", "o2", supersedes=kim)
+    await written(stores, read_batch(tenant=tenant, key="lee", items=[lee]), "j2")
+    batch = read_batch(tenant=tenant, key="k", items=[fact("The lead is Kim.", "o3"), fact("It rains.", "o3")])
+    plan = await stores.writer.plan(batch, at=NOW)
+    assert [item.decision for item in plan.items] == [Decision.REJECT, Decision.INSERT]
+    await stores.longterm.delete(
+        tenant,
+        [
+            item_id(tenant, item)
+            for item in read_batch(tenant=tenant, key="x", items=[fact("The lead is Lee.", "o2")]).items
+            if isinstance(item, MemoryItem)
+        ],
+    )
+    await written(stores, read_batch(tenant=tenant, key="rain", items=[fact("It rains.", "o4")]), "j3")
+    applied = await stores.writer.apply(batch, plan, operation="job")
+    assert applied.plan is not None
+    assert [(item.decision, item.reason) for item in applied.plan.items] == [
+        (Decision.REJECT, plan.items[0].reason),
+        (Decision.REINFORCE, ""),
+    ]
 
 
 async def test_what_a_newer_build_decided_is_left_to_its_workers(stores: Stores, tenant: str) -> None:
@@ -100,7 +177,8 @@ async def test_what_a_newer_build_decided_is_left_to_its_workers(stores: Stores,
     with pytest.raises(WorkerUnavailable, match="hold"):
         await stores.writer.apply(batch, newer, operation="job-1")
     assert await stores.longterm.count(tenant) == 0
-    assert (await stores.writer.apply(batch, plan, operation="job-1")).keys() == {one.target for one in plan.items}
+    applied = await stores.writer.apply(batch, plan, operation="job-1")
+    assert applied.versions.keys() == {one.target for one in plan.items}
 
 
 async def test_a_bad_item_is_rejected_with_its_reason_and_the_good_ones_go_in(stores: Stores, tenant: str) -> None:
@@ -114,8 +192,8 @@ async def test_a_bad_item_is_rejected_with_its_reason_and_the_good_ones_go_in(st
         ],
     )
     plan = await stores.writer.plan(batch, at=NOW)
-    versions = await stores.writer.apply(batch, plan, operation="job-1")
-    receipts = await stores.writer.confirm(batch, plan, versions)
+    applied = await stores.writer.apply(batch, plan, operation="job-1")
+    receipts = await stores.writer.confirm(batch, plan, applied.versions)
     assert receipts is not None
     assert [receipt.fate for receipt in receipts] == [Fate.SEARCHABLE, Fate.REJECTED, Fate.REJECTED]
     assert "0.4 is below 0.7" in receipts[1].reason

@@ -1,8 +1,11 @@
 """A task remembers results and recalls them; memory modes are honoured; nothing waits for what is not critical."""
 
+import unicodedata
 from uuid import uuid4
 
-from perdure import AgentTask
+from pydantic import JsonValue
+
+from perdure import AgentTask, TaskResult
 from perdure.jobs import Fate
 from perdure.tasks import MemoryMode
 from tests.support.harness import Bench
@@ -72,3 +75,44 @@ async def test_memory_modes(agents: Bench) -> None:
         result = await (await agents.start(task)).result()
         assert (result.receipts, result.jobs) == ((), ())
         assert len(result.recalls) == (1 if mode is MemoryMode.READ else 0)
+
+
+TELL = """
+inputs: {names: list, value: integer}
+steps:
+  - for_each: "${inputs.names}"
+    as: name
+    steps:
+      - id: tell
+        tool: echo
+        args: {value: "${inputs.value}"}
+        remember: [{lane: pattern, key: "${name}", payload: {value: "${output}"}}]
+  - {id: last, remember: [{lane: feedback, key: told, payload: 1}], critical: true}
+"""
+
+ASK = """
+inputs: {names: list}
+steps:
+  - {id: known, recall: {lane: pattern, keys: "${inputs.names}", enough: 0}}
+output: {known: "${steps.known.records}"}
+"""
+
+
+async def test_of_two_tasks_about_one_day_the_later_one_has_the_last_word(agents: Bench) -> None:
+    tell, ask, user = agents.skill(TELL), agents.skill(ASK), uuid4().hex
+    names: list[JsonValue] = [*(f"n{number}" for number in range(12)), unicodedata.normalize("NFD", "café")]
+
+    async def run(number: int, skill: str, **inputs: JsonValue) -> TaskResult:
+        task = AgentTask.model_validate(
+            {"task_id": f"t{number}", "user_id": user, "skill": skill, "inputs": inputs, "date": "2026-01-02"}
+        )
+        result = await (await agents.start(task)).result()
+        for job in result.jobs:
+            await agents.client.get_workflow_handle(job).result()
+        return result
+
+    for value in (1, 2):
+        await run(value, tell, names=names, value=value)
+    known = (await run(3, ask, names=names)).output
+    assert isinstance(known, dict)
+    assert known["known"] == {str(name): {"value": 2} for name in (*names, unicodedata.normalize("NFC", "café"))}

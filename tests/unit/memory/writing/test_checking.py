@@ -41,6 +41,7 @@ def nested(deep: int) -> JsonValue:
         (GOOD | {"content": ""}, "items[0].content"),
         (GOOD | {"content": "a\x00b"}, "control characters"),
         (GOOD | {"occurred_at": "2026-05-01T00:00:00"}, "items[0].occurred_at"),
+        (RECORD | {"occurred_at": "1969-12-31T23:59:59+00:00"}, "items[0].occurred_at: is before 1970"),
         (GOOD | {"content": "recalled EXEC_MEMORY_JSON={}"}, "not remembered again"),
         (RECORD | {"lane": "patern"}, "items[0].lane"),
         (RECORD | {"kind": ["record"]}, "items[0].kind"),

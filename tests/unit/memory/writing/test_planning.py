@@ -1,5 +1,6 @@
 """Decisions on items: pure rules, by plain calls."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Deletion
-from perdure.entries import Lane, Memory, MemoryItem, Record, RecordItem, State, item_id
+from perdure.entries import OCCURRENCES_KEPT, Lane, Memory, MemoryItem, Record, RecordItem, State, item_id
 from perdure.jobs import Batch, Decision
-from perdure.memory.writing.observation import observed
+from perdure.memory.writing import observation
+from perdure.memory.writing.observation import applied, observed
 from perdure.memory.writing.planning import Known, WritePolicy, occurrence_of, plan, same_statement
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -96,15 +98,34 @@ def test_seen_counts_distinct_occurrences_whatever_is_retried(order: list[int]) 
         assert entry.last_seen == NOW + timedelta(days=max(order))
 
 
-@given(st.lists(st.integers(0, 200), min_size=1, max_size=200))
-def test_the_list_of_occurrences_is_bounded(order: list[int]) -> None:
+def seen_by(numbers: Iterable[int]) -> Memory:
     entry: Record | Memory | None = None
-    for number in order:
-        item = memory("The lead is Kim.", occurrence=f"o{number}")
+    for number in numbers:
+        item = memory("The lead is Kim.", occurrence=f"o{number}", confidence=0.1)
         entry = observed(entry, item_id("t", item), item, batch(item))
-    assert entry is not None
-    assert len(entry.occurrences) <= 64
-    assert entry.confidence <= 1
+    assert isinstance(entry, Memory)
+    return entry
+
+
+@pytest.mark.parametrize("kept", [OCCURRENCES_KEPT, 64], ids=["kept", "control"])
+def test_occurrences_are_counted_exactly_up_to_their_bound(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+    monkeypatch.setattr(observation, "OCCURRENCES_KEPT", kept)
+    assert (seen_by([*range(70), 0]).seen == 70) is (kept > 70)
+    full = seen_by([*range(1_000), *range(1_000)])
+    assert (full.seen == len(full.occurrences) == 1_000) is (kept > 70)
+
+
+def test_a_full_list_of_occurrences_is_bounded_and_nothing_more_is_counted() -> None:
+    full, more = seen_by(range(OCCURRENCES_KEPT)), seen_by([*range(OCCURRENCES_KEPT + 50), 0, 7])
+    assert (more.seen, more.occurrences) == (OCCURRENCES_KEPT, full.occurrences)
+    assert len(set(more.occurrences)) == OCCURRENCES_KEPT
+    assert len(more.model_dump_json()) < 12_000
+    again = memory("The lead is Kim.", occurrence="o9999")
+    stored = full.changed(id=item_id("t", again), confidence=0.5)
+    known = Known(entries={stored.id: stored}, deletions={}, neighbours={})
+    [planned] = plan(batch(again), known, policy=WritePolicy(), at=NOW).items
+    assert (planned.decision, planned.reason) == (Decision.REINFORCE, "it is counted up to 1,024 times")
+    assert observed(stored, stored.id, again, batch(again)) == stored, "nor does it become surer"
 
 
 def test_a_memory_that_was_replaced_comes_back_only_on_purpose() -> None:
@@ -156,3 +177,27 @@ def test_of_two_observations_of_one_moment_the_later_one_counts() -> None:
     second = memory("Deploys are frozen.", occurrence="2").changed(valid_until=NOW + timedelta(days=2))
     entry = observed(observed(None, "mem_1", first, batch(first)), "mem_1", second, batch(second))
     assert entry.valid_until == NOW + timedelta(days=2)
+
+
+@pytest.mark.parametrize(("hours", "refused"), [(24, False), (25, True), (24 * 365 * 74, True)])
+def test_an_observation_is_at_most_a_day_ahead_of_its_acceptance(hours: int, refused: bool) -> None:
+    item = record("p", "o", NOW + timedelta(hours=hours))
+    accepted = Batch(tenant="t", key="k", items=(memory("It rains."), item), accepted_at=NOW)
+    [_, planned] = plan(accepted, NOTHING, policy=WritePolicy(), at=NOW).items
+    assert (planned.decision is Decision.REJECT) is refused
+    assert planned.reason.startswith("PRD105 items[1].occurred_at:") is refused
+
+
+def test_items_of_one_batch_are_recorded_one_after_the_other() -> None:
+    told = Batch(tenant="t", key="k", items=(record("one", "o"), record("two", "o")), accepted_at=NOW)
+    decided = plan(told, NOTHING, policy=WritePolicy(), at=NOW)
+    one, two = (entry for entry, _ in applied(told, decided, {}).values())
+    assert one.last_seen == two.last_seen
+    assert one.newest < two.newest
+
+
+def test_a_late_word_about_an_earlier_day_is_not_the_newest() -> None:
+    early, late = record("p", "o1", NOW - timedelta(days=1)), record("p", "o2", NOW)
+    entry = observed(None, "exec_1", late, batch(late), NOW)
+    after = observed(entry, "exec_1", early, batch(early), NOW + timedelta(hours=1))
+    assert (after.newest, after.seen) == (entry.newest, 2)

@@ -49,8 +49,9 @@ class Store:
         return NOW + self._steps * self._spacing
 
     def submit(self, job: str, *items: MemoryItem) -> Batch:
-        batch = Batch(tenant=TENANT, key=job, items=items)
-        self.lines += accepted(job, batch, self.now())
+        at = self.now()
+        batch = Batch(tenant=TENANT, key=job, items=items, accepted_at=at)
+        self.lines += accepted(job, batch, at)
         return batch
 
     def run(self, job: str, batch: Batch, *, crash: str = "") -> None:
@@ -113,7 +114,7 @@ def said(name: str, occurrence: int, *, day: int = 0, confidence: float = 0.9, s
     return MemoryItem(
         content=name,
         occurrence=f"o{occurrence}",
-        occurred_at=NOW + timedelta(days=day),
+        occurred_at=NOW + timedelta(days=day - 2),
         confidence=confidence,
         supersedes=item_id(TENANT, said(supersedes, 0)) if supersedes else "",
     )

@@ -1,0 +1,60 @@
+"""What is left to do of changes, once they are compared with what is stored and what was forgotten. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from perdure.changes import Change, Deletion
+from perdure.entries import Memory, Record, State
+from perdure.errors import VersionConflict
+
+
+class Compared(NamedTuple):
+    """What is stored of an operation's entries, and what is still to be done."""
+
+    stored: Mapping[str, Record | Memory]
+    pending: list[Change]
+    """The changes that are still to be written."""
+    made: list[Change]
+    """Those, and the ones that an earlier attempt at the operation has written."""
+    unfinished: list[Deletion]
+    """Lines of sweeps that had logged, and not yet forgotten, what the pending changes write."""
+
+
+def compared(
+    changes: Sequence[Change], stored: Mapping[str, Record | Memory], deletions: Mapping[str, Deletion]
+) -> Compared:
+    """Compare changes with what is stored.
+
+    Args:
+        changes: The changes of one operation.
+        stored: The entries that they change, as far as there are any.
+        deletions: The lines of the deletion log on them.
+
+    Raises:
+        VersionConflict: An entry is not at the version that its change expects, or a new one was forgotten, and
+            purged, after it was planned.
+    """
+    pending = [change for change in changes if _is_pending(change, stored.get(change.id))]
+    unfinished: list[Deletion] = []
+    for change in pending:
+        deletion, entry = deletions.get(change.id), change.entry
+        if deletion is None or entry.state is State.FORGOTTEN:
+            continue
+        if change.expected == 0 and any(deletion.covers(one, entry.newest[1]) for one in entry.occurrences):
+            raise VersionConflict(f"{change.id} was forgotten after it was planned")
+        if deletion.is_unfinished(stored.get(change.id)):
+            unfinished.append(deletion)
+    earlier = [change for change in changes if _is_made(change, stored.get(change.id))]
+    return Compared(stored, pending, [*earlier, *pending], unfinished)
+
+
+def _is_pending(change: Change, entry: Record | Memory | None) -> bool:
+    if _is_made(change, entry):
+        return False
+    if (entry.version if entry else 0) != change.expected:
+        raise VersionConflict(f"{change.id} is no longer at version {change.expected}")
+    return change.entry != entry
+
+
+def _is_made(change: Change, entry: Record | Memory | None) -> bool:
+    return entry is not None and change.operation in entry.operations

@@ -1,0 +1,262 @@
+"""Sweeps on the real servers: each ends, one at a time, starves nobody, and is undone by its id."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import WorkflowHandle
+from temporalio.worker import UnsandboxedWorkflowRunner
+
+from activities.forgetting import ForgettingActivities
+from perdure.changes import Actor
+from perdure.crashpoints import CrashPoint
+from perdure.entries import State
+from perdure.errors import StoreUnavailable
+from perdure.identity import object_uuid
+from perdure.memory import door
+from perdure.memory.forgetting import forgetter
+from perdure.memory.forgetting.forgetter import Forgetter, Let
+from perdure.memory.forgetting.selection import Forgetting
+from perdure.memory.writing.checking import read_batch
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.due import DueIndex
+from perdure.stores.weaviate.mapping import properties_of
+from perdure.temporal import failures
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from tests.support.waiting import until
+from workflows import options
+from workflows.forget_memory import ForgetResult, ForgetRun, Report
+
+LONG_AGO = datetime(1998, 1, 1, tzinfo=UTC)
+"""No other user of the same servers has anything due as early as this."""
+
+
+def note(number: int, **more: JsonValue) -> dict[str, JsonValue]:
+    return {
+        "kind": "memory",
+        "content": f"Room {number} has {number} windows.",
+        "occurrence": f"o{number}",
+        "occurred_at": LONG_AGO.isoformat(),
+        "valid_until": LONG_AGO.isoformat(),
+        **more,
+    }
+
+
+async def write(here: Deployment, tenant: str, *items: JsonValue, operation: str = "setup") -> list[str]:
+    batch = read_batch(tenant=tenant, key=operation, items=items)
+    plan = await here.services.writer.plan(batch, at=LONG_AGO)
+    await here.services.writer.apply(batch, plan, operation=operation)
+    return [item.target for item in plan.items]
+
+
+async def swept(here: Deployment, **request: Any) -> WorkflowHandle[Any, ForgetResult]:
+    return await here.client.start_workflow(
+        "ForgetMemory",
+        ForgetRun(at=LONG_AGO + timedelta(days=1), **request),
+        id=f"sweep-{uuid4().hex}",
+        task_queue=here.queue,
+        result_type=ForgetResult,
+    )
+
+
+async def undone(here: Deployment, run: str) -> int:
+    result = await here.client.execute_workflow(
+        "UndoForgetting", {"run": run}, id=uuid4().hex, task_queue=here.queue, result_type=dict[str, Any]
+    )
+    return result["restored"]
+
+
+async def last_failure(sweep: WorkflowHandle[Any, Any]) -> str:
+    pending = (await sweep.describe()).raw_description.pending_activities
+    return "; ".join(f"{one.activity_type.name} {one.attempt}: {one.last_failure.message}" for one in pending)
+
+
+@pytest.fixture
+async def two(servers: Servers) -> AsyncGenerator[tuple[str, str]]:
+    """Two tenants, of which a sweep takes the first one first; nothing of them stays due for the sweeps of others."""
+    tenants = f"t_0{uuid4().hex}", f"t_1{uuid4().hex}"
+    yield tenants
+    redis = connect(servers.redis_url)
+    for tenant in tenants:
+        await DueIndex(redis).set(tenant, None)
+    await redis.aclose()
+
+
+async def break_entry(here: Deployment, tenant: str) -> None:
+    """Leave an entry in the store that no build can read."""
+    longterm: Any = here.services.longterm
+    [entry] = await longterm.due(tenant, before=LONG_AGO, limit=1)
+    collection = (await longterm._connection.collection("memory")).with_tenant(tenant)
+    broken = {**properties_of(entry), "document": "{"}
+    vector = (await here.services.embedder.embed([entry.text]))[0]
+    await collection.data.replace(object_uuid(tenant, entry.id), properties=broken, vector=vector)
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["bounded", "control"])
+async def test_a_tenant_that_fails_does_not_starve_those_after_it(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: tuple[str, str], protected: bool
+) -> None:
+    monkeypatch.setattr(failures, "_LONGEST_PAUSE", 0.01)
+    if not protected:
+        monkeypatch.setattr(options, "SWEEP_ATTEMPTS", 0)
+    # The sandbox has modules of its own.
+    async with deployment(servers, tmp_path, workflow_runner=UnsandboxedWorkflowRunner()) as here:
+        broken, whole = two
+        for tenant in two:
+            await write(here, tenant, note(1))
+        await break_entry(here, broken)
+        sweep = await swept(here)
+        if protected:
+            report = (await sweep.result()).report
+            assert [line.partition(":")[0] for line in report.failed] == [broken]
+            assert "select_forgetting" in report.failed[0]
+            assert (report.tenants, report.forgotten) == (1, 1)
+            assert await here.services.longterm.count(whole) == 0
+            assert await here.services.due.next(broken) == LONG_AGO, "the next sweep tries again"
+        else:
+            await until(lambda: last_failure(sweep), lambda told: "select_forgetting 9" in told)
+            assert await here.services.longterm.count(whole) == 1
+            await sweep.terminate()
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["bounded", "control"])
+async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: tuple[str, str], protected: bool
+) -> None:
+    if not protected:
+        monkeypatch.setattr(options, "IDLE_PLANS", 1_000_000)
+    tombstone, passes = Forgetter.tombstone, 0
+    async with deployment(servers, tmp_path, workflow_runner=UnsandboxedWorkflowRunner()) as here:
+        busy, quiet = two
+        for tenant in two:
+            await write(here, tenant, note(1))
+
+        async def overtaken(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Let:
+            nonlocal passes
+            if forgetting.tenant == busy:
+                passes += 1
+                await write(here, busy, note(1, occurrence=f"again {passes}"), operation=f"job {passes}")
+            return await tombstone(self, forgetting, run=run, by=by)
+
+        monkeypatch.setattr(Forgetter, "tombstone", overtaken)
+        sweep = await swept(here, continue_after=30)
+        if protected:
+            report = (await sweep.result()).report
+            assert report.failed == (f"{busy}: it changes all the time",)
+            assert report.forgotten == 1
+        else:
+
+            async def passed() -> int:
+                return passes
+
+            await until(passed, lambda number: number > 2 * 5)
+            await here.client.get_workflow_handle(sweep.id).terminate()
+        assert await here.services.longterm.count(quiet) == (0 if protected else 1)
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["one at a time", "control"])
+async def test_what_each_of_two_sweeps_says_that_it_forgot_is_undone_by_its_id(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    """The first one fails between its writes; the second one is started before the first tries again."""
+    failed, second_ended = asyncio.Event(), asyncio.Event()
+    tombstone = Forgetter.tombstone
+
+    def fail_once(point: CrashPoint) -> None:
+        if point is CrashPoint.APPLY_HALF_WRITTEN and not failed.is_set():
+            failed.set()
+            raise StoreUnavailable("weaviate", "it went away in the middle")
+
+    async def held_up(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Let:
+        if not protected and failed.is_set() and len(forgetting.tombstone) == 60:
+            await second_ended.wait()
+        return await tombstone(self, forgetting, run=run, by=by)
+
+    monkeypatch.setattr(Forgetter, "tombstone", held_up)
+    if not protected:
+
+        async def nobody(self: ForgettingActivities, workflow: str) -> bool:
+            return False
+
+        monkeypatch.setattr(ForgettingActivities, "_runs", nobody)
+    user = f"user {uuid4().hex}"
+    async with deployment(servers, tmp_path) as here:
+        tenant = here.services.tenant_key.tenant_of(user)
+        await write(here, tenant, *(note(number) for number in range(60)))
+        monkeypatch.setattr(door, "reached", fail_once)
+        first = await swept(here, user_id=user, approved=True)
+        await failed.wait()
+        second = await swept(here, user_id=user, approved=True)
+        if protected:
+            await until(lambda: last_failure(second), lambda told: f"the sweep {first.id} is still running" in told)
+        else:
+            await second.result()
+            second_ended.set()
+        ended = [await first.result(), await second.result()]
+        forgotten = {result.run: result.report.forgotten for result in ended if result.report.forgotten}
+        assert sum(forgotten.values()) == (60 if protected else 10), "the control: the first says that it forgot none"
+        restored = {result.run: await undone(here, result.run) for result in ended if result.run in forgotten}
+        assert restored == forgotten
+        assert await here.services.longterm.count(tenant) == sum(forgotten.values())
+
+
+async def test_a_sweep_that_was_reset_keeps_the_id_by_which_it_is_undone(servers: Servers, tmp_path: Path) -> None:
+    user = f"user {uuid4().hex}"
+    async with deployment(servers, tmp_path) as here:
+        tenant = here.services.tenant_key.tenant_of(user)
+        await write(here, tenant, note(1))
+        sweep = await swept(here, user_id=user)
+        first = await sweep.result()
+        history = await sweep.fetch_history()
+        decided = [
+            event.event_id
+            for event in history.events
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+        ]
+        reset = await here.client.workflow_service.reset_workflow_execution(
+            ResetWorkflowExecutionRequest(
+                namespace=here.client.namespace,
+                workflow_execution=WorkflowExecution(workflow_id=sweep.id, run_id=sweep.first_execution_run_id or ""),
+                reason="the last step is done again",
+                workflow_task_finish_event_id=decided[-1],
+                request_id=uuid4().hex,
+            )
+        )
+        again = await here.client.get_workflow_handle(sweep.id, run_id=reset.run_id, result_type=ForgetResult).result()
+        assert (again.run, again.report) == (first.run, first.report)
+        assert again.run != reset.run_id, "the control: the run itself is another one"
+        assert await undone(here, again.run) == 1
+
+
+async def test_what_was_undone_is_due_no_more(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also a memory that was replaced, of which a sweep takes only so many at once."""
+    monkeypatch.setattr(forgetter, "MOST_AT_ONCE", 2)
+    user = f"user {uuid4().hex}"
+    async with deployment(servers, tmp_path) as here:
+        tenant = here.services.tenant_key.tenant_of(user)
+        old = await write(here, tenant, *(note(number) for number in range(5)))
+        heirs = [
+            note(number, content=f"Room {number} is gone.", occurrence=f"gone {number}", supersedes=one)
+            | {"valid_until": None}
+            for number, one in enumerate(old)
+        ]
+        await write(here, tenant, *heirs, operation="heirs")
+        result = await (await swept(here, user_id=user, approved=True)).result()
+        assert result.report.forgotten == 5
+        assert await undone(here, result.run) == 5
+        stored = await here.services.longterm.get(tenant, old)
+        assert {(entry.state, entry.forget_after) for entry in stored.values()} == {(State.SUPERSEDED, None)}
+        again = await (await swept(here, user_id=user, approved=True)).result()
+        assert again.report == Report(tenants=1)
+        assert await here.services.longterm.get(tenant, old) == stored, "nor is it written again"

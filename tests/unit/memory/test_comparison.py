@@ -1,0 +1,67 @@
+"""Changes compared with what is stored: plain calls."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from perdure.changes import Actor, ActorKind, Change, Deletion
+from perdure.entries import Memory, MemoryType, Source
+from perdure.errors import VersionConflict
+from perdure.memory.comparison import compared
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def memory(version: int, *occurrences: str, operations: tuple[str, ...] = (), at: datetime = NOW) -> Memory:
+    return Memory(
+        id="mem_1",
+        text="The lead is Kim.",
+        memory_type=MemoryType.FACT,
+        source=Source.EXPLICIT,
+        occurrences=occurrences or ("o1",),
+        first_seen=at,
+        last_seen=at,
+        version=version,
+        operations=operations,
+    )
+
+
+def change(entry: Memory, expected: int) -> Change:
+    return Change(
+        id=entry.id, expected=expected, entry=entry, by=Actor(kind=ActorKind.SYSTEM), why="", operation="mine"
+    )
+
+
+def deletion(*occurrences: str, restored_at: datetime | None = None) -> Deletion:
+    return Deletion(id="mem_1", at=NOW, reason="expired", run="r", occurrences=occurrences, restored_at=restored_at)
+
+
+def test_only_what_the_operation_has_not_written_and_what_differs_is_pending() -> None:
+    one = change(memory(1, "o1", "o2"), 1)
+    assert compared([one], {"mem_1": memory(1)}, {}).pending == [one]
+    assert compared([one], {"mem_1": memory(2, operations=("mine",))}, {}).pending == []
+    assert compared([change(memory(1), 1)], {"mem_1": memory(1)}, {}).pending == []
+
+
+@pytest.mark.parametrize(("stored", "expected"), [(memory(2), 1), (memory(1), 0), (None, 1)])
+def test_another_version_than_the_expected_one_is_a_conflict(stored: Memory | None, expected: int) -> None:
+    with pytest.raises(VersionConflict):
+        compared([change(memory(1, "o2"), expected)], {"mem_1": stored} if stored else {}, {})
+
+
+def test_what_was_forgotten_since_it_was_planned_is_a_conflict_unless_it_was_undone_or_is_newer() -> None:
+    new = change(memory(1, "o2"), 0)
+    with pytest.raises(VersionConflict, match="forgotten after it was planned"):
+        compared([new], {}, {"mem_1": deletion("o1")})
+    assert compared([new], {}, {"mem_1": deletion("o1", restored_at=NOW)}).pending == [new]
+    later = change(memory(1, "o2", at=NOW + timedelta(seconds=1)), 0)
+    assert compared([later], {}, {"mem_1": deletion("o1")}).pending == [later]
+
+
+def test_a_line_is_unfinished_while_the_entry_that_it_forgets_stands() -> None:
+    again = change(memory(1, "o1", "o2"), 1)
+    lines = {"mem_1": deletion("o1")}
+    assert compared([again], {"mem_1": memory(1)}, lines).unfinished == [lines["mem_1"]]
+    assert compared([again], {"mem_1": memory(1, "o9")}, lines).unfinished == [], "observed anew since"
+    forgetting = change(memory(1).forgotten("expired", NOW), 1)
+    assert compared([forgetting], {"mem_1": memory(1)}, lines).unfinished == [], "the sweep itself"
