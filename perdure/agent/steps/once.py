@@ -3,6 +3,8 @@
 An attempt acts only under a claim of its own whose deadline has not passed. One that finds the claim of another
 waits until that one's deadline is over, takes the claim, and then finds out what happened: from the
 tool's own check, from a person, or not at all. In the last case it does not act, and asks.
+
+A call that failed leaves its claim until the deadline: a request that its client gave up may still be performed.
 """
 
 import asyncio
@@ -18,7 +20,7 @@ from pydantic import JsonValue
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.model import Passed
-from perdure.stores.redis.claims import Claim, Claims, Holding
+from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
 
 STORE_ATTEMPTS = 5
@@ -40,6 +42,8 @@ class Unknown:
     """The claim that this is about; what a person finds out is valid for it alone."""
     deadline: datetime.datetime
     """The dead attempt cannot have acted later than this."""
+    other_arguments: bool = False
+    """Whether the claim was made for a call with other arguments, which says nothing about this one."""
 
 
 class Verdict(Passed):
@@ -60,9 +64,10 @@ class OnceRunner:
         tool: Tool[..., Any],
         call: ToolCall,
         keywords: Mapping[str, Any],
+        effect: OnceEffect,
         *,
-        tenant: str,
         owner: str,
+        seconds: float,
         verdict: Verdict | None = None,
     ) -> Happened | Unknown:
         """Make an effect happen once.
@@ -71,102 +76,93 @@ class OnceRunner:
             tool: The tool.
             call: The call; its key is the same for every attempt.
             keywords: Validated arguments.
-            tenant: Whose effect it is.
+            effect: Its effect.
             owner: This attempt.
+            seconds: How long one call may take.
             verdict: What a person found out about an earlier attempt.
 
         Raises:
             StoreUnavailable: The claim cannot be made; nothing has happened.
+            InvalidTask: The task's id is bound to another task; nothing has happened.
             ClaimLost: This attempt slept through its own deadline.
-            NotDone: The tool knows that nothing happened.
+            ToolFailed: The call failed. The claim lasts until its deadline: the effect may still happen.
+            NotDone: The tool knows that its call did nothing.
         """
-        mine = _Mine(tenant, call.idempotency_key, owner)
-        claim = await self._claims.claim(*mine, tool.timeout)
-        while claim.holding is Holding.THEIRS:
-            dead, deadline = claim.owner, _in(claim.remaining)
+        mine = _Mine(tool, call, keywords, effect, owner, seconds)
+        claim = await self._claims.claim(effect, owner, seconds)
+        while claim.holding is not Holding.OURS:
+            other = claim.arguments != effect.arguments
+            if claim.holding is Holding.DONE and not other:
+                return Happened(output=_unpacked(claim.result))
+            seen, deadline = claim.owner, _in(claim.remaining)
+            happened = verdict.happened if verdict and verdict.claim == seen else None
             await asyncio.sleep(max(0.0, claim.remaining))
-            claim = await self._claims.take_over(tenant, mine.key, dead, owner, tool.timeout)
+            if other and happened is None:
+                return Unknown(claim=seen, deadline=deadline, other_arguments=True)
+            claim = await self._claims.take_over(effect, seen, owner, seconds)
             if claim.holding is Holding.OURS:
-                happened = verdict.happened if verdict and verdict.claim == dead else None
                 if happened is None and tool.check is None:
-                    await self._claims.expire(*mine)
+                    await self._claims.expire(effect, owner)
                     return Unknown(claim=owner, deadline=deadline)
-                found = await self._find_out(tool, call, keywords, mine, happened)
+                found = await self._find_out(mine, happened)
                 if found is not None:
                     return found
-                claim = await self._claims.take_over(tenant, mine.key, owner, owner, tool.timeout)
-        if claim.holding is Holding.DONE:
-            return Happened(output=_unpacked(claim.result))
-        return await self._act(tool, call, keywords, mine, claim)
+                claim = await self._claims.take_over(effect, owner, owner, seconds)
+        return await self._act(mine, claim)
 
-    async def _find_out(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], mine: "_Mine", happened: bool | None
-    ) -> Happened | None:
+    async def _find_out(self, mine: "_Mine", happened: bool | None) -> Happened | None:
         """Return what a dead attempt did, from a person or the tool's check; None: nothing, so this one may act."""
         output: JsonValue = None
         if happened is None:
-            try:
-                async with calling(tool, tool.timeout):
-                    happened, output = await tool.run_check(_until(call, tool.timeout), keywords)
-            except PerdureError:
-                await self._given_up(mine)
-                raise
+            async with calling(mine.tool.name, mine.seconds):
+                happened, output = await mine.tool.run_check(_until(mine.call, mine.seconds), mine.keywords)
         if not happened:
             return None
-        await self._claims.store(*mine, _packed(output))
+        await self._claims.store(mine.effect, mine.owner, _packed(output))
         return Happened(output=output)
 
-    async def _act(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], mine: "_Mine", claim: Claim
-    ) -> Happened:
+    async def _act(self, mine: "_Mine", claim: Claim) -> Happened:
         reached(CrashPoint.TOOL_CLAIMED)
         left = claim.left()
         if left <= 0:
             raise ClaimLost("this attempt slept through its deadline, so it does not act")
         try:
-            async with calling(tool, left):
-                returned = await tool.call(_until(call, left), keywords)
+            async with calling(mine.tool.name, left):
+                returned = await mine.tool.call(_until(mine.call, left), mine.keywords)
         except NotDone:
-            await self._claims.release(*mine)
-            raise
-        except PerdureError:
-            # It failed in the middle: the next attempt need not wait, but has to find out. One that is cancelled
-            # keeps its claim: a thread or a request that it started may act until its deadline.
-            await self._given_up(mine)
+            await self._claims.release(mine.effect, mine.owner)
             raise
         reached(CrashPoint.TOOL_ACTED)
         try:
-            packed = _packed(tool.jsonable(returned))
+            packed = _packed(mine.tool.jsonable(returned))
         except (ResultTooLarge, InvalidInput) as problem:
             packed = _packed_problem(problem)
         await self._stored(mine, packed)
         reached(CrashPoint.TOOL_STORED)
         return Happened(output=_unpacked(packed))
 
-    async def _given_up(self, mine: "_Mine") -> None:
-        # With Redis away, the claim runs out by itself.
-        with contextlib.suppress(StoreUnavailable):
-            await self._claims.expire(*mine)
-
     async def _stored(self, mine: "_Mine", packed: str) -> None:
         for attempt in range(STORE_ATTEMPTS):
             try:
-                return await self._claims.store(*mine, packed)
+                return await self._claims.store(mine.effect, mine.owner, packed)
             except StoreUnavailable:
                 await asyncio.sleep(1.0 if attempt + 1 < STORE_ATTEMPTS else 0.0)
         return None
 
 
 class _Mine(NamedTuple):
-    """This attempt's claim."""
+    """This attempt, and the effect that it is about."""
 
-    tenant: str
-    key: str
+    tool: Tool[..., Any]
+    call: ToolCall
+    keywords: Mapping[str, Any]
+    effect: OnceEffect
     owner: str
+    seconds: float
 
 
 @contextlib.asynccontextmanager
-async def calling(tool: Tool[..., Any], seconds: float) -> AsyncGenerator[None]:
+async def calling(tool: str, seconds: float) -> AsyncGenerator[None]:
     """Cut off a call of a tool's function after some seconds.
 
     Raises:
@@ -178,10 +174,10 @@ async def calling(tool: Tool[..., Any], seconds: float) -> AsyncGenerator[None]:
     except PerdureError:
         raise
     except Exception as problem:
-        text = f"it took longer than {tool.timeout:g} s" if isinstance(problem, TimeoutError) else str(problem)
+        text = f"it took longer than {seconds:.3g} s" if isinstance(problem, TimeoutError) else str(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()
-        raise ToolFailed(tool.name, type(problem).__name__, text) from problem
+        raise ToolFailed(tool, type(problem).__name__, text) from problem
 
 
 def _in(seconds: float) -> datetime.datetime:

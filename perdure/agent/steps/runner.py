@@ -23,7 +23,6 @@ from perdure.agent.steps.calls import (
     StepCall,
     StepContext,
     Value,
-    idempotency_key,
 )
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, calling
@@ -31,6 +30,7 @@ from perdure.agent.steps.values import Values
 from perdure.documents import kind_of
 from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
+from perdure.identity import content_digest, idempotency_key
 from perdure.model import Instant, Passed
 from perdure.questions import (
     AnswerSpec,
@@ -44,7 +44,7 @@ from perdure.questions import (
     shortened,
 )
 from perdure.skills.shape import RecallTemplate
-from perdure.stores.redis.claims import Claims
+from perdure.stores.redis.claims import Claims, OnceEffect
 from perdure.tasks import Evaluation, StepStatus
 from perdure.tools import Tool, Toolbox, ToolCall
 
@@ -123,9 +123,18 @@ class StepRunner:
             text = written(evaluate(step.approve, names, f"{call.path}.approve"))
             reached = _Reached(asked=QuestionKind.APPROVAL)
             return _asking(call, text, about, choice_of(Approval), reached)
-        acted = await self._perform(tool, keywords, call, attempt, so_far)
+        effect = OnceEffect(
+            tenant=call.tenant,
+            task_id=call.task_id,
+            step=call.path,
+            arguments=content_digest([tool.name, arguments]),
+            binding=call.binding,
+        )
+        acted = await self._perform(tool, keywords, call, effect, attempt=attempt, verdict=so_far.verdict)
         if isinstance(acted, Unknown):
             text = f"An attempt died around {tool.name}. Did its effect happen?"
+            if acted.other_arguments:
+                text = f"{tool.name} was called at this step before, with other arguments. Did this effect happen?"
             reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
             return _asking(call, text, about.changed(deadline=acted.deadline), choice_of(EffectFate), reached)
         asks = await self._unexpected(call, names, acted.output, about)
@@ -194,20 +203,28 @@ class StepRunner:
         return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
 
     async def _perform(
-        self, tool: Tool[..., Any], keywords: Mapping[str, Any], call: StepCall, attempt: Attempt, so_far: _Reached
+        self,
+        tool: Tool[..., Any],
+        keywords: Mapping[str, Any],
+        call: StepCall,
+        effect: OnceEffect,
+        *,
+        attempt: Attempt,
+        verdict: Verdict | None,
     ) -> Happened | Unknown:
+        seconds = call.timeout or tool.timeout
         tool_call = ToolCall(
-            idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
+            idempotency_key=effect.key,
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
-            deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
+            deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds),
         )
         if tool.effect.is_once:
             return await self._once.run(
-                tool, tool_call, keywords, tenant=call.tenant, owner=attempt.owner, verdict=so_far.verdict
+                tool, tool_call, keywords, effect, owner=attempt.owner, seconds=seconds, verdict=verdict
             )
-        async with calling(tool, tool.timeout):
+        async with calling(tool.name, seconds):
             returned = await tool.call(tool_call, keywords)
         return Happened(output=tool.jsonable(returned))
 

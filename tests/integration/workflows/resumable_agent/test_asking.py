@@ -8,7 +8,7 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpda
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from perdure import Answer
-from perdure.agent.steps.calls import idempotency_key
+from perdure.identity import idempotency_key
 from perdure.questions import AnswerType, Question
 from perdure.tasks import Phase, Progress
 from tests.support.harness import Bench
