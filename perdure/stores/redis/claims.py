@@ -10,8 +10,9 @@ Owns the atomic moves between these states and nothing else; what to do in each 
 
 The first claim of a task binds the task's id to what the task is; claims and binding are kept for the same time.
 
-Deadlines are measured by the clock of Redis. A process compares its own share of that time with a clock that
-also runs while the machine or the process is suspended, so an attempt that slept through its deadline knows it.
+Deadlines are measured by the clock of Redis, and by that of the owner's machine: another attempt waits for both, as
+either may be set forward. A process compares its own share of that time with a clock that also runs while the machine
+or the process is suspended, so an attempt that slept through its deadline knows it.
 A result is only taken from the present owner: an attempt that took over may have acted, or asked a person,
 so a late result of the previous owner is not taken.
 """
@@ -28,39 +29,38 @@ from perdure.errors import ClaimLost
 from perdure.identity import idempotency_key
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import BIND
+from perdure.stores.redis.clocks import BOOT_CLOCK, left, noted
 from perdure.stores.redis.connection import INDEXED, Script
 from perdure.tasks import TaskBinding
-
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 _FORMAT = 1
 """The version of a claim's stored form."""
 
 # Every script gets the keys of the claim, the tenant's index, the task's binding and the task's keys, and the owner
-# that asks first. Each answers {state, owner, milliseconds left, result, arguments}.
+# that asks first. Each answers {state, owner, milliseconds left, result, arguments, note of the deadline}.
 _COMMON = (
     INDEXED
     + """
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local c = redis.call('HMGET', KEYS[1], 'owner', 'deadline', 'result', 'arguments', 'fresh')
-local owner, deadline, result, arguments, fresh = c[1], tonumber(c[2] or '0'), c[3], c[4] or '', c[5]
+local c = redis.call('HMGET', KEYS[1], 'owner', 'deadline', 'result', 'arguments', 'fresh', 'note')
+local owner, deadline, result, arguments, fresh, note = c[1], tonumber(c[2] or '0'), c[3], c[4] or '', c[5], c[6] or ''
 local function keep(key, ttl)
   redis.call('PEXPIRE', key, ttl)
   indexed(KEYS[2], key, tonumber(ttl))
 end
 local function take(found)
   redis.call('HSET', KEYS[1], 'format', ARGV[4], 'owner', ARGV[1], 'deadline', now + ARGV[2], 'fresh', found,
-    'arguments', ARGV[5], 'step', ARGV[6])
+    'arguments', ARGV[5], 'step', ARGV[6], 'note', ARGV[7])
   redis.call('HDEL', KEYS[1], 'result')
   redis.call('SADD', KEYS[4], KEYS[1])
   keep(KEYS[1], ARGV[3])
   keep(KEYS[4], ARGV[3])
-  return {'ours', ARGV[1], tonumber(ARGV[2]), '', ARGV[5]}
+  return {'ours', ARGV[1], tonumber(ARGV[2]), '', ARGV[5], ''}
 end
 local function seen()
-  if result then return {'done', owner, 0, result, arguments} end
-  return {'theirs', owner, math.max(0, deadline - now), '', arguments}
+  if result then return {'done', owner, 0, result, arguments, ''} end
+  return {'theirs', owner, math.max(0, deadline - now), '', arguments, note}
 end
 """
 )
@@ -68,11 +68,11 @@ _CLAIM = (
     _COMMON
     + BIND
     + """
-local other = bind(KEYS[3], ARGV[7], ARGV[8])
-if other then return {'bound', '', 0, other, ''} end
-if ARGV[7] ~= '' then keep(KEYS[3], ARGV[3]) end
+local other = bind(KEYS[3], ARGV[8], ARGV[9])
+if other then return {'bound', '', 0, other, '', ''} end
+if ARGV[8] ~= '' then keep(KEYS[3], ARGV[3]) end
 if not owner then return take('yes') end
-if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments} end
+if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments, ''} end
 return seen()
 """
 )
@@ -81,7 +81,7 @@ _TAKE_OVER = (
     + """
 if not owner then return take('yes') end
 if owner == ARGV[1] and not result then return take(fresh or 'no') end
-if owner == ARGV[7] then
+if owner == ARGV[8] then
   if not result and deadline <= now then return take('no') end
   if result and arguments ~= ARGV[5] then return take('no') end
 end
@@ -91,16 +91,16 @@ return seen()
 _STORE = (
     _COMMON
     + """
-if owner ~= ARGV[1] then return {'theirs', owner or '', 0, '', ''} end
+if owner ~= ARGV[1] then return {'theirs', owner or '', 0, '', '', ''} end
 redis.call('HSET', KEYS[1], 'result', ARGV[2])
 keep(KEYS[1], ARGV[3])
-return {'done', owner, 0, '', ''}
+return {'done', owner, 0, '', '', ''}
 """
 )
 _EXPIRE = (
     _COMMON
     + """
-if owner == ARGV[1] and not result then redis.call('HSET', KEYS[1], 'deadline', now) end
+if owner == ARGV[1] and not result then redis.call('HSET', KEYS[1], 'deadline', now, 'note', '') end
 return seen()
 """
 )
@@ -112,7 +112,7 @@ if owner == ARGV[1] and not result and fresh == 'yes' then
   redis.call('ZREM', KEYS[2], KEYS[1])
   redis.call('SREM', KEYS[4], KEYS[1])
 end
-return {'theirs', '', 0, '', ''}
+return {'theirs', '', 0, '', '', ''}
 """
 )
 
@@ -167,7 +167,7 @@ class Claim:
 
     def left(self) -> float:
         """Return the seconds to its deadline, by a clock that runs on while we are suspended."""
-        return self.remaining - (time.clock_gettime(_CLOCK) - self.asked_at)
+        return self.remaining - (time.clock_gettime(BOOT_CLOCK) - self.asked_at)
 
 
 class Claims:
@@ -232,19 +232,19 @@ class Claims:
         await _ask(self._release, effect, owner)
 
     def _taking(self, effect: OnceEffect, owner: str, seconds: float) -> tuple[str | int, ...]:
-        return owner, max(1, int(seconds * 1000)), self._ttl, _FORMAT, effect.arguments, effect.step
+        return owner, max(1, int(seconds * 1000)), self._ttl, _FORMAT, effect.arguments, effect.step, noted(seconds)
 
 
 async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Claim:
-    asked_at = time.clock_gettime(_CLOCK)
+    asked_at = time.clock_gettime(BOOT_CLOCK)
     answer = await script(effect.places, *arguments)
-    holding, owner, milliseconds, result, made_for = cast("list[Any]", answer)
+    holding, owner, milliseconds, result, made_for, note = cast("list[Any]", answer)
     if holding == "bound" and effect.binding is not None:
         raise effect.binding.refused(effect.task_id, TaskBinding.model_validate_json(result))
     return Claim(
         holding=Holding(holding),
         owner=str(owner or ""),
-        remaining=int(milliseconds) / 1000,
+        remaining=max(int(milliseconds) / 1000, left(note) if note else 0.0),
         result=str(result),
         arguments=str(made_for),
         asked_at=asked_at,

@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 
 from perdure.errors import ClaimLost, ResultExpired, StoreUnavailable
+from perdure.stores.redis import keys
 from perdure.stores.redis.claims import Claims, Holding, OnceEffect
-from perdure.stores.redis.connection import connect
+from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.outputs import Outputs
 from tests.conftest import Servers
 
@@ -50,6 +51,22 @@ async def test_only_a_claim_that_ran_out_is_taken_over_and_only_by_one(claims: C
     await claims.expire(key, "a")
     found = await asyncio.gather(*(claims.take_over(key, "a", f"o{number}", 5) for number in range(20)))
     assert [claim.holding for claim in found].count(Holding.OURS) == 1
+
+
+@pytest.mark.parametrize("noted", [True, False], ids=["noted", "control"])
+async def test_a_clock_of_redis_that_is_set_forward_ends_no_claim(
+    servers: Servers, claims: Claims, key: OnceEffect, noted: bool
+) -> None:
+    redis = connect(servers.redis_url)
+    await claims.claim(key, "a", 5)
+    # To a claim, a clock that is ten seconds ahead is a deadline that is ten seconds earlier.
+    await ask(redis, "HINCRBY", keys.claim(T, key.key), "deadline", -10_000)
+    if not noted:
+        await ask(redis, "HSET", keys.claim(T, key.key), "note", "")
+    found = await claims.claim(key, "b", 5)
+    assert found.holding is Holding.THEIRS
+    assert (found.remaining > 4.5) == noted
+    await redis.aclose()
 
 
 async def test_a_result_is_taken_from_the_present_owner_only(claims: Claims, key: OnceEffect) -> None:
