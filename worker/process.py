@@ -11,11 +11,13 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from perdure.agent.steps.threads import count_threads
 from perdure.errors import PerdureError, StoreUnavailable, Unavailable
 from perdure.settings import Addresses, Settings
 from perdure.temporal.connection import connected
-from worker.exit import leave_after
+from worker.exit import leave, leave_after
 from worker.gateway import reachable
+from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedule
 from worker.telemetry import Telemetry, configure_logging
@@ -43,9 +45,10 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     telemetry = Telemetry.start(settings)
     try:
         client = await connected(addresses.temporal, plugins=[telemetry.plugin])
-        async with open_services(settings, addresses) as services:
+        async with open_services(settings, addresses) as services, contextlib.AsyncExitStack() as stack:
             unanswered = await _unanswered(services)
             await ensure_schedule(client, settings)
+            stack.enter_context(watched_loop())
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(
                     keep_up(unanswered, services.spool, services.episodes, services.notes.waiting)
@@ -76,6 +79,7 @@ def make_worker(
         plugin: What is registered, if not what the services offer.
         **more: Options of Temporal's worker.
     """
+    count_threads()
     options: dict[str, object] = {
         "task_queue": settings.task_queue,
         "plugins": [plugin or WorkerPlugin(activities(services, client, settings))],
@@ -108,6 +112,8 @@ async def _main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     await run(settings, reachable(settings), stop)
+    # The loop's end would wait for what tools still do in threads, with nobody left to renew their claims.
+    leave(0)
 
 
 def main() -> int:

@@ -82,6 +82,8 @@ class PlanRunner:
         self._running.do(action.branch, Phase.RUNNING)
         try:
             outcome = action.known or await self._execute(action)
+            if isinstance(outcome, Asks) and self._running.branches.ending:
+                return
             if isinstance(outcome, Ended):
                 await self._remember(action, outcome)
         except ActivityError as error:
@@ -111,7 +113,7 @@ class PlanRunner:
 
     async def _remember(self, action: Action, outcome: Ended) -> None:
         """Take up what a step has to remember; wait for it only where the step says that it is critical."""
-        if outcome.items and action.critical:
+        if outcome.items and action.critical and not self._running.branches.ending:
             self._running.do(action.branch, Phase.REMEMBERING)
             await self._running.outbox.finish(outcome.items, outcome.refused)
             self._running.do(action.branch, Phase.RUNNING)

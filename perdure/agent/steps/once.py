@@ -5,6 +5,8 @@ waits until that one's deadline is over, takes the claim, and then finds out wha
 tool's own check, from a person, or not at all. In the last case it does not act, and asks.
 
 A call that failed leaves its claim until the deadline: a request that its client gave up may still be performed.
+One that started work in threads keeps it until that work has ended: nothing can cut off a thread. A cancelled attempt
+lets its call end, which it does at the deadline at the latest.
 """
 
 import asyncio
@@ -17,11 +19,16 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.model import Passed
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
+
+_RENEWED_BEFORE = 0.75
+"""The part of a call's time after which its claim is renewed if it works in threads, so that the claim never runs
+out under them: a choice, which leaves Redis a quarter of the time to answer."""
 
 STORE_ATTEMPTS = 5
 """How often storing a result is tried, one second apart. After that it is returned all the same: Temporal keeps it."""
@@ -58,6 +65,7 @@ class OnceRunner:
 
     def __init__(self, claims: Claims) -> None:
         self._claims = claims
+        self._renewing: set[asyncio.Task[None]] = set()
 
     async def run(
         self,
@@ -126,12 +134,20 @@ class OnceRunner:
         left = claim.left()
         if left <= 0:
             raise ClaimLost("this attempt slept through its deadline, so it does not act")
+        with counted() as work:
+            call = asyncio.create_task(_called(mine, left))
+        renewing = asyncio.create_task(self._renew(mine, call, work, left))
+        self._renewing.add(renewing)
+        renewing.add_done_callback(self._renewing.discard)
         try:
-            async with calling(mine.tool.name, left):
-                returned = await mine.tool.call(_until(mine.call, left), mine.keywords)
+            returned = await ended(call)
         except NotDone:
-            await self._claims.release(mine.effect, mine.owner)
+            if not work.is_running:
+                await self._claims.release(mine.effect, mine.owner)
             raise
+        finally:
+            if not work.is_running:
+                renewing.cancel()
         reached(CrashPoint.TOOL_ACTED)
         try:
             packed = _packed(mine.tool.jsonable(returned))
@@ -140,6 +156,21 @@ class OnceRunner:
         await self._stored(mine, packed)
         reached(CrashPoint.TOOL_STORED)
         return Happened(output=_unpacked(packed))
+
+    async def _renew(self, mine: "_Mine", call: "asyncio.Task[Any]", work: Work, left: float) -> None:
+        """Renew the claim for as long as work goes on that the call started in threads, also once the call is over."""
+        await asyncio.sleep(left * _RENEWED_BEFORE)
+        while work.is_running or not call.done():
+            pause = mine.seconds / 4
+            if work.is_running:
+                try:
+                    claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, mine.seconds)
+                    if claim.holding is not Holding.OURS:
+                        return
+                except StoreUnavailable:
+                    # Nobody can take the claim over while Redis is away.
+                    pause = min(pause, 0.2)
+            await asyncio.sleep(pause)
 
     async def _stored(self, mine: "_Mine", packed: str) -> None:
         for attempt in range(STORE_ATTEMPTS):
@@ -161,23 +192,48 @@ class _Mine(NamedTuple):
     seconds: float
 
 
+async def ended(call: "asyncio.Task[Any]") -> Any:
+    """Wait until a call has ended, also where the wait is cancelled: an effect is not cut before its deadline."""
+    while not call.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(call)
+    return call.result()
+
+
+async def _called(mine: _Mine, left: float) -> Any:
+    async with calling(mine.tool.name, mine.seconds, left=left):
+        return await mine.tool.call(_until(mine.call, left), mine.keywords)
+
+
 @contextlib.asynccontextmanager
-async def calling(tool: str, seconds: float) -> AsyncGenerator[None]:
-    """Cut off a call of a tool's function after some seconds.
+async def calling(tool: str, seconds: float, *, left: float | None = None) -> AsyncGenerator[None]:
+    """Cut off a call of a tool's function after some seconds. It bears the tool's name, for who looks at the loop.
+
+    Args:
+        tool: The tool's name.
+        seconds: How long a call may take.
+        left: How much of it is left.
 
     Raises:
         ToolFailed: It raised an exception of its own, or took longer than the tool may.
     """
+    task = asyncio.current_task()
+    before = task.get_name() if task else ""
     try:
-        async with asyncio.timeout(seconds):
+        if task:
+            task.set_name(f"tool {tool}")
+        async with asyncio.timeout(seconds if left is None else left):
             yield
     except PerdureError:
         raise
     except Exception as problem:
-        text = f"it took longer than {seconds:.3g} s" if isinstance(problem, TimeoutError) else str(problem)
+        text = f"it took longer than {seconds:g} s" if isinstance(problem, TimeoutError) else str(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()
         raise ToolFailed(tool, type(problem).__name__, text) from problem
+    finally:
+        if task:
+            task.set_name(before)
 
 
 def _in(seconds: float) -> datetime.datetime:

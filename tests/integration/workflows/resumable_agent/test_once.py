@@ -1,6 +1,7 @@
 """An attempt at a once effect and the one before it, on the real Redis."""
 
 import asyncio
+import contextlib
 import datetime
 import threading
 from collections.abc import AsyncGenerator
@@ -13,6 +14,7 @@ from redis.asyncio import Redis
 
 from perdure import NotDone, Tool, ToolCall, tool
 from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import InvalidInput, PerdureError, ResultTooLarge, ToolFailed
 from perdure.stores.redis import keys
 from perdure.stores.redis.claims import Claims, Holding, OnceEffect
@@ -38,7 +40,13 @@ def effect() -> OnceEffect:
 
 
 async def attempt(
-    runner: OnceRunner, tool: Tool[..., Any], this: OnceEffect, owner: str, verdict: Verdict | None = None
+    runner: OnceRunner,
+    tool: Tool[..., Any],
+    this: OnceEffect,
+    owner: str,
+    verdict: Verdict | None = None,
+    *,
+    seconds: float = 0.0,
 ) -> Happened | Unknown:
     """Make one attempt at an effect."""
     call = ToolCall(
@@ -48,40 +56,80 @@ async def attempt(
         attempt=1,
         deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
     )
-    return await runner.run(tool, call, {}, this, owner=owner, seconds=tool.timeout, verdict=verdict)
+    return await runner.run(tool, call, {}, this, owner=owner, seconds=seconds or tool.timeout, verdict=verdict)
 
 
-async def test_what_a_cancelled_attempt_started_may_act_until_its_deadline(claims: Claims) -> None:
-    effects: list[int] = []
-    started, let = asyncio.Queue[int](), threading.Event()
+async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
+    started, let = asyncio.Event(), asyncio.Event()
 
-    async def look() -> int | None:
-        return len(effects) or None
-
-    @tool(effect="once", timeout=2.0, check=look)
+    @tool(effect="once", timeout=5.0)
     async def act() -> int:
-        def effect() -> None:
-            let.wait(5)
-            effects.append(1)
-
-        thread = asyncio.get_running_loop().run_in_executor(None, effect)
-        started.put_nowait(1)
-        await asyncio.shield(thread)
+        started.set()
+        await let.wait()
         return 1
 
     runner, this = OnceRunner(claims), effect()
     cancelled = asyncio.create_task(attempt(runner, act, this, "first"))
-    await started.get()
-    cancelled.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await cancelled
-    second = asyncio.create_task(attempt(runner, act, this, "second"))
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.5):
-            await started.get()
+    await started.wait()
+    for _ in range(3):
+        cancelled.cancel()
+        await asyncio.sleep(0)
     let.set()
-    assert await second == Happened(output=1)
-    assert effects == [1]
+    assert await cancelled == Happened(output=1)
+    assert (await claims.claim(this, "second", 5)).holding is Holding.DONE
+
+
+@pytest.mark.parametrize(("counts", "times"), [(True, 1), (False, 2)], ids=["counted", "control"])
+@pytest.mark.parametrize("plain", [True, False], ids=["plain function", "to_thread"])
+async def test_work_in_a_thread_that_outlives_its_call_keeps_the_claim(
+    claims: Claims, monkeypatch: pytest.MonkeyPatch, plain: bool, counts: bool, times: int
+) -> None:
+    count_threads()
+    if not counts:
+        monkeypatch.setattr("perdure.agent.steps.once.counted", lambda: contextlib.nullcontext(Work()))
+    effects: list[int] = []
+    let = threading.Event()
+
+    async def look() -> int | None:
+        return len(effects) or None
+
+    def work() -> int:
+        let.wait(10)
+        effects.append(1)
+        return 1
+
+    async def in_thread() -> int:
+        return await asyncio.to_thread(work)
+
+    act: Tool[..., Any] = tool(effect="once", timeout=0.4, check=look)(work if plain else in_thread)
+    runner, this = OnceRunner(claims), effect()
+    with pytest.raises(ToolFailed):
+        await attempt(runner, act, this, "first")
+    # Three times as long as a claim lasts that nobody renews.
+    asyncio.get_running_loop().call_later(1.2, let.set)
+    if counts:
+        assert await attempt(runner, act, this, "second") == Happened(output=1)
+    else:
+        with pytest.raises(ToolFailed):
+            await attempt(runner, act, this, "second")
+    await until_true(lambda: len(effects) == times)
+
+
+async def test_a_call_that_says_not_done_while_its_thread_works_keeps_its_claim(claims: Claims) -> None:
+    count_threads()
+    let = threading.Event()
+
+    @tool(effect="once", timeout=5.0)
+    async def act() -> None:
+        work = asyncio.create_task(asyncio.to_thread(let.wait, 10))
+        await asyncio.sleep(0)
+        raise NotDone(f"or so it says: {work.done()}")
+
+    runner, this = OnceRunner(claims), effect()
+    with pytest.raises(NotDone):
+        await attempt(runner, act, this, "first")
+    assert (await claims.claim(this, "second", 5)).holding is Holding.THEIRS
+    let.set()
 
 
 async def test_the_deadline_that_a_tool_is_told_is_its_own(claims: Claims) -> None:
@@ -169,6 +217,16 @@ async def test_an_effect_whose_call_failed_is_not_repeated_before_its_deadline(
     assert await attempt(runner, act, this, "second") == Happened(output=1)
     await until_true(lambda: not service.working)
     assert len(service.effects) == times
+
+
+async def test_a_call_ends_with_the_time_that_its_task_was_pinned_to(claims: Claims) -> None:
+    @tool(effect="once", timeout=60.0)
+    async def act() -> None:
+        await asyncio.sleep(60)
+
+    with pytest.raises(ToolFailed) as caught:
+        await attempt(OnceRunner(claims), act, effect(), "first", seconds=0.3)
+    assert caught.value.text == "it took longer than 0.3 s"
 
 
 async def test_a_check_that_fails_leaves_the_claim_until_its_deadline(claims: Claims) -> None:
