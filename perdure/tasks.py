@@ -187,6 +187,8 @@ class Progress(Passed):
     questions: tuple[Question, ...] = ()
     """What the task waits on now."""
     problem: str = ""
+    unknown: tuple[str, ...] = ()
+    """Once it has ended: the steps of which nobody knows whether their ``once`` effect happened."""
 
 
 class RecallSummary(Passed):
@@ -229,3 +231,5 @@ class TaskResult(Passed):
     refused: tuple[str, ...] = ()
     """What could not be remembered, each with its step and the reason; the last 10."""
     evaluation: Evaluation | None = None
+    unknown: tuple[str, ...] = ()
+    """The steps of which nobody knows whether their ``once`` effect happened: look before you repeat one."""

@@ -33,6 +33,7 @@ from perdure.names import RESERVED
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
@@ -86,6 +87,7 @@ class Services(Reading):
     forgetter: Forgetter
     deletions: Deletions
     due: DueIndex
+    bindings: TaskBindings
     claims: Claims
     outputs: Outputs
     answers: Outputs
@@ -187,6 +189,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             ),
             deletions=deletions,
             due=due,
+            bindings=TaskBindings(redis, ttl),
             claims=Claims(redis, ttl),
             outputs=Outputs(redis, ttl),
             answers=Outputs(redis, ANSWERS_KEPT, kind="answer"),
@@ -211,6 +214,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             services.toolbox,
             services.tenant_key,
             values,
+            services.bindings,
+            client,
             heartbeat=settings.heartbeat_timeout,
             continue_after=settings.continue_after,
         ),

@@ -183,6 +183,24 @@ class Evaluated(Passed):
     evaluation: Evaluation | None
 
 
+class KeepCall(Passed):
+    """The input of the activity that keeps a task's claims."""
+
+    tenant: str
+    task_id: str
+    binding: TaskBinding | None = None
+    """What the task's id stands for from now on, if it is not bound yet: once the task has completed."""
+
+
+class Kept(Passed):
+    """What became of a task's claims."""
+
+    answered: bool
+    """Whether Redis could be asked."""
+    unknown: tuple[str, ...] = ()
+    """The steps of which nobody knows whether their effect happened."""
+
+
 class ToolShape(Passed):
     """What a workflow has to know of a tool: pinned for the task's life."""
 
@@ -212,6 +230,8 @@ class PreparedTask(Passed):
     date: datetime.date
     binding: TaskBinding | None = None
     """What the task's id stands for from its first claim on."""
+    renew_after: Annotated[float, Field(gt=0)] = 30 * 86_400.0
+    """Seconds after which the task renews its claims."""
     heartbeat: Annotated[float, Field(gt=0)]
     """Seconds without a sign of life after which an attempt is given up."""
     continue_after: int = 0

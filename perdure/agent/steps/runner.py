@@ -105,7 +105,7 @@ class StepRunner:
         names = await self._values.names(call.tenant, call.scope)
         if so_far.acted is not None:
             output = await self._values.get(call.tenant, so_far.acted)
-            return await self._concluded(call, names, output, so_far, attempt)
+            return await self._concluded(call, names, output, so_far)
         if not _runs(step.when, names, call.path):
             return _SKIPPED
         tool = self._toolbox.get(step.tool, f"{call.path}.tool")
@@ -138,14 +138,14 @@ class StepRunner:
             reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
             return _asking(call, text, about.changed(deadline=acted.deadline), choice_of(EffectFate), reached)
         asks = await self._unexpected(call, names, acted.output, about)
-        return asks or await self._concluded(call, names, acted.output, so_far, attempt)
+        return asks or await self._concluded(call, names, acted.output, so_far)
 
-    async def remember(self, call: RememberCall, attempt: Attempt) -> Ended:
+    async def remember(self, call: RememberCall) -> Ended:
         """Run a step that only remembers."""
         names = await self._values.names(call.tenant, call.scope)
         if not _runs(call.step.when, names, call.path):
             return _SKIPPED
-        return _remembering(call, names, attempt)
+        return _remembering(call, names)
 
     async def terms(self, call: RecallCall) -> RecallTerms | None:
         """Return what a recall step asks for; None when its ``when`` is false."""
@@ -160,7 +160,7 @@ class StepRunner:
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
         """Return the parts of a result in a form that fits the history."""
-        return {name: await self._values.keep(call.tenant, value) for name, value in parts.items()}
+        return {name: await self._values.keep(call.tenant, call.task_id, value) for name, value in parts.items()}
 
     async def expand(self, call: ExpandCall) -> Ended:
         """Return the list of a ``for_each``.
@@ -243,15 +243,15 @@ class StepRunner:
         if step.ask is None:
             raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
         text = written(evaluate(step.ask, names, f"{call.path}.ask"))
-        kept = await self._values.keep(call.tenant, output)
+        kept = await self._values.keep(call.tenant, call.task_id, output)
         return _asking(call, text, about, step.answer or AnswerSpec(), _Reached(asked=QuestionKind.INPUT, acted=kept))
 
     async def _concluded(
-        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: _Reached, attempt: Attempt
+        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: _Reached
     ) -> Ended:
         answered = {"answer": so_far.answer.value} if so_far.answer else {}
         known = {**names, "output": output, "answer": None, **answered}
-        ended = _remembering(call, known, attempt)
+        ended = _remembering(call, known)
         parts = await self.keep(call, {"output": output, **answered})
         return ended.changed(result=ended.result.changed(parts=parts))
 
@@ -283,13 +283,13 @@ def _asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_
     return Asks(question=question, resume=so_far.model_dump(mode="json"))
 
 
-def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue], attempt: Attempt) -> Ended:
+def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue]) -> Ended:
     """Return the outcome of a step that is done, with what it remembers.
 
     Raises:
         InvalidItem: The step is critical, and something cannot be remembered.
     """
-    items, refused = items_of(call.step.remember, names, call, attempt.run) if call.memory.remembers else ((), ())
+    items, refused = items_of(call.step.remember, names, call) if call.memory.remembers else ((), ())
     if refused and call.step.critical:
         raise InvalidItem(f"{call.path}.remember", refused[0])
     return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)

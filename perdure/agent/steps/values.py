@@ -18,8 +18,8 @@ class Values:
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
 
-    async def keep(self, tenant: str, value: JsonValue) -> Value:
-        """Return a value in a form that fits the history; a large one is kept elsewhere.
+    async def keep(self, tenant: str, task_id: str, value: JsonValue) -> Value:
+        """Return a value in a form that fits the history; a large one is kept elsewhere, for as long as its task lives.
 
         Raises:
             StoreUnavailable: When it is too large for it and Redis is away.
@@ -29,7 +29,7 @@ class Values:
         if size <= INLINE_LIMIT:
             return Value(inline=value)
         try:
-            return Value(ref=await self._outputs.keep(tenant, encoded))
+            return Value(ref=await self._outputs.keep(tenant, encoded, task_id))
         except StoreUnavailable:
             if size <= FALLBACK_LIMIT:
                 return Value(inline=value)

@@ -27,11 +27,11 @@ end
 _OPEN = (
     INDEXED
     + """
-local found = redis.call('HMGET', KEYS[1], 'workflow', 'binding')
+local found = redis.call('HMGET', KEYS[1], 'holder', 'binding')
 local holder = found[1] or ''
 if holder == '' or holder == ARGV[1] or holder == ARGV[2] then
   holder = ARGV[1]
-  redis.call('HSET', KEYS[1], 'workflow', holder)
+  redis.call('HSET', KEYS[1], 'holder', holder)
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
   indexed(KEYS[2], KEYS[1], tonumber(ARGV[3]))
 end
@@ -72,8 +72,8 @@ return unknown
 class OpenedTask:
     """What is known of a task when a workflow wants to run it."""
 
-    workflow: str
-    """The id of the workflow that runs it: the one that asked, if no other did."""
+    holder: str
+    """The workflow that runs it: the one that asked, if no other did."""
     binding: TaskBinding | None
     """What its id is bound to."""
 
@@ -92,21 +92,21 @@ class TaskBindings:
         self._open = Script(redis, _OPEN)
         self._keep = Script(redis, _KEEP)
 
-    async def open(self, tenant: str, task_id: str, workflow: str, *, instead_of: str = "") -> OpenedTask:
+    async def open(self, tenant: str, task_id: str, holder: str, *, instead_of: str = "") -> OpenedTask:
         """Note that a workflow runs a task, unless another one does.
 
         Args:
             tenant: Whose task it is.
             task_id: The task.
-            workflow: The workflow's id.
-            instead_of: The workflow that was seen to have ended.
+            holder: The workflow.
+            instead_of: The one that was seen to have ended.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
         binding, _ = keys.task(tenant, task_id)
-        holder, bound = await self._open([binding, keys.index(tenant)], workflow, instead_of, self._ttl)
-        return OpenedTask(workflow=holder, binding=TaskBinding.model_validate_json(bound) if bound else None)
+        found, bound = await self._open([binding, keys.index(tenant)], holder, instead_of, self._ttl)
+        return OpenedTask(holder=found, binding=TaskBinding.model_validate_json(bound) if bound else None)
 
     async def keep(self, tenant: str, task_id: str, binding: TaskBinding | None = None) -> tuple[str, ...]:
         """Keep a task's claims, large values and binding for their full time from now.
