@@ -14,14 +14,13 @@ from temporalio.service import RPCError, RPCStatusCode
 
 import localservers
 from perdure.changes import Actor
-from perdure.errors import InvalidInput, InvalidTask, NothingRuns, WorkerUnavailable
+from perdure.errors import InvalidTask, NothingRuns, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
 from perdure.names import AGAIN, ANSWER, BINDING, PROGRESS, RESULT, Workflow
 from perdure.questions import Answer
 from perdure.requests import ForgetRequest, RecallRequest, Reference, RememberRequest, UndoRequest
 from perdure.settings import Addresses, Settings
-from perdure.skills.library import SkillLibrary
 from perdure.tasks import AgentTask, Progress, TaskBinding, TaskResult
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.connection import connected, pollers
@@ -138,25 +137,13 @@ class Gateway:
         except WorkflowAlreadyStartedError:
             handle = await self.task(task.workflow_id)
             found = await handle.describe()
-            await self._require_same(task, await found.memo_value(BINDING, None, type_hint=TaskBinding))
+            if bound := await found.memo_value(BINDING, None, type_hint=TaskBinding):
+                # Its imports take a second, which the other calls need not wait for.
+                from worker.attaching import require_same  # noqa: PLC0415
+
+                await require_same(self._settings, task, bound)
             return StartedTask(handle, new=False, ended_at=found.close_time)
         return StartedTask(handle, new=True, ended_at=None)
-
-    async def _require_same(self, task: AgentTask, bound: TaskBinding | None) -> None:
-        """Refuse a task that is not the one that its id stands for; one that is being prepared is not known yet."""
-        if bound is None:
-            return
-        from worker.wiring import packaged_skills  # noqa: PLC0415
-
-        library = SkillLibrary((*self._settings.skills, packaged_skills()))
-        try:
-            version = (await asyncio.to_thread(library.get, task.skill)).digest
-        except InvalidInput:
-            # The skills may be at hand for the workers alone.
-            version = bound.version
-        asked = TaskBinding.of(task, version, bound.day)
-        if asked.digest != bound.digest:
-            raise asked.refused(task.task_id, bound)
 
     async def task(self, workflow_id: str) -> TaskHandle:
         """Return the handle of a task, whether or not there is one."""

@@ -47,8 +47,8 @@ class Unknown:
 
     claim: str
     """The claim that this is about; what a person finds out is valid for it alone."""
-    deadline: datetime.datetime
-    """The dead attempt cannot have acted later than this."""
+    deadline: datetime.datetime | None
+    """The dead attempt cannot have acted later than this; None: it had ended."""
     other_arguments: bool = False
     """Whether the claim was made for a call with other arguments, which says nothing about this one."""
 
@@ -102,7 +102,7 @@ class OnceRunner:
             other = claim.arguments != effect.arguments
             if claim.holding is Holding.DONE and not other:
                 return Happened(output=_unpacked(claim.result))
-            seen, deadline = claim.owner, _in(claim.remaining)
+            seen, deadline = claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
             happened = verdict.happened if verdict and verdict.claim == seen else None
             await asyncio.sleep(max(0.0, claim.remaining))
             if other and happened is None:

@@ -136,7 +136,8 @@ class StepRunner:
             if acted.other_arguments:
                 text = f"{tool.name} was called at this step before, with other arguments. Did this effect happen?"
             reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
-            return _asking(call, text, about.changed(deadline=acted.deadline), choice_of(EffectFate), reached)
+            about = about.changed(deadline=acted.deadline)
+            return _asking(call, text, about, choice_of(EffectFate), reached)
         asks = await self._unexpected(call, names, acted.output, about)
         return asks or await self._concluded(call, names, acted.output, so_far)
 

@@ -290,7 +290,7 @@ async def test_other_arguments_under_the_same_key_ask_a_person(claims: Claims, e
         await claims.store(before, "first", '{"output": "sent to Kim"}')
     asked = await attempt(runner, act, now, "second")
     assert isinstance(asked, Unknown)
-    assert (asked.claim, asked.other_arguments) == ("first", True)
+    assert (asked.claim, asked.other_arguments, asked.deadline is None) == ("first", True, ended)
     other = await attempt(runner, act, now, "third", Verdict(claim="another", happened=happened))
     assert isinstance(other, Unknown)
     told = Verdict(claim="first", happened=happened)
