@@ -35,7 +35,9 @@ class Keeper:
         if self._renewing is not None:
             self._renewing.cancel()
         kept = await self._keep(completed=completed)
-        self._running.state = self._running.state.changed(unknown=kept.unknown)
+        if kept.answered:
+            # Redis knows better than the workflow, which only knows what did not end well when it was cancelled.
+            self._running.state = self._running.state.changed(unknown=kept.unknown)
 
     async def _renew(self) -> None:
         every = timedelta(seconds=self._running.state.prepared.renew_after)

@@ -71,6 +71,12 @@ async def look(name: str, known: bool = True) -> dict[str, Any]:
 
 
 @tool(effect="read")
+async def lines_of(file: str) -> list[str]:
+    """Return the lines of a file."""
+    return _lines(file)
+
+
+@tool(effect="read")
 async def big(size: int) -> str:
     """Return a text of this many characters."""
     return "x" * size
