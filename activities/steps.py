@@ -56,7 +56,7 @@ class StepActivities:
     @activity.defn
     async def remember_step(self, call: RememberCall) -> Ended:
         """Return what a remember step writes."""
-        return await self._runner.remember(call, this_attempt())
+        return await self._runner.remember(call)
 
     @activity.defn
     async def expand(self, call: ExpandCall) -> Ended:

@@ -1,20 +1,57 @@
-"""A task's first activity: pin its skill, check all of it against what this worker has, fill in its inputs."""
+"""A task as a whole: prepare it against what this worker has, and keep its claims for as long as it lives."""
 
 from dataclasses import KW_ONLY, dataclass
 
 from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.agent.steps.calls import EvaluateCall, Evaluated, PrepareCall, PreparedTask, ToolShape
+from perdure.agent.steps.calls import (
+    EvaluateCall,
+    Evaluated,
+    KeepCall,
+    Kept,
+    PrepareCall,
+    PreparedTask,
+    ToolShape,
+)
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.documents import validated
-from perdure.errors import InvalidTask
+from perdure.errors import InvalidTask, StoreUnavailable
 from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import ToolStep
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.tenant_key import TenantKey
-from perdure.tasks import AgentTask
+from perdure.tasks import AgentTask, TaskBinding
+from perdure.together import together
 from perdure.tools import Toolbox
+
+RENEWALS = 3
+"""How often claims are renewed within the time that they are kept: a choice, so that two may fail."""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The run of a workflow that runs a task: the first one, where its history was rolled over since."""
+
+    run_id: str
+    workflow_id: str
+
+    def __str__(self) -> str:
+        return f"{self.run_id} {self.workflow_id}"
+
+    @classmethod
+    def of(cls, info: activity.Info) -> "Holder":
+        """Return the run that an activity belongs to. A task is prepared in the first one."""
+        return cls(info.workflow_run_id or "", info.workflow_id or "")
+
+    @classmethod
+    def read(cls, text: str) -> "Holder":
+        """Read what was written."""
+        run_id, _, workflow_id = text.partition(" ")
+        return cls(run_id, workflow_id)
 
 
 @dataclass(frozen=True)
@@ -26,6 +63,8 @@ class TaskActivities:
         toolbox: The tools that this worker has.
         key: Turns user ids into tenants.
         values: Where large inputs are kept.
+        bindings: What task ids stand for, and which workflow runs a task.
+        client: Tells whether another workflow that runs a task is still open.
         heartbeat: Seconds without a sign of life after which an attempt is given up.
         continue_after: Events after which a task's history is rolled over; 0: after about 8,000.
     """
@@ -34,6 +73,8 @@ class TaskActivities:
     toolbox: Toolbox
     key: TenantKey
     values: Values
+    bindings: TaskBindings
+    client: Client
     _: KW_ONLY
     heartbeat: float
     continue_after: int = 0
@@ -43,7 +84,8 @@ class TaskActivities:
         """Check a task and pin it to its skill as it is now.
 
         Raises:
-            InvalidInput: For an unknown field, skill, tool, name or input, with the nearest one there is.
+            InvalidInput: For an unknown field, skill, tool, name or input, with the nearest one there is; for a task
+                that another workflow runs, and for an id that stands for another task.
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)
@@ -52,17 +94,70 @@ class TaskActivities:
         inputs = checked_inputs(skill, task.inputs)
         names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
         tools = [self.toolbox.get(name) for name in sorted(names)]
+        kept = (self.values.keep(tenant, task.task_id, value) for value in inputs.values())
+        bound, values = await together(self._opened(tenant, task.task_id), together(*kept))
+        day = task.date or (bound.day if bound else request.started_at.date())
+        binding = TaskBinding.of(task, skill.digest, day)
+        if bound is not None and bound.digest != binding.digest:
+            raise binding.refused(task.task_id, bound)
         return PreparedTask(
             tenant=tenant,
             skill=skill,
             version=skill.digest,
             tools={tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout) for tool in tools},
-            inputs={name: await self.values.keep(tenant, value) for name, value in inputs.items()},
+            inputs=dict(zip(inputs, values, strict=True)),
             reads=reads,
-            date=task.date or request.started_at.date(),
+            date=day,
+            binding=binding,
+            renew_after=self.bindings.ttl.total_seconds() / RENEWALS,
             heartbeat=self.heartbeat,
             continue_after=self.continue_after,
         )
+
+    @activity.defn
+    async def keep_claims(self, call: KeepCall) -> Kept:
+        """Keep a task's claims for their full time from now, and find the effects of unknown fate."""
+        try:
+            unknown = await self.bindings.keep(call.tenant, call.task_id, call.binding)
+        except StoreUnavailable:
+            # Nothing is lost yet: claims last three times as long as it takes until they are renewed.
+            return Kept(answered=False)
+        return Kept(answered=True, unknown=unknown)
+
+    async def _opened(self, tenant: str, task_id: str) -> TaskBinding | None:
+        """Note that this workflow runs the task; returns what the task's id is bound to.
+
+        Raises:
+            InvalidTask: Another workflow that runs it is still open.
+        """
+        mine = Holder.of(activity.info())
+        ended = ""
+        try:
+            while True:
+                found = await self.bindings.open(tenant, task_id, str(mine), instead_of=ended)
+                holder = Holder.read(found.holder)
+                if holder == mine:
+                    return found.binding
+                if holder.workflow_id != mine.workflow_id and await self._is_open(holder):
+                    problem = f"{task_id!r} is run by the workflow {holder.workflow_id}"
+                    raise InvalidTask("task_id", problem, fix="wait for it, cancel it, or choose a new task_id")
+                ended = found.holder
+        except StoreUnavailable as problem:
+            if problem.store != "redis":
+                raise
+            # A task goes on without Redis: what must not happen twice waits for it, and is claimed only once.
+            return None
+
+    async def _is_open(self, holder: Holder) -> bool:
+        try:
+            found = await self.client.get_workflow_handle(holder.workflow_id).describe()
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise StoreUnavailable("temporal", error.status.name) from error
+        # Another task may have been started under the same workflow id since.
+        same = found.raw_info.first_run_id == holder.run_id
+        return same and found.status is WorkflowExecutionStatus.RUNNING
 
 
 class EvaluationActivities:

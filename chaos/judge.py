@@ -13,9 +13,8 @@ from weaviate.exceptions import WeaviateBaseError
 
 from chaos.ledger import read
 from chaos.load import Load, Started
-from perdure.agent.steps.calls import idempotency_key
 from perdure.entries import Lane, item_id
-from perdure.identity import record_id
+from perdure.identity import idempotency_key, record_id
 from perdure.jobs import Fate
 from perdure.settings import Addresses
 from perdure.stores.tenant_key import TenantKey

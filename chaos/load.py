@@ -96,7 +96,7 @@ class Load:
         inputs: dict[str, JsonValue] = {"ledger": str(self.ledger), "user": user, "marks": [*marks]}
         one = Started(AgentTask(task_id=f"chaos-{number}", user_id=user, skill="chaos", inputs=inputs), marks)
         self.tasks.append(one)
-        handle, _ = await insisting(lambda: self.gateway.start(one.task, by=BY))
+        handle, *_ = await insisting(lambda: self.gateway.start(one.task, by=BY))
         answering = asyncio.create_task(self._answer(one.task.workflow_id))
         try:
             one.result = await insisting(handle.result)

@@ -108,7 +108,7 @@ class Demo:
         out.print(f"\n[bold]1. Killed twice[/]: an audit of {self._lock.name}, {total} packages, one report row each")
         report = self._folder / "day-1.csv"
         worker = await self._new_worker(crash_at=f"tool.acted:{max(1, total // 3)}")
-        handle, _ = await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)
+        handle, *_ = await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)
         watcher = Watcher(gateway, handle)
         killed: list[str] = []
 
@@ -159,7 +159,7 @@ class Demo:
         out.print(f"\n[bold]3. The next day[/]: {changed.name} has a new version, nothing else has changed")
         lock, report = self._folder / "day-2.lock", self._folder / "day-2.csv"
         lock.write_text(with_one_version_changed(self._packages, changed), encoding="utf-8")
-        handle, _ = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
+        handle, *_ = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
         watcher = Watcher(gateway, handle)
 
         result = await watcher.follow()

@@ -6,6 +6,7 @@ Unicode NFC. Canonical JSON quotes its strings, so ``("a", "bc")`` and ``("ab", 
 
 import hashlib
 import hmac
+import json
 import unicodedata
 import uuid
 from typing import Annotated, Any, cast
@@ -101,6 +102,19 @@ def _normal(user_id: str) -> str:
 
 UserId = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_normal)]
 """The id by which the caller knows a user, in Unicode NFC; it is kept out of ids, keys and labels."""
+
+
+def content_digest(value: JsonValue) -> str:
+    """Return what tells one content from another; it is compared with itself only, and is nobody's id.
+
+    It takes every value that steps can pass on, also the integers that canonical JSON refuses.
+    """
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def idempotency_key(tenant: str, task_id: str, path: str) -> str:
+    """Return the key of a step's effect. It holds no run, so it survives retry, reset and continue-as-new."""
+    return digest("effect/1", tenant, task_id, path)
 
 
 def tenant_id(key: bytes, user_id: str) -> str:

@@ -18,6 +18,7 @@ class Activity(StrEnum):
     """Activity types, without those of tools, which are the tools' own names."""
 
     PREPARE_TASK = "prepare_task"
+    KEEP_CLAIMS = "keep_claims"
     EVALUATE_TASK = "evaluate_task"
     ANNOUNCE = "announce"
     EXPAND = "expand"
@@ -52,6 +53,15 @@ PROGRESS = "progress"
 
 QUESTIONS = "questions"
 """The query that returns what a task waits for."""
+
+RESULT = "result"
+"""The query that returns how a task ended, also one that was cancelled."""
+
+AGAIN = "again"
+"""The memo of a task's workflow that was to be started again although the task had completed."""
+
+BINDING = "binding"
+"""The memo of a task's workflow that holds what the task's id stands for."""
 
 REPORT = "report"
 """The query that returns what a sweep did so far."""

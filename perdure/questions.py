@@ -35,7 +35,8 @@ class QuestionKind(OpenEnum):
     FAILURE = "failure"
     """The step failed: try again, skip it, or stop the task?"""
     UNKNOWN_EFFECT = "unknown_effect"
-    """An attempt died around a ``once`` effect, and nothing can tell whether it happened."""
+    """An attempt at a ``once`` effect died or failed, or was made with other arguments, and nothing can tell whether
+    this effect happened."""
 
 
 class Approval(OpenEnum):

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, JsonValue, ModelWrapValidatorHandler, Va
 
 from perdure.documents import refuse_unknown, validated
 from perdure.errors import InvalidTask
-from perdure.identity import UserId, workflow_id
+from perdure.identity import UserId, content_digest, digest, workflow_id
 from perdure.jobs import Receipt
 from perdure.model import Name, OpenEnum, Passed, Request
 from perdure.questions import Question
@@ -103,6 +103,45 @@ class TaskEnvelope(AgentTask):
             raise
 
 
+class TaskBinding(Passed):
+    """What a task id stands for once something was done under it: names and digests, no content."""
+
+    skill: str
+    version: str
+    """The digest of the skill's content."""
+    inputs: dict[str, str]
+    """The digest of each input that was given."""
+    date: datetime.date | None = None
+    """The task's date, if it was given one."""
+    day: datetime.date
+    """The day that the task is about. Not compared: a later run of the same task takes it over."""
+
+    @classmethod
+    def of(cls, task: AgentTask, version: str, day: datetime.date) -> Self:
+        """Return what a task is bound to."""
+        inputs = {name: content_digest(value)[:32] for name, value in task.inputs.items()}
+        return cls(skill=task.skill, version=version, inputs=inputs, date=task.date, day=day)
+
+    @property
+    def digest(self) -> str:
+        """What tells it from another task under the same id."""
+        inputs: dict[str, JsonValue] = {**self.inputs}
+        return digest("binding/1", self.skill, self.version, inputs, self.date.isoformat() if self.date else "")
+
+    def refused(self, task_id: str, bound: "TaskBinding") -> InvalidTask:
+        """Return the refusal of this task under an id that is bound to another one, with what differs."""
+        names = sorted(self.inputs.keys() | bound.inputs.keys())
+        found = [f"inputs.{name}" for name in names if self.inputs.get(name) != bound.inputs.get(name)]
+        if self.skill != bound.skill:
+            found.append(f"skill ({self.skill!r}, and it was {bound.skill!r})")
+        elif self.version != bound.version:
+            found.append(f"skill ({self.skill!r} has changed since)")
+        if self.date != bound.date:
+            found.append(f"date ({self.date or 'none'}, and it was {bound.date or 'none'})")
+        problem = f"{task_id!r} stands for another task, which differs in {', '.join(found) or 'its form'}"
+        return InvalidTask("task_id", problem, fix="choose a new task_id, or give what it was started with")
+
+
 class Phase(OpenEnum):
     """Where a task is. An unknown phase is shown as it is."""
 
@@ -148,6 +187,8 @@ class Progress(Passed):
     questions: tuple[Question, ...] = ()
     """What the task waits on now."""
     problem: str = ""
+    unknown: tuple[str, ...] = ()
+    """Once it has ended: the steps of which nobody knows whether their ``once`` effect happened."""
 
 
 class RecallSummary(Passed):
@@ -190,3 +231,5 @@ class TaskResult(Passed):
     refused: tuple[str, ...] = ()
     """What could not be remembered, each with its step and the reason; the last 10."""
     evaluation: Evaluation | None = None
+    unknown: tuple[str, ...] = ()
+    """The steps of which nobody knows whether their ``once`` effect happened: look before you repeat one."""

@@ -1,19 +1,20 @@
-"""Tools: typed async functions that a task's steps call, and the box a worker keeps them in. Never runs a step.
+"""Tools: typed functions that a task's steps call, and the box a worker keeps them in. Never runs a step.
 
 A tool declares its effect, which decides how a step around it recovers. There is no registry behind the
 decorator: it returns a ``Tool``, and a ``Toolbox`` collects those that a module holds.
 """
 
+import asyncio
 import importlib
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_type_hints
+from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, JsonValue, PydanticSchemaGenerationError, ValidationError, create_model
 from pydantic_core import PydanticSerializationError, to_json
 
-from perdure.documents import nearest, refused
+from perdure.documents import nearest, refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
 from perdure.model import Instant, Model, Name, OpenEnum
 
@@ -22,6 +23,8 @@ R = TypeVar("R")
 
 RESULT_LIMIT = 2_000_000
 """Bytes of JSON that a tool may return: what Temporal takes in one payload, less its envelope."""
+
+_CHECK_RETURNS = "return None if it did not happen, and otherwise the result: -> str | None"
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds that a read or idempotent tool may take."""
@@ -61,15 +64,15 @@ class ToolCall(Model):
 
 
 class Tool(Generic[P, R]):
-    """A typed async function with its effect; calling it calls the function."""
+    """A typed function with its effect; calling it calls the function, in a thread where it is a plain one."""
 
     def __init__(
         self,
-        function: Callable[P, Awaitable[R]],
+        function: Callable[P, Awaitable[R] | R],
         *,
         effect: Effect,
         timeout: float,
-        check: Callable[..., Awaitable[Any]] | None,
+        check: Callable[..., Any] | None,
         name: str,
     ) -> None:
         self.function = function
@@ -81,11 +84,12 @@ class Tool(Generic[P, R]):
         self.name = name
         self.description = inspect.getdoc(function) or ""
         self._call_parameter, self.arguments = _arguments_of(function, name)
-        self._check_takes_call = check is not None and _call_parameter(check) is not None
+        if check is not None:
+            _require_check(check, self.arguments, name)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, as a test of the tool would."""
-        return self.function(*args, **kwargs)
+        return await _run(self.function, *args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<Tool {self.name} {self.effect}>"
@@ -106,7 +110,7 @@ class Tool(Generic[P, R]):
             partial: Whether others are still to come, so that none is missing yet.
 
         Returns:
-            Keyword arguments for the function; nothing to call it with when partial.
+            Keyword arguments for the function and its check, defaults included; nothing to call them with when partial.
 
         Raises:
             InvalidArguments: Naming the argument.
@@ -117,23 +121,27 @@ class Tool(Generic[P, R]):
             if partial and all(error["type"] == "missing" and len(error["loc"]) == 1 for error in problem.errors()):
                 return {}
             raise refused(problem, self.arguments, path, InvalidArguments, ignore_missing=partial) from None
-        return {name: getattr(checked, name) for name in type(checked).model_fields if name in checked.model_fields_set}
+        return {name: getattr(checked, name) for name in type(checked).model_fields}
 
     async def call(self, call: ToolCall, keywords: Mapping[str, Any]) -> R:
         """Call the function with validated arguments."""
-        extra = {self._call_parameter: call} if self._call_parameter else {}
-        function: Callable[..., Awaitable[R]] = self.function
-        return await function(**keywords, **extra)
+        return await _run(self.function, **keywords, **_taking(self.function, call))
 
     async def run_check(self, call: ToolCall, keywords: Mapping[str, Any]) -> tuple[bool, JsonValue]:
         """Ask the tool's own check whether the effect happened.
 
         Returns:
             Whether it happened, and its result if it did.
+
+        Raises:
+            InvalidInput: The check returns False without having declared what it returns: it may mean
+                that nothing happened, and then the effect would be skipped.
         """
         if self.check is None:
             raise InvalidInput(f"tool {self.name}", "has no check")
-        found = await (self.check(call, **keywords) if self._check_takes_call else self.check(**keywords))
+        found = await _run(self.check, **keywords, **_taking(self.check, call))
+        if found is False and "return" not in _hints(self.check):
+            raise InvalidInput(f"tool {self.name}", "has a check that returned False", fix=_CHECK_RETURNS)
         return (False, None) if found is None else (True, self.jsonable(found))
 
     def jsonable(self, result: object) -> JsonValue:
@@ -156,26 +164,43 @@ class Tool(Generic[P, R]):
             raise InvalidInput(f"tool {self.name}", f"returned {kind} that is not JSON") from problem
 
 
+class _Decorator(Protocol):
+    """Makes a tool of an async function, or of a plain one."""
+
+    @overload
+    def __call__(self, function: Callable[P, Awaitable[R]]) -> Tool[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R]) -> Tool[P, R]: ...
+
+
 def tool(
     *,
     effect: Literal["read", "idempotent", "once"],
     timeout: float | None = None,
-    check: Callable[..., Awaitable[Any]] | None = None,
+    check: Callable[..., Any] | None = None,
     name: str | None = None,
-) -> Callable[[Callable[P, Awaitable[R]]], Tool[P, R]]:
-    """Make a tool of a typed async function.
+) -> _Decorator:
+    """Make a tool of a typed function: an async one, or a plain one, which runs in a thread.
 
     Args:
         effect: What happens when it is called twice: ``read``, ``idempotent`` or ``once``.
         timeout: Seconds that one call may take. For a once tool it is also how long a task that was
-            killed in the middle waits before it dares to look, so keep it as short as the effect allows.
-        check: For a once tool: an async function with the same arguments (and a ``ToolCall`` first, if
-            it wants one) that finds out whether the effect happened, and returns its result, or None.
+            killed in the middle waits before it looks, so keep it as short as the effect allows.
+            A thread cannot be cut off: while work that the call started in threads of the worker's own executor
+            goes on (plain functions, ``asyncio.to_thread``), nobody repeats the effect. What nobody can see are
+            other threads (``threading.Thread``), child processes, and requests that a server still
+            works on after the client gave up: have those end before ``ToolCall.deadline``, or have the service
+            refuse a second call with the same ``ToolCall.idempotency_key``.
+        check: For a once tool: a function with the same arguments (and a ``ToolCall``, if it wants one)
+            that finds out whether the effect happened, and returns its result, or None if it did not happen.
             Without it, a person is asked.
         name: What skills call it; by default the function's name.
 
     Returns:
-        A decorator. What it makes can still be called like the function itself.
+        A decorator. What it makes can still be called like the function itself, and awaited.
+
+    Raises:
+        InvalidInput: By the decorator, for a signature that no skill could call, and a check that does not fit.
 
     >>> @tool(effect="read")
     ... async def add(one: int, other: int = 1) -> int:
@@ -184,20 +209,15 @@ def tool(
     {'one': True, 'other': False}
     """
 
-    def decorate(function: Callable[P, Awaitable[R]]) -> Tool[P, R]:
+    def decorate(function: Callable[..., Any]) -> Tool[..., Any]:
         named = name or getattr(function, "__name__", "")
         kind = Effect(effect)
         if not kind.known:
             fix = nearest(effect, [one.value for one in Effect])
             raise InvalidInput(f"tool {named}", f"has the effect {effect!r}, which is no choice", fix=fix)
-        if not inspect.iscoroutinefunction(function):
-            raise InvalidInput(f"tool {named}", "is not an async function", fix="write async def")
         if check is not None and kind is not Effect.ONCE:
             raise InvalidInput(f"tool {named}", "has a check, which only a once tool needs")
-        if check is not None and not inspect.iscoroutinefunction(check):
-            raise InvalidInput(f"tool {named}", "has a check that is not an async function", fix="write async def")
-        seconds = timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)
-        if seconds <= 0:
+        if (seconds := timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)) <= 0:
             raise InvalidInput(f"tool {named}", "has a timeout below zero")
         return Tool(function, effect=kind, timeout=seconds, check=check, name=_tool_name(named))
 
@@ -270,14 +290,38 @@ class _Named(Model):
 
 
 def _tool_name(name: str) -> str:
-    try:
-        return _Named(name=name).name
-    except ValidationError as problem:
-        raise refused(problem, _Named, f"tool {name}") from None
+    return validated(_Named, {"name": name}, f"tool {name}").name
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     return get_type_hints(function, include_extras=True)
+
+
+async def _run(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    """Call a function of a tool: a plain one in a thread, which leaves the worker's loop free."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*args, **keywords)
+    return await asyncio.to_thread(function, *args, **keywords)
+
+
+def _taking(function: Callable[..., Any], call: ToolCall) -> dict[str, ToolCall]:
+    """Return the call as the argument that a function takes it by, if it does."""
+    name = _call_parameter(function)
+    return {name: call} if name else {}
+
+
+def _require_check(check: Callable[..., Any], arguments: type[BaseModel], name: str) -> None:
+    """Refuse a check that could not be called as the tool is, or whose answer would be misread."""
+    field = f"tool {name}"
+    if _hints(check).get("return") is bool:
+        raise InvalidInput(field, "has a check that returns bool", fix=_CHECK_RETURNS)
+    own, kinds = set(arguments.model_fields), inspect.Parameter
+    taken = [one for one in inspect.signature(check).parameters.values() if one.name != _call_parameter(check)]
+    named = {one.name for one in taken if one.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)}
+    missing = set[str]() if any(one.kind is kinds.VAR_KEYWORD for one in taken) else own - named
+    if missing or named - own or any(one.kind in (kinds.POSITIONAL_ONLY, kinds.VAR_POSITIONAL) for one in taken):
+        fix = f"give it the tool's: {', '.join(arguments.model_fields) or 'none'}"
+        raise InvalidInput(field, "has a check whose parameters are not its own", fix=fix)
 
 
 def _call_parameter(function: Callable[..., Any]) -> str | None:

@@ -113,7 +113,8 @@ async def _retention(patient: Patient) -> tuple[bool, str, str]:
     )
     kept = described.config.workflow_execution_retention_ttl.ToTimedelta()
     claims = timedelta(days=patient.settings.claim_ttl_days)
-    detail = f"claims are kept for {claims.days} days, closed workflows for {kept.total_seconds() / 86400:g} days"
+    day = timedelta(days=1)
+    detail = f"claims are kept for {claims / day:g} days, closed workflows for {kept / day:g} days"
     return claims > kept, detail, "set PERDURE_CLAIM_TTL_DAYS above the namespace's retention"
 
 

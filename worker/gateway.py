@@ -1,10 +1,11 @@
 """The gateway: everything that an installation can be asked, for every face alike. Each change names its actor."""
 
 import asyncio
+import datetime
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 from temporalio.client import Client, Plugin, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
@@ -16,11 +17,11 @@ from perdure.changes import Actor
 from perdure.errors import InvalidTask, NothingRuns, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
-from perdure.names import ANSWER, PROGRESS, Workflow
+from perdure.names import AGAIN, ANSWER, BINDING, PROGRESS, RESULT, Workflow
 from perdure.questions import Answer
 from perdure.requests import ForgetRequest, RecallRequest, Reference, RememberRequest, UndoRequest
 from perdure.settings import Addresses, Settings
-from perdure.tasks import AgentTask, Progress, TaskResult
+from perdure.tasks import AgentTask, Progress, TaskBinding, TaskResult
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.connection import connected, pollers
 from workflows.forget_memory import ForgetResult
@@ -33,6 +34,16 @@ if TYPE_CHECKING:
 TaskHandle = WorkflowHandle[Any, TaskResult]
 
 R = TypeVar("R")
+
+
+class StartedTask(NamedTuple):
+    """A task that was started, or that was there."""
+
+    handle: TaskHandle
+    new: bool
+    ended_at: datetime.datetime | None
+    """When it completed, if it did."""
+
 
 _WORKER_WITHIN = 10.0
 """Seconds that a worker which was just started may take until it serves; loading its model takes longest."""
@@ -98,11 +109,18 @@ class Gateway:
 
     # Tasks
 
-    async def start(self, task: AgentTask, *, by: Actor) -> tuple[TaskHandle, bool]:
-        """Start a task, or attach to the run that there is, open or closed.
+    async def start(self, task: AgentTask, *, by: Actor, again: bool = False) -> StartedTask:
+        """Start a task, or attach to its run that is open or has completed.
 
-        Returns:
-            The handle, and whether the task is new.
+        A new run after a failure goes on from the effects that are recorded.
+
+        Args:
+            task: The task.
+            by: Who starts it.
+            again: Whether to run a task that has completed once more; what must not happen twice does not.
+
+        Raises:
+            InvalidTask: The task's id stands for another task; with the difference.
         """
         client = await self.client()
         try:
@@ -114,11 +132,18 @@ class Gateway:
                 result_type=TaskResult,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 static_summary=f"{task.skill} for {task.agent}",
-                memo={"startedBy": by.model_dump(mode="json")},
+                memo={"startedBy": by.model_dump(mode="json"), AGAIN: again},
             )
         except WorkflowAlreadyStartedError:
-            return await self.task(task.workflow_id), False
-        return handle, True
+            handle = await self.task(task.workflow_id)
+            found = await handle.describe()
+            if bound := await found.memo_value(BINDING, None, type_hint=TaskBinding):
+                # Its imports take a second, which the other calls need not wait for.
+                from worker.attaching import require_same  # noqa: PLC0415
+
+                await require_same(self._settings, task, bound)
+            return StartedTask(handle, new=False, ended_at=found.close_time)
+        return StartedTask(handle, new=True, ended_at=None)
 
     async def task(self, workflow_id: str) -> TaskHandle:
         """Return the handle of a task, whether or not there is one."""
@@ -160,6 +185,14 @@ class Gateway:
             ):
                 return None
             raise
+
+    async def ended(self, workflow_id: str) -> TaskResult | None:
+        """Return how a task ended, also one that was cancelled; None while it is open or no worker can say."""
+        handle, kind = await self.task(workflow_id), cast("type[TaskResult]", TaskResult | None)
+        try:
+            return await handle.query(RESULT, result_type=kind, rpc_timeout=datetime.timedelta(seconds=5))
+        except RPCError:
+            return None
 
     async def answer(self, workflow_id: str, answer: Answer, *, by: Actor) -> None:
         """Answer a question that a task waits on.

@@ -11,6 +11,7 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from perdure.agent.steps.threads import count_threads
 from perdure.errors import PerdureError, StoreUnavailable, Unavailable
 from perdure.settings import Addresses, Settings
 from perdure.stores.redis.connection import connect
@@ -18,8 +19,9 @@ from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from perdure.together import together
-from worker.exit import leave_after
+from worker.exit import leave, leave_after
 from worker.gateway import reachable
+from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedule
 from worker.telemetry import Telemetry, configure_logging
@@ -50,10 +52,11 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
     try:
         client = await connected(addresses.temporal, plugins=[telemetry.plugin])
         await _may_make_key(settings, addresses)
-        async with open_services(settings, addresses) as services:
+        async with open_services(settings, addresses) as services, contextlib.AsyncExitStack() as stack:
             unanswered = await _unanswered(services)
             await namespace.prepare(client)
             await ensure_schedule(client, settings)
+            stack.enter_context(watched_loop())
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(
                     together(
@@ -88,6 +91,7 @@ def make_worker(
         plugin: What is registered, if not what the services offer.
         **more: Options of Temporal's worker.
     """
+    count_threads()
     options: dict[str, object] = {
         "task_queue": settings.task_queue,
         "plugins": [plugin or WorkerPlugin(activities(services, client, settings))],
@@ -137,6 +141,8 @@ async def _main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     await run(settings, reachable(settings), stop)
+    # The loop's end would wait for what tools still do in threads, with nobody left to renew their claims.
+    leave(0)
 
 
 def main() -> int:

@@ -35,6 +35,7 @@ from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.active import ActiveTenants
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
@@ -93,6 +94,7 @@ class Services(Reading):
     forgetter: Forgetter
     deletions: Deletions
     due: DueIndex
+    bindings: TaskBindings
     claims: Claims
     outputs: Outputs
     answers: Outputs
@@ -216,6 +218,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             ),
             deletions=deletions,
             due=due,
+            bindings=TaskBindings(redis, ttl),
             claims=Claims(redis, ttl),
             outputs=Outputs(redis, ttl),
             answers=Outputs(redis, ANSWERS_KEPT, kind="answer"),
@@ -240,6 +243,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             services.toolbox,
             services.tenant_key,
             values,
+            services.bindings,
+            client,
             heartbeat=settings.heartbeat_timeout,
             continue_after=settings.continue_after,
         ),

@@ -17,6 +17,8 @@ class Branches:
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._doing: dict[str, Phase] = {}
+        self.ending = False
+        """Whether the task ends: what is on its way is waited for, and nothing new begins."""
         self.awaiting: set[str] = set()
         """Branches of which only an answer is missing: nothing of them is lost when the history is rolled over."""
 
@@ -59,7 +61,8 @@ class Branches:
                 task.result()
 
     async def cancel(self) -> None:
-        """Cancel what is on its way, and wait until it is."""
+        """Cancel what is on its way, and wait until it has ended; an effect that has begun is not cut."""
+        self.ending = True
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

@@ -44,16 +44,21 @@ class Options(TypedDict):
     schedule_to_close_timeout: timedelta | None
     heartbeat_timeout: timedelta | None
     retry_policy: RetryPolicy
+    cancellation_type: workflow.ActivityCancellationType
 
 
 def of_tool(shape: ToolShape, heartbeat: float) -> Options:
     """Return the options of a tool's step.
 
     An attempt at a once tool may have to wait until the claim of a dead one has run out, then ask the
-    tool's check, and then act: three times what the tool itself may take.
+    tool's check, and then act: three times what the tool itself may take. Where the task is cancelled, it is
+    waited for: an effect that has begun is not cut in the middle.
     """
-    times = 3 if shape.effect.is_once else 1
-    return _options(times * shape.timeout + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
+    if not shape.effect.is_once:
+        return _options(shape.timeout + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
+    options = _options(3 * shape.timeout + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
+    options["cancellation_type"] = workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
+    return options
 
 
 def of_step(heartbeat: float) -> Options:
@@ -69,6 +74,11 @@ def of_preparation() -> Options:
 def of_request() -> Options:
     """Return the options of what a caller outside a task waits for."""
     return _options(20.0, HEARTBEAT, timedelta(seconds=60))
+
+
+def of_keeping() -> Options:
+    """Return the options of keeping a task's claims: it answers soon, also where Redis is away."""
+    return _options(20.0, HEARTBEAT, None)
 
 
 def of_ingest() -> Options:
@@ -106,4 +116,5 @@ def _options(seconds: float, heartbeat: timedelta | None, total: timedelta | Non
         schedule_to_close_timeout=total,
         heartbeat_timeout=heartbeat,
         retry_policy=RETRY,
+        cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
     )

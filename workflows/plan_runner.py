@@ -82,6 +82,8 @@ class PlanRunner:
         self._running.do(action.branch, Phase.RUNNING)
         try:
             outcome = action.known or await self._execute(action)
+            if isinstance(outcome, Asks) and self._running.branches.ending:
+                return
             if isinstance(outcome, Ended):
                 await self._remember(action, outcome)
         except ActivityError as error:
@@ -101,9 +103,15 @@ class PlanRunner:
         heartbeat = self._running.state.prepared.heartbeat
         how = options.of_tool(action.tool, heartbeat) if action.tool else options.of_step(heartbeat)
         summary, kind = action.summary or action.path, cast("type[Ended | Asks]", StepOutcome)
-        outcome = await workflow.execute_activity(
-            action.activity, action.call, result_type=kind, summary=summary, **how
-        )
+        try:
+            outcome = await workflow.execute_activity(
+                action.activity, action.call, result_type=kind, summary=summary, **how
+            )
+        except ActivityError:
+            if self._running.branches.ending and action.tool and action.tool.effect.is_once:
+                state = self._running.state
+                self._running.state = state.changed(unknown=(*state.unknown, action.path))
+            raise
         size = len(outcome.model_dump_json()) + (len(action.call.model_dump_json()) if action.call else 0)
         # What it has to remember is submitted by an activity of its own, sooner or later.
         self._history.grow(2 if isinstance(outcome, Ended) and outcome.items else 1, size)
@@ -111,7 +119,7 @@ class PlanRunner:
 
     async def _remember(self, action: Action, outcome: Ended) -> None:
         """Take up what a step has to remember; wait for it only where the step says that it is critical."""
-        if outcome.items and action.critical:
+        if outcome.items and action.critical and not self._running.branches.ending:
             self._running.do(action.branch, Phase.REMEMBERING)
             await self._running.outbox.finish(outcome.items, outcome.refused)
             self._running.do(action.branch, Phase.RUNNING)

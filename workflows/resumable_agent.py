@@ -1,6 +1,7 @@
 """The workflow of a task: prepares it, has its plan run, ends it. Touches nothing; every effect is an activity."""
 
 import asyncio
+from typing import Literal
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
@@ -11,17 +12,24 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun, TaskState, result_of
     from perdure.agent.steps.calls import Evaluated, PrepareCall, PreparedTask
     from perdure.errors import InvalidTask, TaskFailed
-    from perdure.names import ANSWER, PROGRESS, QUESTIONS, Activity, Workflow
+    from perdure.names import ANSWER, BINDING, PROGRESS, QUESTIONS, RESULT, Activity, Workflow
     from perdure.questions import Answer, Question
     from perdure.tasks import Phase, Progress, TaskResult
     from perdure.temporal.attributes import AGENT, PHASE, SKILL
     from workflows import options
     from workflows.failures import done, refused
+    from workflows.keeper import Keeper
     from workflows.plan_runner import SUBMITS, PlanRunner
     from workflows.running_task import RunningTask
 
 LAST_SUBMITS = options.OUTAGE
 """How long a task's end waits until what it learned is accepted; it is accepted once it is in the journal."""
+
+_STATUS: dict[Phase, Literal["completed", "failed", "cancelled"]] = {
+    Phase.COMPLETED: "completed",
+    Phase.FAILED: "failed",
+    Phase.CANCELLED: "cancelled",
+}
 
 
 @workflow.defn(name=Workflow.RESUMABLE_AGENT)
@@ -35,6 +43,8 @@ class ResumableAgent:
     @workflow.init
     def __init__(self, task: TaskRun | None = None) -> None:
         self._running = RunningTask(task)
+        self._keeper = Keeper(self._running)
+        self._result: TaskResult | None = None
 
     @workflow.run
     async def run(self, task: TaskRun | None = None) -> TaskResult:
@@ -47,8 +57,7 @@ class ResumableAgent:
             return await self._finished(await self._run())
         except TaskFailed as failure:
             problem = failure.args[0]
-            await self._end(Phase.FAILED, problem)
-            result = result_of(self._running.task, self._running.whole, "failed", problem)
+            result = await self._end(Phase.FAILED, problem)
             raise ApplicationError(problem, result, type=TaskFailed.__name__, non_retryable=True) from failure
         except Exception as error:
             if is_cancelled_exception(error):
@@ -59,6 +68,11 @@ class ResumableAgent:
         except asyncio.CancelledError:
             await self._end(Phase.CANCELLED, "cancelled")
             raise
+
+    @workflow.query(name=RESULT)
+    def result(self) -> TaskResult | None:
+        """Return how the task ended; None while it is open. Temporal keeps no result of a cancelled workflow."""
+        return self._result
 
     @workflow.query(name=PROGRESS)
     def progress(self) -> Progress:
@@ -94,6 +108,7 @@ class ResumableAgent:
         if not running.is_prepared:
             await self._prepare()
         running.outbox.start(running.state.prepared.tenant, running.task.agent)
+        self._keeper.start()
         running.enter(Phase.RUNNING)
         return await self.runner().run()
 
@@ -104,7 +119,9 @@ class ResumableAgent:
         call = PrepareCall(task=task.asked, started_at=workflow.now())
         summary = f"skill {task.skill}"
         prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, summary, options.of_preparation())
-        self._running.state = TaskState(prepared=prepared, started_at=workflow.now())
+        workflow.upsert_memo({BINDING: prepared.binding})
+        now = workflow.now()
+        self._running.state = TaskState(prepared=prepared, started_at=now, renewed_at=now)
         self._running.state = self.plan().begin(self._running.state)
 
     async def _finished(self, finish: Finish) -> TaskResult:
@@ -116,18 +133,24 @@ class ResumableAgent:
         if finish.evaluation is not None:
             how = options.of_step(self._running.state.prepared.heartbeat)
             evaluated = await done(Activity.EVALUATE_TASK, finish.evaluation, Evaluated, "output and expectation", how)
-        await self._end(Phase.COMPLETED, "")
-        result = result_of(self._running.task, self._running.whole, "completed", "")
-        return result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
+        return await self._end(Phase.COMPLETED, "", evaluated)
 
-    async def _end(self, phase: Phase, problem: str) -> None:
-        """Leave nothing behind: what is on its way is cancelled, what was learned is submitted."""
-        await self._running.branches.cancel()
-        self._running.questions.withdraw_all()
-        self._running.outbox.flush()
-        if not await self._running.outbox.settle(SUBMITS):
-            self._running.enter(Phase.REMEMBERING)
-            await self._running.outbox.close(LAST_SUBMITS)
-        self._running.problem = problem
-        self._running.enter(phase)
+    async def _end(self, phase: Phase, problem: str, evaluated: Evaluated | None = None) -> TaskResult:
+        """Leave nothing behind: what is on its way is cancelled, what was learned is submitted, claims are kept."""
+        running = self._running
+        await running.branches.cancel()
+        running.questions.withdraw_all()
+        running.outbox.flush()
+        if not await running.outbox.settle(SUBMITS):
+            running.enter(Phase.REMEMBERING)
+            await running.outbox.close(LAST_SUBMITS)
+        if running.is_prepared:
+            await self._keeper.end(completed=phase is Phase.COMPLETED)
+        running.problem = problem
+        running.enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)
+        result = result_of(running.task, running.whole, _STATUS[phase], problem)
+        if evaluated is not None:
+            result = result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
+        self._result = result
+        return result

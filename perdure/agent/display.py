@@ -17,6 +17,8 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
         lines.append(f"Now at `{progress.step}`")
     if progress.problem:
         lines.append(f"Problem: {progress.problem}")
+    if progress.unknown:
+        lines.append(f"Nobody knows whether the effect happened of: `{'`, `'.join(progress.unknown)}`")
     lines.extend(_question(question, workflow_id) for question in progress.questions)
     shown = list(recalls)[-_RECALLS:]
     if shown:

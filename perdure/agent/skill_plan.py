@@ -18,8 +18,8 @@ from perdure.agent.steps.calls import (
     StepCall,
     TaskFacts,
     Value,
-    idempotency_key,
 )
+from perdure.identity import idempotency_key
 from perdure.model import Instant
 from perdure.names import Activity
 from perdure.questions import AfterFailure, Question, QuestionKind, Subject, TakenAnswer, choice_of, shortened
@@ -143,8 +143,10 @@ class SkillPlan:
             of["inline_limit"] = SMALL_INLINE_LIMIT
         match step:
             case ToolStep(tool=tool, critical=critical):
-                call = StepCall.model_validate({**of, "resumed": state.branches[MAIN].resumed})
-                how = {"activity": tool, "call": call, "tool": prepared.tools[tool], "critical": critical}
+                shape = prepared.tools[tool]
+                of |= {"resumed": state.branches[MAIN].resumed, "timeout": shape.timeout}
+                of |= {"binding": prepared.binding} if shape.effect.is_once else {}
+                how = {"activity": tool, "call": StepCall.model_validate(of), "tool": shape, "critical": critical}
             case RecallStep() if task.memory.recalls:
                 how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}
             case RememberStep(critical=critical) if task.memory.remembers:

@@ -59,6 +59,10 @@ class TaskState(Passed):
 
     prepared: PreparedTask
     started_at: Instant
+    renewed_at: Instant
+    """When the task's claims were last renewed."""
+    unknown: tuple[str, ...] = ()
+    """The steps of which nobody knows, at the task's end, whether their effect happened."""
     branches: dict[str, Branch] = Field(default_factory=dict[str, Branch])
     failure: str = ""
     """Why the plan gives the task up."""
@@ -127,6 +131,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         failed=state.ended.get(StepStatus.FAILED, 0),
         recalled=state.recalled,
         remembered=state.learned.remembered,
+        unknown=state.unknown,
     )
 
 
@@ -146,4 +151,5 @@ def result_of(
         jobs=state.learned.jobs,
         receipts=state.learned.receipts,
         refused=state.learned.refused,
+        unknown=state.unknown,
     )

@@ -13,7 +13,7 @@ from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from perdure.names import Workflow
+from perdure.names import AGAIN, Workflow
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.converter import composed
 
@@ -31,7 +31,8 @@ class Plugin(SimplePlugin):
     """What a client or worker needs to work with Perdure's tasks: give it to ``Client.connect(plugins=[Plugin()])``.
 
     - The data converter reads and writes Perdure's values; the client's own converter keeps all others, and its codec.
-    - A task that the client starts is noticed within seconds where its worker dies, and is not run a second time.
+    - A task that the client starts is noticed within seconds where its worker dies. It is started a second time under
+      its workflow id only after a failure, or with the memo ``again``; what must not happen twice does not then.
     - Workflows of the client's workers may import ``perdure`` inside Temporal's sandbox.
 
     Workers made from the client inherit all of this; no workflow and no activity is registered with them.
@@ -57,9 +58,9 @@ class _Outbound(OutboundInterceptor):
     async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
         if input.workflow == Workflow.RESUMABLE_AGENT:
             input.task_timeout = input.task_timeout or TASK_TIMEOUT
-            # Temporal's default would run a task once more after it has ended.
-            if input.id_reuse_policy is WorkflowIDReusePolicy.ALLOW_DUPLICATE:
-                input.id_reuse_policy = WorkflowIDReusePolicy.REJECT_DUPLICATE
+            # Temporal's default would run a task once more after it has completed.
+            if input.id_reuse_policy is WorkflowIDReusePolicy.ALLOW_DUPLICATE and not (input.memo or {}).get(AGAIN):
+                input.id_reuse_policy = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
         return await self.next.start_workflow(input)
 
 

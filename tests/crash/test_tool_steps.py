@@ -3,13 +3,16 @@
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import WorkflowHandle
 
 from perdure import Answer
 from tests.conftest import Servers
+from tests.support.harness import Bench
 from tests.support.processes import processes
 from tests.support.waiting import question_of, until_true
 
@@ -132,17 +135,49 @@ async def test_a_workflow_reset_behind_an_effect(servers: Servers, tmp_path: Pat
         await workers.start()
         handle = await bench.start(bench.task(bench.skill(skill(tool, ledger, 5))))
         await handle.result()
-        events = (await handle.fetch_history()).events
-        first = next(event.event_id for event in events if event.HasField("workflow_task_completed_event_attributes"))
-        await bench.client.workflow_service.reset_workflow_execution(
-            ResetWorkflowExecutionRequest(
-                namespace="default",
-                workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=handle.result_run_id or ""),
-                workflow_task_finish_event_id=first,
-                reason="a test",
-                request_id="reset",
-            )
-        )
-        again = bench.client.get_workflow_handle(handle.id)
+        again = await reset(bench, handle)
         await again.result()
     assert len(lines(ledger)) == expected
+
+
+async def test_a_workflow_reset_before_a_list_that_has_changed_asks_what_became_of_each(
+    servers: Servers, tmp_path: Path
+) -> None:
+    ledger, names = tmp_path / "ledger", tmp_path / "names"
+    names.write_text("Kim\nLee\n")
+    text = f"""
+steps:
+  - {{id: names, tool: lines_of, args: {{file: "{names}"}}}}
+  - for_each: "${{steps.names.output}}"
+    as: name
+    steps: [{{id: send, tool: append, args: {{ledger: "{ledger}", line: "${{name}}"}}}}]
+"""
+    async with processes(servers, tmp_path) as (workers, bench):
+        await workers.start()
+        handle = await bench.start(bench.task(bench.skill(text)))
+        await handle.result()
+        names.write_text("Ada\nKim\nLee\n")
+        again = await reset(bench, handle)
+        question = await question_of(again)
+        assert (question.id, question.choices) == ("name[0].send", ("done", "not_done"))
+        assert question.text == "append was called at this step before, with other arguments. Did this effect happen?"
+        await again.execute_update("answer", Answer(question_id=question.id, value="not_done"))
+        assert (await question_of(again, "name[1].send")).about is not None
+        await again.cancel()
+    assert lines(ledger) == ["Kim", "Lee", "Ada"]
+
+
+async def reset(bench: Bench, handle: WorkflowHandle[Any, Any]) -> WorkflowHandle[Any, Any]:
+    """Reset a workflow to before its first step."""
+    events = (await handle.fetch_history()).events
+    first = next(event.event_id for event in events if event.HasField("workflow_task_completed_event_attributes"))
+    await bench.client.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace="default",
+            workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=handle.result_run_id or ""),
+            workflow_task_finish_event_id=first,
+            reason="a test",
+            request_id="reset",
+        )
+    )
+    return bench.client.get_workflow_handle(handle.id)

@@ -144,13 +144,19 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
             services.toolbox,
             services.tenant_key,
             Values(services.outputs),
+            services.bindings,
+            client,
             heartbeat=settings.heartbeat_timeout,
             continue_after=ROLLED_AFTER,
         )
         ours = activities(services, client, settings)
         [ingest] = {id(one): one for one in map(_owner, ours) if isinstance(one, IngestActivities)}.values()
         gated = [gate.before(ingest), *(one for one in ours if one != ingest.apply)]
-        rolled = [tasks.prepare_task, *(one for one in ours if not isinstance(_owner(one), TaskActivities))]
+        rolled = [
+            tasks.prepare_task,
+            tasks.keep_claims,
+            *(one for one in ours if not isinstance(_owner(one), TaskActivities)),
+        ]
         async with (
             make_worker(client, services, settings, WorkerPlugin(gated), **worker),
             make_worker(client, services, settings, WorkerPlugin(rolled), task_queue=rolling(settings), **worker),

@@ -29,3 +29,12 @@ class Misfed:
     @workflow.run
     async def run(self, task: AgentTask) -> str:
         return task.task_id
+
+
+@workflow.defn(name="ResumableAgent")
+class Completes:
+    """A task that has nothing to do."""
+
+    @workflow.run
+    async def run(self, task: AgentTask) -> TaskResult:
+        return TaskResult(task_id=task.task_id, status="completed")

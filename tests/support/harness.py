@@ -46,12 +46,14 @@ class Bench:
         task_id = more.pop("task_id", f"t{uuid4().hex[:10]}")
         return AgentTask(task_id=task_id, user_id=f"user {uuid4().hex}", skill=skill, **more)
 
-    async def start(self, task: AgentTask, workflow: str = "ResumableAgent") -> WorkflowHandle[Any, TaskResult]:
+    async def start(
+        self, task: AgentTask, workflow: str = "ResumableAgent", *, id_: str = ""
+    ) -> WorkflowHandle[Any, TaskResult]:
         """Start a task."""
         return await self.client.start_workflow(
             workflow,
             task,
-            id=task.workflow_id,
+            id=id_ or task.workflow_id,
             task_queue=self.queue,
             result_type=TaskResult,
             task_timeout=timedelta(seconds=3),
@@ -74,7 +76,14 @@ class Bench:
 
 @asynccontextmanager
 async def bench(
-    servers: Addresses, folder: Path, *, queue: str = "", continue_after: int = 0, redis_url: str = "", **worker: Any
+    servers: Addresses,
+    folder: Path,
+    *,
+    queue: str = "",
+    continue_after: int = 0,
+    claim_ttl_days: float = 90,
+    redis_url: str = "",
+    **worker: Any,
 ) -> AsyncGenerator[Bench]:
     """Run a worker with the tools and skills of the tests for as long as the block lasts."""
     here = servers.changed(redis_url=redis_url) if redis_url else servers
@@ -83,6 +92,7 @@ async def bench(
         "skills": (folder / "skills", Path(__file__).parent / "skills"),
         "tool_attempts": 3,
         "continue_after": continue_after,
+        "claim_ttl_days": claim_ttl_days,
     }
     async with deployment(here, folder, queue=queue, settings=settings, **worker) as deployed:
         yield Bench(client=deployed.client, queue=deployed.queue, folder=folder, deployed=deployed)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,12 @@ async def look(name: str, known: bool = True) -> dict[str, Any]:
 
 
 @tool(effect="read")
+async def lines_of(file: str) -> list[str]:
+    """Return the lines of a file."""
+    return _lines(file)
+
+
+@tool(effect="read")
 async def big(size: int) -> str:
     """Return a text of this many characters."""
     return "x" * size
@@ -113,6 +120,29 @@ async def breaks(ledger: str, line: str) -> str:
     _append(ledger, line)
     if len(_lines(ledger)) == 1:
         raise ConnectionError("gone")
+    return line
+
+
+@tool(effect="once", timeout=2.0)
+async def take_time(ledger: str, seconds: float, fails: bool = False) -> str:
+    """Begin, take a while, and end."""
+    _append(ledger, "begun")
+    await asyncio.sleep(seconds)
+    if fails:
+        raise ConnectionError("gone")
+    _append(ledger, "ended")
+    return "ended"
+
+
+async def _late(ledger: str, line: str, seconds: float) -> str | None:
+    return line if line in _lines(ledger) else None
+
+
+@tool(effect="once", timeout=1.0, check=_late)
+def append_late(ledger: str, line: str, seconds: float) -> str:
+    """Append a line after a while, in a thread that nothing can cut off."""
+    time.sleep(seconds)
+    _append(ledger, line)
     return line
 
 

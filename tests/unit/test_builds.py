@@ -99,7 +99,7 @@ def test_an_actor_of_a_newer_door_is_taken_as_it_is() -> None:
 def test_a_template_of_a_newer_build_is_filled_in_as_it_was_written() -> None:
     template = RecordTemplate.model_validate({"lane": "audit", "key": "k", "payload": 1})
     context = StepContext(tenant="t_1", session="s", task_id="t", path="a", occurred_at=NOW)
-    [item], refused = items_of((template,), {}, context, "task-t")
+    [item], refused = items_of((template,), {}, context)
     assert refused == ()
     assert isinstance(item, RecordItem)
     assert item.lane == "audit"

@@ -1,6 +1,7 @@
 """Tools: their signature is their contract, and a bad one is refused when it is made."""
 
 import datetime
+import threading
 from enum import StrEnum
 from typing import Any
 
@@ -69,12 +70,6 @@ def test_what_is_not_json_or_too_large_is_refused() -> None:
 
 
 def test_a_bad_tool_is_refused_when_it_is_made() -> None:
-    with pytest.raises(InvalidInput, match="not an async function"):
-
-        @tool(effect="read")  # pyright: ignore[reportArgumentType]
-        def blocking() -> int:  # pyright: ignore[reportUnusedFunction]
-            return 1
-
     with pytest.raises(InvalidInput, match="no type for 'untyped'"):
 
         @tool(effect="read")
@@ -126,3 +121,95 @@ async def test_calling_a_tool_calls_its_function() -> None:
         return 2 * number
 
     assert await double(4) == 8
+
+
+async def found(customer: str, cents: int = 5) -> str | None:
+    return None
+
+
+async def exists(customer: str, cents: int = 5) -> bool:
+    return False
+
+
+async def of_another(invoice: str) -> str | None:
+    return None
+
+
+async def of_one(customer: str) -> str | None:
+    return None
+
+
+async def of_any(call: ToolCall, **arguments: str | int) -> str | None:
+    return f"{call.step} {arguments}"
+
+
+async def by_place(customer: str, cents: int, /) -> str | None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (exists, r"tool send: has a check that returns bool \(return None if it did not happen"),
+        (
+            of_another,
+            r"send: has a check whose parameters are not its own \(give it the tool's: customer, cents\)",
+        ),
+        (of_one, "parameters are not its own"),
+        (by_place, "parameters are not its own"),
+        (found, ""),
+        (of_any, ""),
+    ],
+)
+async def test_a_check_that_could_not_be_called_or_would_be_misread_is_refused(check: Any, message: str) -> None:
+    async def send(customer: str, cents: int = 5) -> str:
+        return customer
+
+    if message:
+        with pytest.raises(InvalidInput, match=message):
+            tool(effect="once", check=check)(send)
+    else:
+        made = tool(effect="once", check=check)(send)
+        happened, _ = await made.run_check(CALL, made.validate({"customer": "a"}))
+        assert happened == (check is of_any)
+
+
+async def test_a_check_of_unknown_type_that_says_false_skips_nothing() -> None:
+    async def unclear():  # pyright: ignore  # type: ignore[no-untyped-def]
+        return False
+
+    @tool(effect="once", check=unclear)
+    async def act() -> None:
+        pass
+
+    with pytest.raises(InvalidInput, match="has a check that returned False"):
+        await act.run_check(CALL, {})
+
+
+async def test_defaults_that_a_skill_omits_reach_tool_and_check_alike() -> None:
+    async def look(customer: str, cents: int) -> list[str | int] | None:
+        return [customer, cents]
+
+    @tool(effect="once", check=look)
+    async def send(customer: str, cents: int = 5) -> list[str | int]:
+        return [customer, cents]
+
+    keywords = send.validate({"customer": "a"})
+    assert await send.run_check(CALL, keywords) == (True, ["a", 5])
+    assert await send.call(CALL, keywords) == ["a", 5]
+
+
+async def test_a_plain_function_is_a_tool_that_leaves_the_loop_free() -> None:
+    main = threading.get_ident()
+
+    def look(call: ToolCall, factor: int) -> int | None:
+        return factor if threading.get_ident() != main else None
+
+    @tool(effect="once", check=look)
+    def multiply(call: ToolCall, factor: int) -> bool:
+        return threading.get_ident() != main
+
+    keywords = multiply.validate({"factor": 3})
+    assert await multiply.call(CALL, keywords)
+    assert await multiply(CALL, 3)
+    assert await multiply.run_check(CALL, keywords) == (True, 3)

@@ -96,5 +96,7 @@ def show(progress: Progress) -> None:
         f"{progress.done} of {counted(progress.total, 'step')} ({progress.skipped} skipped, {progress.failed} failed), "
         f"{counted(progress.recalled, 'item')} recalled, {progress.remembered} remembered"
     )
+    for step in progress.unknown:
+        out.print(f"nobody knows whether its effect happened: {step}", markup=False)
     if progress.problem:
         out.print(progress.problem, markup=False)

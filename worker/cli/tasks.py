@@ -46,10 +46,15 @@ async def run(
     file: Annotated[Path, typer.Argument(help="The task: task_id, user_id, skill and inputs, in YAML.")],
     *,
     detach: Annotated[bool, typer.Option("--detach", help="Start it and return.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run it once more although it has completed.")] = False,
     traced: Annotated[bool, typer.Option("--trace", help="Print the span tree when it has ended.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a task and follow it live. Ctrl-C detaches; the task goes on."""
+    """Run a task and follow it live. Ctrl-C detaches; the task goes on.
+
+    A task that is open or has completed is attached to. After a failure, or with --again, it goes on from the effects
+    that are recorded: nothing happens twice. Other inputs or another skill need another task_id.
+    """
     settings = Settings()
     task = read_task(file)
     addresses = await asyncio.to_thread(started, settings)
@@ -58,8 +63,9 @@ async def run(
     try:
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
-            handle, new = await installation.start(task, by=person())
-            say(f"{'started' if new else 'attached to'} {handle.id}")
+            handle, new, ended_at = await installation.start(task, by=person(), again=again)
+            ended = f", which completed at {ended_at:%Y-%m-%d %H:%M:%S %Z}; --again runs it anew" if ended_at else ""
+            say(f"{'started' if new else 'attached to'} {handle.id}{ended}")
             if detach:
                 if as_json:
                     show_json({"workflow_id": handle.id, "new": new})
@@ -72,6 +78,7 @@ async def run(
                 raise
             except WorkflowFailureError as error:
                 result, problem, status = display.result_in(error), reason_of(error), status_of(error)
+                result = result or await installation.ended(handle.id)
     finally:
         telemetry.stop()
     if as_json and result is not None:
@@ -99,6 +106,8 @@ def report(result: TaskResult) -> None:
         f"{result.status}: {counted(result.done, 'step')} done, {result.skipped} skipped, {result.failed} failed, "
         f"{counted(result.recalled, 'item')} recalled"
     )
+    for step in result.unknown:
+        out.print(f"nobody knows whether its effect happened: {step}", markup=False)
     for refused in result.refused:
         out.print(f"not remembered: {refused}", markup=False)
     if result.evaluation is not None:

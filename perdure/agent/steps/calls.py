@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from perdure.entries import Item, Lane, MemoryType
-from perdure.identity import digest
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.skills.shape import RecallStep, RememberStep, Skill, ToolStep
-from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskEnvelope
+from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskBinding, TaskEnvelope
 from perdure.tools import Effect
 
 INLINE_LIMIT = 4_096
@@ -90,6 +89,10 @@ class StepCall(StepContext):
     arguments: dict[str, JsonValue] | None = None
     """Literal arguments, in which nothing is evaluated; None: those of the step."""
     resumed: Resumed | None = None
+    timeout: float | None = None
+    """Seconds that a call may take, as pinned for the task's life: what surrounds it was made for that time."""
+    binding: TaskBinding | None = None
+    """What the first claim binds the task's id to; for once tools."""
 
 
 class RecallCall(StepContext):
@@ -182,6 +185,24 @@ class Evaluated(Passed):
     evaluation: Evaluation | None
 
 
+class KeepCall(Passed):
+    """The input of the activity that keeps a task's claims."""
+
+    tenant: str
+    task_id: str
+    binding: TaskBinding | None = None
+    """What the task's id stands for from now on, if it is not bound yet: once the task has completed."""
+
+
+class Kept(Passed):
+    """What became of a task's claims."""
+
+    answered: bool
+    """Whether Redis could be asked."""
+    unknown: tuple[str, ...] = ()
+    """The steps of which nobody knows whether their effect happened."""
+
+
 class ToolShape(Passed):
     """What a workflow has to know of a tool: pinned for the task's life."""
 
@@ -209,12 +230,11 @@ class PreparedTask(Passed):
     reads: dict[str, tuple[Path, ...]]
     """What the expressions of each step refer to, by its id; the end of the task under the empty name."""
     date: datetime.date
+    binding: TaskBinding | None = None
+    """What the task's id stands for from its first claim on."""
+    renew_after: Annotated[float, Field(gt=0)] = 30 * 86_400.0
+    """Seconds after which the task renews its claims."""
     heartbeat: Annotated[float, Field(gt=0)]
     """Seconds without a sign of life after which an attempt is given up."""
     continue_after: int = 0
     """Events after which the history is rolled over; 0: after about 8,000."""
-
-
-def idempotency_key(tenant: str, task_id: str, path: str) -> str:
-    """Return the key of a step's effect. It holds no run, so it survives retry, reset and continue-as-new."""
-    return digest("effect/1", tenant, task_id, path)

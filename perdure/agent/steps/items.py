@@ -14,15 +14,15 @@ from perdure.skills.shape import MemoryTemplate, RecordTemplate
 
 
 def items_of(
-    templates: Sequence[RecordTemplate | MemoryTemplate], names: Mapping[str, JsonValue], context: StepContext, run: str
+    templates: Sequence[RecordTemplate | MemoryTemplate], names: Mapping[str, JsonValue], context: StepContext
 ) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """Fill in templates.
 
     Args:
         templates: What the skill says.
         names: What its expressions may refer to.
-        context: Whose step it is; its path names the occurrence, so a retry observes nothing new.
-        run: The id of the task's workflow.
+        context: Whose step it is; its task and path name the occurrence, so neither a retry nor another run of
+            the task observes anything new.
 
     Returns:
         The items, and for each one that is no good the reason.
@@ -33,7 +33,7 @@ def items_of(
         field = f"{context.path}.remember[{index}]"
         try:
             if template.when is None or holds(template.when, names, f"{field}.when"):
-                occurrence = f"{run}/{context.path}#{index}"
+                occurrence = f"{context.task_id}/{context.path}#{index}"
                 observed = {"occurrence": occurrence, "occurred_at": context.occurred_at}
                 items.append(_item(template, names, observed, field))
         except InvalidInput as problem:

@@ -3,6 +3,10 @@
 An attempt acts only under a claim of its own whose deadline has not passed. One that finds the claim of another
 waits until that one's deadline is over, takes the claim, and then finds out what happened: from the
 tool's own check, from a person, or not at all. In the last case it does not act, and asks.
+
+A call that failed leaves its claim until the deadline: a request that its client gave up may still be performed.
+One that started work in threads keeps it until that work has ended: nothing can cut off a thread. A cancelled attempt
+lets its call end, which it does at the deadline at the latest.
 """
 
 import asyncio
@@ -15,11 +19,16 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.model import Passed
-from perdure.stores.redis.claims import Claim, Claims, Holding
+from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
+
+_RENEWED_BEFORE = 0.75
+"""The part of a call's time after which its claim is renewed if it works in threads, so that the claim never runs
+out under them: a choice, which leaves Redis a quarter of the time to answer."""
 
 STORE_ATTEMPTS = 5
 """How often storing a result is tried, one second apart. After that it is returned all the same: Temporal keeps it."""
@@ -38,8 +47,10 @@ class Unknown:
 
     claim: str
     """The claim that this is about; what a person finds out is valid for it alone."""
-    deadline: datetime.datetime
-    """The dead attempt cannot have acted later than this."""
+    deadline: datetime.datetime | None
+    """The dead attempt cannot have acted later than this; None: it had ended."""
+    other_arguments: bool = False
+    """Whether the claim was made for a call with other arguments, which says nothing about this one."""
 
 
 class Verdict(Passed):
@@ -54,15 +65,17 @@ class OnceRunner:
 
     def __init__(self, claims: Claims) -> None:
         self._claims = claims
+        self._renewing: set[asyncio.Task[None]] = set()
 
     async def run(
         self,
         tool: Tool[..., Any],
         call: ToolCall,
         keywords: Mapping[str, Any],
+        effect: OnceEffect,
         *,
-        tenant: str,
         owner: str,
+        seconds: float,
         verdict: Verdict | None = None,
     ) -> Happened | Unknown:
         """Make an effect happen once.
@@ -71,117 +84,156 @@ class OnceRunner:
             tool: The tool.
             call: The call; its key is the same for every attempt.
             keywords: Validated arguments.
-            tenant: Whose effect it is.
+            effect: Its effect.
             owner: This attempt.
+            seconds: How long one call may take.
             verdict: What a person found out about an earlier attempt.
 
         Raises:
             StoreUnavailable: The claim cannot be made; nothing has happened.
+            InvalidTask: The task's id is bound to another task; nothing has happened.
             ClaimLost: This attempt slept through its own deadline.
-            NotDone: The tool knows that nothing happened.
+            ToolFailed: The call failed. The claim lasts until its deadline: the effect may still happen.
+            NotDone: The tool knows that its call did nothing.
         """
-        mine = _Mine(tenant, call.idempotency_key, owner)
-        claim = await self._claims.claim(*mine, tool.timeout)
-        while claim.holding is Holding.THEIRS:
-            dead, deadline = claim.owner, _in(claim.remaining)
+        mine = _Mine(tool, call, keywords, effect, owner, seconds)
+        claim = await self._claims.claim(effect, owner, seconds)
+        while claim.holding is not Holding.OURS:
+            other = claim.arguments != effect.arguments
+            if claim.holding is Holding.DONE and not other:
+                return Happened(output=_unpacked(claim.result))
+            seen, deadline = claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
+            happened = verdict.happened if verdict and verdict.claim == seen else None
             await asyncio.sleep(max(0.0, claim.remaining))
-            claim = await self._claims.take_over(tenant, mine.key, dead, owner, tool.timeout)
+            if other and happened is None:
+                return Unknown(claim=seen, deadline=deadline, other_arguments=True)
+            claim = await self._claims.take_over(effect, seen, owner, seconds)
             if claim.holding is Holding.OURS:
-                happened = verdict.happened if verdict and verdict.claim == dead else None
                 if happened is None and tool.check is None:
-                    await self._claims.expire(*mine)
+                    await self._claims.expire(effect, owner)
                     return Unknown(claim=owner, deadline=deadline)
-                found = await self._find_out(tool, call, keywords, mine, happened)
+                found = await self._find_out(mine, happened)
                 if found is not None:
                     return found
-                claim = await self._claims.take_over(tenant, mine.key, owner, owner, tool.timeout)
-        if claim.holding is Holding.DONE:
-            return Happened(output=_unpacked(claim.result))
-        return await self._act(tool, call, keywords, mine, claim)
+                claim = await self._claims.take_over(effect, owner, owner, seconds)
+        return await self._act(mine, claim)
 
-    async def _find_out(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], mine: "_Mine", happened: bool | None
-    ) -> Happened | None:
+    async def _find_out(self, mine: "_Mine", happened: bool | None) -> Happened | None:
         """Return what a dead attempt did, from a person or the tool's check; None: nothing, so this one may act."""
         output: JsonValue = None
         if happened is None:
-            try:
-                async with calling(tool, tool.timeout):
-                    happened, output = await tool.run_check(_until(call, tool.timeout), keywords)
-            except PerdureError:
-                await self._given_up(mine)
-                raise
+            async with calling(mine.tool.name, mine.seconds):
+                happened, output = await mine.tool.run_check(_until(mine.call, mine.seconds), mine.keywords)
         if not happened:
             return None
-        await self._claims.store(*mine, _packed(output))
+        await self._claims.store(mine.effect, mine.owner, _packed(output))
         return Happened(output=output)
 
-    async def _act(
-        self, tool: Tool[..., Any], call: ToolCall, keywords: Mapping[str, Any], mine: "_Mine", claim: Claim
-    ) -> Happened:
+    async def _act(self, mine: "_Mine", claim: Claim) -> Happened:
         reached(CrashPoint.TOOL_CLAIMED)
         left = claim.left()
         if left <= 0:
             raise ClaimLost("this attempt slept through its deadline, so it does not act")
+        with counted() as work:
+            call = asyncio.create_task(_called(mine, left))
+        renewing = asyncio.create_task(self._renew(mine, call, work, left))
+        self._renewing.add(renewing)
+        renewing.add_done_callback(self._renewing.discard)
         try:
-            async with calling(tool, left):
-                returned = await tool.call(_until(call, left), keywords)
+            returned = await ended(call)
         except NotDone:
-            await self._claims.release(*mine)
+            if not work.is_running:
+                await self._claims.release(mine.effect, mine.owner)
             raise
-        except PerdureError:
-            # It failed in the middle: the next attempt need not wait, but has to find out. One that is cancelled
-            # keeps its claim: a thread or a request that it started may act until its deadline.
-            await self._given_up(mine)
-            raise
+        finally:
+            if not work.is_running:
+                renewing.cancel()
         reached(CrashPoint.TOOL_ACTED)
         try:
-            packed = _packed(tool.jsonable(returned))
+            packed = _packed(mine.tool.jsonable(returned))
         except (ResultTooLarge, InvalidInput) as problem:
             packed = _packed_problem(problem)
         await self._stored(mine, packed)
         reached(CrashPoint.TOOL_STORED)
         return Happened(output=_unpacked(packed))
 
-    async def _given_up(self, mine: "_Mine") -> None:
-        # With Redis away, the claim runs out by itself.
-        with contextlib.suppress(StoreUnavailable):
-            await self._claims.expire(*mine)
+    async def _renew(self, mine: "_Mine", call: "asyncio.Task[Any]", work: Work, left: float) -> None:
+        """Renew the claim for as long as work goes on that the call started in threads, also once the call is over."""
+        await asyncio.sleep(left * _RENEWED_BEFORE)
+        while work.is_running or not call.done():
+            pause = mine.seconds / 4
+            if work.is_running:
+                try:
+                    claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, mine.seconds)
+                    if claim.holding is not Holding.OURS:
+                        return
+                except StoreUnavailable:
+                    # Nobody can take the claim over while Redis is away.
+                    pause = min(pause, 0.2)
+            await asyncio.sleep(pause)
 
     async def _stored(self, mine: "_Mine", packed: str) -> None:
         for attempt in range(STORE_ATTEMPTS):
             try:
-                return await self._claims.store(*mine, packed)
+                return await self._claims.store(mine.effect, mine.owner, packed)
             except StoreUnavailable:
                 await asyncio.sleep(1.0 if attempt + 1 < STORE_ATTEMPTS else 0.0)
         return None
 
 
 class _Mine(NamedTuple):
-    """This attempt's claim."""
+    """This attempt, and the effect that it is about."""
 
-    tenant: str
-    key: str
+    tool: Tool[..., Any]
+    call: ToolCall
+    keywords: Mapping[str, Any]
+    effect: OnceEffect
     owner: str
+    seconds: float
+
+
+async def ended(call: "asyncio.Task[Any]") -> Any:
+    """Wait until a call has ended, also where the wait is cancelled: an effect is not cut before its deadline."""
+    while not call.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(call)
+    return call.result()
+
+
+async def _called(mine: _Mine, left: float) -> Any:
+    async with calling(mine.tool.name, mine.seconds, left=left):
+        return await mine.tool.call(_until(mine.call, left), mine.keywords)
 
 
 @contextlib.asynccontextmanager
-async def calling(tool: Tool[..., Any], seconds: float) -> AsyncGenerator[None]:
-    """Cut off a call of a tool's function after some seconds.
+async def calling(tool: str, seconds: float, *, left: float | None = None) -> AsyncGenerator[None]:
+    """Cut off a call of a tool's function after some seconds. It bears the tool's name, for who looks at the loop.
+
+    Args:
+        tool: The tool's name.
+        seconds: How long a call may take.
+        left: How much of it is left.
 
     Raises:
         ToolFailed: It raised an exception of its own, or took longer than the tool may.
     """
+    task = asyncio.current_task()
+    before = task.get_name() if task else ""
     try:
-        async with asyncio.timeout(seconds):
+        if task:
+            task.set_name(f"tool {tool}")
+        async with asyncio.timeout(seconds if left is None else left):
             yield
     except PerdureError:
         raise
     except Exception as problem:
-        text = f"it took longer than {tool.timeout:g} s" if isinstance(problem, TimeoutError) else str(problem)
+        text = f"it took longer than {seconds:g} s" if isinstance(problem, TimeoutError) else str(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()
-        raise ToolFailed(tool.name, type(problem).__name__, text) from problem
+        raise ToolFailed(tool, type(problem).__name__, text) from problem
+    finally:
+        if task:
+            task.set_name(before)
 
 
 def _in(seconds: float) -> datetime.datetime:

@@ -23,7 +23,6 @@ from perdure.agent.steps.calls import (
     StepCall,
     StepContext,
     Value,
-    idempotency_key,
 )
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, calling
@@ -31,6 +30,7 @@ from perdure.agent.steps.values import Values
 from perdure.documents import kind_of
 from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
+from perdure.identity import content_digest, idempotency_key
 from perdure.model import Instant, Passed
 from perdure.questions import (
     AnswerSpec,
@@ -44,7 +44,7 @@ from perdure.questions import (
     shortened,
 )
 from perdure.skills.shape import RecallTemplate
-from perdure.stores.redis.claims import Claims
+from perdure.stores.redis.claims import Claims, OnceEffect
 from perdure.tasks import Evaluation, StepStatus
 from perdure.tools import Tool, Toolbox, ToolCall
 
@@ -105,7 +105,7 @@ class StepRunner:
         names = await self._values.names(call.tenant, call.scope)
         if so_far.acted is not None:
             output = await self._values.get(call.tenant, so_far.acted)
-            return await self._concluded(call, names, output, so_far, attempt)
+            return await self._concluded(call, names, output, so_far)
         if not _runs(step.when, names, call.path):
             return _SKIPPED
         tool = self._toolbox.get(step.tool, f"{call.path}.tool")
@@ -123,20 +123,30 @@ class StepRunner:
             text = written(evaluate(step.approve, names, f"{call.path}.approve"))
             reached = _Reached(asked=QuestionKind.APPROVAL)
             return _asking(call, text, about, choice_of(Approval), reached)
-        acted = await self._perform(tool, keywords, call, attempt, so_far)
+        effect = OnceEffect(
+            tenant=call.tenant,
+            task_id=call.task_id,
+            step=call.path,
+            arguments=content_digest([tool.name, arguments]),
+            binding=call.binding,
+        )
+        acted = await self._perform(tool, keywords, call, effect, attempt=attempt, verdict=so_far.verdict)
         if isinstance(acted, Unknown):
             text = f"An attempt died around {tool.name}. Did its effect happen?"
+            if acted.other_arguments:
+                text = f"{tool.name} was called at this step before, with other arguments. Did this effect happen?"
             reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
-            return _asking(call, text, about.changed(deadline=acted.deadline), choice_of(EffectFate), reached)
+            about = about.changed(deadline=acted.deadline)
+            return _asking(call, text, about, choice_of(EffectFate), reached)
         asks = await self._unexpected(call, names, acted.output, about)
-        return asks or await self._concluded(call, names, acted.output, so_far, attempt)
+        return asks or await self._concluded(call, names, acted.output, so_far)
 
-    async def remember(self, call: RememberCall, attempt: Attempt) -> Ended:
+    async def remember(self, call: RememberCall) -> Ended:
         """Run a step that only remembers."""
         names = await self._values.names(call.tenant, call.scope)
         if not _runs(call.step.when, names, call.path):
             return _SKIPPED
-        return _remembering(call, names, attempt)
+        return _remembering(call, names)
 
     async def terms(self, call: RecallCall) -> RecallTerms | None:
         """Return what a recall step asks for; None when its ``when`` is false."""
@@ -151,8 +161,8 @@ class StepRunner:
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
         """Return the parts of a result in a form that fits the history."""
-        limit = call.inline_limit
-        return {name: await self._values.keep(call.tenant, value, limit=limit) for name, value in parts.items()}
+        limit, task = call.inline_limit, call.task_id
+        return {name: await self._values.keep(call.tenant, task, value, limit=limit) for name, value in parts.items()}
 
     async def expand(self, call: ExpandCall) -> Ended:
         """Return the list of a ``for_each``.
@@ -195,20 +205,28 @@ class StepRunner:
         return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
 
     async def _perform(
-        self, tool: Tool[..., Any], keywords: Mapping[str, Any], call: StepCall, attempt: Attempt, so_far: _Reached
+        self,
+        tool: Tool[..., Any],
+        keywords: Mapping[str, Any],
+        call: StepCall,
+        effect: OnceEffect,
+        *,
+        attempt: Attempt,
+        verdict: Verdict | None,
     ) -> Happened | Unknown:
+        seconds = call.timeout or tool.timeout
         tool_call = ToolCall(
-            idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
+            idempotency_key=effect.key,
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
-            deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
+            deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds),
         )
         if tool.effect.is_once:
             return await self._once.run(
-                tool, tool_call, keywords, tenant=call.tenant, owner=attempt.owner, verdict=so_far.verdict
+                tool, tool_call, keywords, effect, owner=attempt.owner, seconds=seconds, verdict=verdict
             )
-        async with calling(tool, tool.timeout):
+        async with calling(tool.name, seconds):
             returned = await tool.call(tool_call, keywords)
         return Happened(output=tool.jsonable(returned))
 
@@ -227,15 +245,15 @@ class StepRunner:
         if step.ask is None:
             raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
         text = written(evaluate(step.ask, names, f"{call.path}.ask"))
-        kept = await self._values.keep(call.tenant, output)
+        kept = await self._values.keep(call.tenant, call.task_id, output)
         return _asking(call, text, about, step.answer or AnswerSpec(), _Reached(asked=QuestionKind.INPUT, acted=kept))
 
     async def _concluded(
-        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: _Reached, attempt: Attempt
+        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: _Reached
     ) -> Ended:
         answered = {"answer": so_far.answer.value} if so_far.answer else {}
         known = {**names, "output": output, "answer": None, **answered}
-        ended = _remembering(call, known, attempt)
+        ended = _remembering(call, known)
         parts = await self.keep(call, {"output": output, **answered})
         return ended.changed(result=ended.result.changed(parts=parts))
 
@@ -267,13 +285,13 @@ def _asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_
     return Asks(question=question, resume=so_far.model_dump(mode="json"))
 
 
-def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue], attempt: Attempt) -> Ended:
+def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue]) -> Ended:
     """Return the outcome of a step that is done, with what it remembers.
 
     Raises:
         InvalidItem: The step is critical, and something cannot be remembered.
     """
-    items, refused = items_of(call.step.remember, names, call, attempt.run) if call.memory.remembers else ((), ())
+    items, refused = items_of(call.step.remember, names, call) if call.memory.remembers else ((), ())
     if refused and call.step.critical:
         raise InvalidItem(f"{call.path}.remember", refused[0])
     return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)

@@ -18,8 +18,10 @@ class Values:
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
 
-    async def keep(self, tenant: str, value: JsonValue, *, limit: int = INLINE_LIMIT) -> Value:
-        """Return a value in a form that fits the history; one of more bytes than the limit is kept elsewhere.
+    async def keep(self, tenant: str, task_id: str, value: JsonValue, *, limit: int = INLINE_LIMIT) -> Value:
+        """Return a value in a form that fits the history.
+
+        One of more bytes than the limit is kept elsewhere, for as long as its task lives.
 
         Raises:
             StoreUnavailable: When it is too large for it and Redis is away.
@@ -29,7 +31,7 @@ class Values:
         if size <= limit:
             return Value(inline=value)
         try:
-            return Value(ref=await self._outputs.keep(tenant, encoded))
+            return Value(ref=await self._outputs.keep(tenant, encoded, task_id))
         except StoreUnavailable:
             if size <= FALLBACK_LIMIT:
                 return Value(inline=value)

@@ -3,11 +3,16 @@
 Owns the atomic moves between these states and nothing else; what to do in each is decided by its callers.
 
     free ── claim ──▶ claimed(owner, deadline) ── store ──▶ done(result)
-     ▲                   │  ▲                │
-     └──── release ──────┘  └── take over ───┘  (only after the deadline, only from the owner that was seen)
+     ▲                   │  ▲                │                 │
+     └──── release ──────┘  └── take over ───┘◀── take over ───┘
+           (only by who        (only from the owner that was seen: after the deadline,
+            found it free)      or from one that made the effect with other arguments)
 
-Deadlines are measured by the clock of Redis. A process compares its own share of that time with a clock that
-also runs while the machine or the process is suspended, so an attempt that slept through its deadline knows it.
+The first claim of a task binds the task's id to what the task is; claims and binding are kept for the same time.
+
+Deadlines are measured by the clock of Redis, and by that of the owner's machine: another attempt waits for both, as
+either may be set forward. A process compares its own share of that time with a clock that also runs while the machine
+or the process is suspended, so an attempt that slept through its deadline knows it.
 A result is only taken from the present owner: an attempt that took over may have acted, or asked a person,
 so a late result of the previous owner is not taken.
 """
@@ -21,51 +26,64 @@ from typing import Any, cast
 from redis.asyncio import Redis
 
 from perdure.errors import ClaimLost
+from perdure.identity import idempotency_key
 from perdure.stores.redis import keys
+from perdure.stores.redis.bindings import BIND
+from perdure.stores.redis.clocks import BOOT_CLOCK, left, noted
 from perdure.stores.redis.connection import INDEXED, Script
-
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+from perdure.tasks import TaskBinding
 
 _FORMAT = 1
 """The version of a claim's stored form."""
 
-# Every script gets the claim's key and the tenant's index, and answers {state, owner, milliseconds left, result}.
+# Every script gets the keys of the claim, the tenant's index, the task's binding and the task's keys, and the owner
+# that asks first. Each answers {state, owner, milliseconds left, result, arguments, note of the deadline}.
 _COMMON = (
     INDEXED
     + """
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local c = redis.call('HMGET', KEYS[1], 'owner', 'deadline', 'result')
-local owner, deadline, result = c[1], tonumber(c[2] or '0'), c[3]
-local function keep(ttl)
-  redis.call('PEXPIRE', KEYS[1], ttl)
-  indexed(KEYS[2], KEYS[1], tonumber(ttl))
+local c = redis.call('HMGET', KEYS[1], 'owner', 'deadline', 'result', 'arguments', 'fresh', 'note')
+local owner, deadline, result, arguments, fresh, note = c[1], tonumber(c[2] or '0'), c[3], c[4] or '', c[5], c[6] or ''
+local function keep(key, ttl)
+  redis.call('PEXPIRE', key, ttl)
+  indexed(KEYS[2], key, tonumber(ttl))
 end
-local function take(mine, timeout, ttl, format)
-  redis.call('HSET', KEYS[1], 'format', format, 'owner', mine, 'deadline', now + timeout)
-  keep(ttl)
-  return {'ours', mine, tonumber(timeout), ''}
+local function take(found)
+  redis.call('HSET', KEYS[1], 'format', ARGV[4], 'owner', ARGV[1], 'deadline', now + ARGV[2], 'fresh', found,
+    'arguments', ARGV[5], 'step', ARGV[6], 'note', ARGV[7])
+  redis.call('HDEL', KEYS[1], 'result')
+  redis.call('SADD', KEYS[4], KEYS[1])
+  keep(KEYS[1], ARGV[3])
+  keep(KEYS[4], ARGV[3])
+  return {'ours', ARGV[1], tonumber(ARGV[2]), '', ARGV[5], ''}
 end
 local function seen()
-  if result then return {'done', owner, 0, result} end
-  return {'theirs', owner, math.max(0, deadline - now), ''}
+  if result then return {'done', owner, 0, result, arguments, ''} end
+  return {'theirs', owner, math.max(0, deadline - now), '', arguments, note}
 end
 """
 )
 _CLAIM = (
     _COMMON
+    + BIND
     + """
-if not owner then return take(ARGV[1], ARGV[2], ARGV[3], ARGV[4]) end
-if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, ''} end
+local other = bind(KEYS[3], ARGV[8], ARGV[9])
+if other then return {'bound', '', 0, other, '', ''} end
+if ARGV[8] ~= '' then keep(KEYS[3], ARGV[3]) end
+if not owner then return take('yes') end
+if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments, ''} end
 return seen()
 """
 )
 _TAKE_OVER = (
     _COMMON
     + """
-if not owner then return take(ARGV[1], ARGV[2], ARGV[3], ARGV[4]) end
-if not result and (owner == ARGV[1] or (owner == ARGV[5] and deadline <= now)) then
-  return take(ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+if not owner then return take('yes') end
+if owner == ARGV[1] and not result then return take(fresh or 'no') end
+if owner == ARGV[8] then
+  if not result and deadline <= now then return take('no') end
+  if result and arguments ~= ARGV[5] then return take('no') end
 end
 return seen()
 """
@@ -73,27 +91,28 @@ return seen()
 _STORE = (
     _COMMON
     + """
-if owner ~= ARGV[1] then return {'theirs', owner or '', 0, ''} end
+if owner ~= ARGV[1] then return {'theirs', owner or '', 0, '', '', ''} end
 redis.call('HSET', KEYS[1], 'result', ARGV[2])
-keep(ARGV[3])
-return {'done', owner, 0, ''}
+keep(KEYS[1], ARGV[3])
+return {'done', owner, 0, '', '', ''}
 """
 )
 _EXPIRE = (
     _COMMON
     + """
-if owner == ARGV[1] and not result then redis.call('HSET', KEYS[1], 'deadline', now) end
+if owner == ARGV[1] and not result then redis.call('HSET', KEYS[1], 'deadline', now, 'note', '') end
 return seen()
 """
 )
 _RELEASE = (
     _COMMON
     + """
-if owner == ARGV[1] and not result then
+if owner == ARGV[1] and not result and fresh == 'yes' then
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[2], KEYS[1])
+  redis.call('SREM', KEYS[4], KEYS[1])
 end
-return {'free', '', 0, ''}
+return {'theirs', '', 0, '', '', ''}
 """
 )
 
@@ -107,6 +126,31 @@ class Holding(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnceEffect:
+    """An effect that must not happen twice: whose, and at which step of which task."""
+
+    tenant: str
+    task_id: str
+    step: str
+    """The step's path."""
+    arguments: str = ""
+    """The digest of what it is called with."""
+    binding: TaskBinding | None = None
+    """What its first claim binds the task's id to."""
+
+    @property
+    def key(self) -> str:
+        """Its idempotency key."""
+        return idempotency_key(self.tenant, self.task_id, self.step)
+
+    @property
+    def places(self) -> list[str]:
+        """The keys in Redis that a claim on it touches."""
+        claim, index = keys.claim(self.tenant, self.key), keys.index(self.tenant)
+        return [claim, index, *keys.task(self.tenant, self.task_id)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """A claim as it was found or made."""
 
@@ -116,12 +160,14 @@ class Claim:
     """Seconds to its deadline when it was asked for."""
     result: str = ""
     """The stored result, for one that is done."""
+    arguments: str = ""
+    """The digest of the arguments that it was made for."""
     asked_at: float
     """Our clock just before we asked, so that our deadline is never later than that of Redis."""
 
     def left(self) -> float:
         """Return the seconds to its deadline, by a clock that runs on while we are suspended."""
-        return self.remaining - (time.clock_gettime(_CLOCK) - self.asked_at)
+        return self.remaining - (time.clock_gettime(BOOT_CLOCK) - self.asked_at)
 
 
 class Claims:
@@ -129,8 +175,8 @@ class Claims:
 
     Args:
         redis: A client made with ``connect``, of a server that syncs each write and evicts nothing.
-        ttl: How long a claim is kept. It must outlive the namespace's retention, within which a
-            workflow can be reset to before its effect.
+        ttl: How long a claim is kept after it was made, or its task renewed it. It must outlive the namespace's
+            retention, within which a workflow can be reset to before its effect.
     """
 
     def __init__(self, redis: Redis, ttl: datetime.timedelta) -> None:
@@ -141,60 +187,65 @@ class Claims:
         self._expire = Script(redis, _EXPIRE)
         self._release = Script(redis, _RELEASE)
 
-    async def claim(self, tenant: str, key: str, owner: str, seconds: float) -> Claim:
+    async def claim(self, effect: OnceEffect, owner: str, seconds: float) -> Claim:
         """Claim an effect, or see who has it.
 
         Args:
-            tenant: Whose effect it is.
-            key: The effect's idempotency key.
+            effect: The effect.
             owner: Who asks; unique for each attempt.
             seconds: How long the effect may take.
-        """
-        return await _ask(self._claim, tenant, key, owner, _milliseconds(seconds), self._ttl, _FORMAT)
 
-    async def take_over(self, tenant: str, key: str, expected: str, owner: str, seconds: float) -> Claim:
-        """Take the claim of an owner whose deadline has passed, or renew our own.
+        Raises:
+            InvalidTask: The task's id is bound to another task.
+        """
+        bound = effect.binding
+        binding = (bound.model_dump_json(), bound.digest) if bound else ("", "")
+        return await _ask(self._claim, effect, *self._taking(effect, owner, seconds), *binding)
+
+    async def take_over(self, effect: OnceEffect, expected: str, owner: str, seconds: float) -> Claim:
+        """Take the claim of an owner whose deadline has passed or whose arguments were others, or renew our own.
 
         Args:
-            tenant: Whose effect it is.
-            key: The effect's idempotency key.
+            effect: The effect.
             expected: The owner that was seen; if it is another one by now, the claim stays with them.
             owner: Who asks.
             seconds: How long the effect may take from now.
         """
-        return await _ask(self._take_over, tenant, key, owner, _milliseconds(seconds), self._ttl, _FORMAT, expected)
+        return await _ask(self._take_over, effect, *self._taking(effect, owner, seconds), expected)
 
-    async def store(self, tenant: str, key: str, owner: str, result: str) -> None:
+    async def store(self, effect: OnceEffect, owner: str, result: str) -> None:
         """Keep the result of an effect that happened; storing it twice changes nothing.
 
         Raises:
             ClaimLost: When somebody else has the claim.
         """
-        claim = await _ask(self._store, tenant, key, owner, result, self._ttl)
+        claim = await _ask(self._store, effect, owner, result, self._ttl)
         if claim.holding is Holding.THEIRS:
             raise ClaimLost("another attempt took this effect over before its result was stored")
 
-    async def expire(self, tenant: str, key: str, owner: str) -> None:
-        """End the claim's time now: nothing is going on any more, though what happened is not known."""
-        await _ask(self._expire, tenant, key, owner)
+    async def expire(self, effect: OnceEffect, owner: str) -> None:
+        """End the claim's time now: its owner did not act, though what happened before it is not known."""
+        await _ask(self._expire, effect, owner)
 
-    async def release(self, tenant: str, key: str, owner: str) -> None:
-        """Remove the claim: nothing happened."""
-        await _ask(self._release, tenant, key, owner)
+    async def release(self, effect: OnceEffect, owner: str) -> None:
+        """Remove the claim: nothing happened. One that was taken over stays: an earlier owner may have acted."""
+        await _ask(self._release, effect, owner)
+
+    def _taking(self, effect: OnceEffect, owner: str, seconds: float) -> tuple[str | int, ...]:
+        return owner, max(1, int(seconds * 1000)), self._ttl, _FORMAT, effect.arguments, effect.step, noted(seconds)
 
 
-async def _ask(script: Script, tenant: str, key: str, *arguments: str | int) -> Claim:
-    asked_at = time.clock_gettime(_CLOCK)
-    answer = await script([keys.claim(tenant, key), keys.index(tenant)], *arguments)
-    holding, owner, milliseconds, result = cast("list[Any]", answer)
+async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Claim:
+    asked_at = time.clock_gettime(BOOT_CLOCK)
+    answer = await script(effect.places, *arguments)
+    holding, owner, milliseconds, result, made_for, note = cast("list[Any]", answer)
+    if holding == "bound" and effect.binding is not None:
+        raise effect.binding.refused(effect.task_id, TaskBinding.model_validate_json(result))
     return Claim(
-        holding=Holding.THEIRS if holding == "free" else Holding(holding),
+        holding=Holding(holding),
         owner=str(owner or ""),
-        remaining=int(milliseconds) / 1000,
+        remaining=max(int(milliseconds) / 1000, left(note) if note else 0.0),
         result=str(result),
+        arguments=str(made_for),
         asked_at=asked_at,
     )
-
-
-def _milliseconds(seconds: float) -> int:
-    return max(1, int(seconds * 1000))

@@ -65,6 +65,12 @@ def claim(tenant: str, key: str) -> str:
     return _of(tenant, f"claim:{key}")
 
 
+def task(tenant: str, task_id: str) -> tuple[str, str]:
+    """Return a task's keys: what it is bound to, and a set of the claims and large values that live as long as it."""
+    place = _of(tenant, f"task:{digest('task/1', task_id)[:24]}")
+    return f"{place}:binding", f"{place}:keys"
+
+
 def output(tenant: str, kind: str, reference: str) -> str:
     """Return the key of a large value: a task's ``output``, or an ``answer`` that waits to be fetched."""
     return _of(tenant, f"{kind}:{reference}")

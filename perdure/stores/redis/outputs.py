@@ -19,8 +19,14 @@ CACHE_BYTES = 32_000_000
 _KEEP = (
     INDEXED
     + """
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-indexed(KEYS[2], KEYS[1], tonumber(ARGV[2]))
+local ttl = tonumber(ARGV[2])
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ttl)
+indexed(KEYS[2], KEYS[1], ttl)
+if KEYS[3] then
+  redis.call('SADD', KEYS[3], KEYS[1])
+  redis.call('PEXPIRE', KEYS[3], ttl)
+  indexed(KEYS[2], KEYS[3], ttl)
+end
 """
 )
 _GET = (
@@ -38,7 +44,7 @@ class Outputs:
 
     Args:
         redis: A client made with ``connect``.
-        ttl: How long a value is kept after its last use. It must outlive the tasks that refer to it.
+        ttl: How long a value is kept after its last use. One of a task is renewed together with the task's claims.
         kind: What they are; values of different kinds are kept apart.
     """
 
@@ -50,8 +56,13 @@ class Outputs:
         self._cache: OrderedDict[str, str] = OrderedDict()
         self._cached = 0
 
-    async def keep(self, tenant: str, encoded: str) -> str:
-        """Keep a value, given as JSON.
+    async def keep(self, tenant: str, encoded: str, task_id: str = "") -> str:
+        """Keep a value.
+
+        Args:
+            tenant: Whose value it is.
+            encoded: The value as JSON.
+            task_id: The task that refers to it, and keeps it for as long as it lives.
 
         Returns:
             Its digest.
@@ -61,7 +72,8 @@ class Outputs:
         """
         reference = hashlib.sha256(encoded.encode()).hexdigest()
         key = keys.output(tenant, self._kind, reference)
-        await self._keep([key, keys.index(tenant)], encoded, self._ttl)
+        of_task = keys.task(tenant, task_id)[1:] if task_id else ()
+        await self._keep([key, keys.index(tenant), *of_task], encoded, self._ttl)
         self._remember(key, encoded)
         return reference
 

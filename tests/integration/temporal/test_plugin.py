@@ -18,7 +18,7 @@ from temporalio.worker import Worker
 from perdure import AgentTask, TaskResult
 from perdure.temporal import Plugin
 from tests.conftest import Servers
-from tests.support.foreign import Misfed, Theirs, tomorrow
+from tests.support.foreign import Completes, Misfed, Theirs, tomorrow
 
 
 class Upside(PayloadCodec):
@@ -80,10 +80,22 @@ async def test_a_task_that_a_foreign_client_starts_runs_once(servers: Servers) -
     started = (await handle.fetch_history()).events[0].workflow_execution_started_event_attributes
     assert started.workflow_task_timeout.ToTimedelta() == timedelta(seconds=4)
     await handle.terminate()
+    rejected = WorkflowIDReusePolicy.REJECT_DUPLICATE
     with pytest.raises(WorkflowAlreadyStartedError):
-        await client.start_workflow("ResumableAgent", task, **start)
-    again = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
-    await (await client.start_workflow("ResumableAgent", task, **start, id_reuse_policy=again)).terminate()
+        await client.start_workflow("ResumableAgent", task, **start, id_reuse_policy=rejected)
+    await (await client.start_workflow("ResumableAgent", task, **start)).terminate()
+
+
+async def test_a_task_that_has_completed_is_run_again_only_where_that_is_said(servers: Servers) -> None:
+    queue = f"q-{uuid4().hex[:12]}"
+    client = await Client.connect(servers.temporal, plugins=[Plugin()])
+    task = AgentTask(task_id=f"t{uuid4().hex[:8]}", user_id="ada", skill="s")
+    start: dict[str, Any] = {"id": task.workflow_id, "task_queue": queue}
+    async with Worker(client, task_queue=queue, workflows=[Completes]):
+        await client.execute_workflow("ResumableAgent", task, **start)
+        with pytest.raises(WorkflowAlreadyStartedError):
+            await client.start_workflow("ResumableAgent", task, **start)
+        await client.execute_workflow("ResumableAgent", task, **start, memo={"again": True})
 
 
 async def test_a_malformed_value_ends_a_foreign_workflow_with_the_field(servers: Servers) -> None:

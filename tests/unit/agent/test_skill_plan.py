@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from perdure.agent.plan import Act, Ask, Finish
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Ended, PreparedTask, Result, StepCall
+from perdure.agent.steps.calls import Ended, PreparedTask, Result, StepCall, ToolShape
 from perdure.questions import AfterFailure, QuestionKind, TakenAnswer, typed
 from perdure.skills.library import skill_of
 from perdure.skills.shape import ForEach, Skill, Step
-from perdure.tasks import MemoryMode, StepStatus
+from perdure.tasks import MemoryMode, StepStatus, TaskBinding
+from perdure.tools import Effect
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
 
@@ -55,7 +56,7 @@ def plan_of(skill: Skill, memory: MemoryMode = MemoryMode.ON) -> tuple[SkillPlan
         }
     )
     plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill=skill.name, memory=memory), prepared)
-    return plan, plan.begin(TaskState(prepared=prepared, started_at=NOW))
+    return plan, plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
 
 
 class Walk:
@@ -182,3 +183,17 @@ def test_unknown_values_of_another_build_fall_on_the_safe_side() -> None:
     plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(skill=strange))
     move = plan.next(plan.failed(state, MAIN, "because"), NOW)
     assert move == Finish(problem="step b: because"), "an unknown on_failure fails the task"
+
+
+@pytest.mark.parametrize("effect", ["read", "once"])
+def test_a_call_has_the_time_that_was_pinned_for_its_task_and_a_once_effect_its_binding(effect: str) -> None:
+    plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", "tool": "echo"}]}))
+    binding = TaskBinding(skill="s", version="1", inputs={}, day=NOW.date())
+    tools = {"echo": ToolShape(effect=Effect(effect), timeout=1.5)}
+    prepared = state.prepared.changed(binding=binding, tools=tools)
+    plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), prepared)
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    call = move.actions[0].call
+    assert isinstance(call, StepCall)
+    assert (call.timeout, call.binding) == (1.5, binding if effect == "once" else None)

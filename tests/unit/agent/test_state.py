@@ -7,6 +7,7 @@ from perdure.agent.steps.calls import Ended, PreparedTask, Result
 from perdure.skills.library import read_skill
 from perdure.tasks import Phase, RecallSummary, StepStatus
 
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
 TASK = TaskRun(task_id="t", user_id="u", skill="s")
 SKILL = read_skill("name: s\nsteps: [{id: a, tool: who}]")
 PREPARED = PreparedTask(
@@ -20,7 +21,7 @@ PREPARED = PreparedTask(
     heartbeat=2.0,
 )
 STATE = (
-    TaskState(prepared=PREPARED, started_at=datetime(2026, 1, 2, tzinfo=UTC), total=9)
+    TaskState(prepared=PREPARED, started_at=NOW, renewed_at=NOW, total=9)
     .branch("main", path="each[1].a")
     .branch("plan", path="ask", of_plan=True)
     .branch("free")

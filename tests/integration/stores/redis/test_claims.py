@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 
 from perdure.errors import ClaimLost, ResultExpired, StoreUnavailable
-from perdure.stores.redis.claims import Claims, Holding
-from perdure.stores.redis.connection import connect
+from perdure.stores.redis import keys
+from perdure.stores.redis.claims import Claims, Holding, OnceEffect
+from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.outputs import Outputs
 from tests.conftest import Servers
 
@@ -24,66 +25,83 @@ async def claims(servers: Servers) -> AsyncGenerator[Claims]:
 
 
 @pytest.fixture
-def key() -> str:
-    return uuid4().hex
+def key() -> OnceEffect:
+    return OnceEffect(tenant=T, task_id=uuid4().hex, step="s")
 
 
-async def test_one_of_many_gets_it(claims: Claims, key: str) -> None:
-    found = await asyncio.gather(*(claims.claim(T, key, f"o{number}", 5) for number in range(20)))
+async def test_one_of_many_gets_it(claims: Claims, key: OnceEffect) -> None:
+    found = await asyncio.gather(*(claims.claim(key, f"o{number}", 5) for number in range(20)))
     assert [claim.holding for claim in found].count(Holding.OURS) == 1
     assert {claim.owner for claim in found if claim.holding is Holding.THEIRS} == {
         claim.owner for claim in found if claim.holding is Holding.OURS
     }
 
 
-async def test_asking_again_is_the_same_claim(claims: Claims, key: str) -> None:
-    first = await claims.claim(T, key, "a", 5)
-    again = await claims.claim(T, key, "a", 5)
+async def test_asking_again_is_the_same_claim(claims: Claims, key: OnceEffect) -> None:
+    first = await claims.claim(key, "a", 5)
+    again = await claims.claim(key, "a", 5)
     assert again.holding is Holding.OURS
     assert again.remaining <= first.remaining == 5
     assert 0 < again.left() <= again.remaining
 
 
-async def test_only_a_claim_that_ran_out_is_taken_over_and_only_by_one(claims: Claims, key: str) -> None:
-    await claims.claim(T, key, "a", 5)
-    assert (await claims.take_over(T, key, "a", "b", 5)).holding is Holding.THEIRS
-    await claims.expire(T, key, "a")
-    found = await asyncio.gather(*(claims.take_over(T, key, "a", f"o{number}", 5) for number in range(20)))
+async def test_only_a_claim_that_ran_out_is_taken_over_and_only_by_one(claims: Claims, key: OnceEffect) -> None:
+    await claims.claim(key, "a", 5)
+    assert (await claims.take_over(key, "a", "b", 5)).holding is Holding.THEIRS
+    await claims.expire(key, "a")
+    found = await asyncio.gather(*(claims.take_over(key, "a", f"o{number}", 5) for number in range(20)))
     assert [claim.holding for claim in found].count(Holding.OURS) == 1
 
 
-async def test_a_result_is_taken_from_the_present_owner_only(claims: Claims, key: str) -> None:
-    await claims.claim(T, key, "a", 5)
-    await claims.expire(T, key, "a")
-    await claims.take_over(T, key, "a", "b", 5)
-    with pytest.raises(ClaimLost):
-        await claims.store(T, key, "a", "late")
-    await claims.store(T, key, "b", "1")
-    await claims.store(T, key, "b", "1")
-    found = await claims.claim(T, key, "c", 5)
-    assert (found.holding, found.result) == (Holding.DONE, "1")
-    assert (await claims.take_over(T, key, "b", "c", 5)).holding is Holding.DONE
-
-
-async def test_a_released_claim_is_free_and_a_stored_one_is_not(claims: Claims, key: str) -> None:
-    await claims.claim(T, key, "a", 5)
-    await claims.release(T, key, "b")
-    assert (await claims.claim(T, key, "b", 5)).holding is Holding.THEIRS
-    await claims.release(T, key, "a")
-    assert (await claims.claim(T, key, "b", 5)).holding is Holding.OURS
-    await claims.store(T, key, "b", "1")
-    await claims.release(T, key, "b")
-    assert (await claims.claim(T, key, "c", 5)).holding is Holding.DONE
-
-
-async def test_without_redis_there_is_no_claim(key: str) -> None:
-    redis = connect("redis://127.0.0.1:1")
-    with pytest.raises(StoreUnavailable):
-        await Claims(redis, timedelta(minutes=1)).claim(T, key, "a", 5)
+@pytest.mark.parametrize("noted", [True, False], ids=["noted", "control"])
+async def test_a_clock_of_redis_that_is_set_forward_ends_no_claim(
+    servers: Servers, claims: Claims, key: OnceEffect, noted: bool
+) -> None:
+    redis = connect(servers.redis_url)
+    await claims.claim(key, "a", 5)
+    # To a claim, a clock that is ten seconds ahead is a deadline that is ten seconds earlier.
+    await ask(redis, "HINCRBY", keys.claim(T, key.key), "deadline", -10_000)
+    if not noted:
+        await ask(redis, "HSET", keys.claim(T, key.key), "note", "")
+    found = await claims.claim(key, "b", 5)
+    assert found.holding is Holding.THEIRS
+    assert (found.remaining > 4.5) == noted
     await redis.aclose()
 
 
-async def test_outputs_come_back_and_belong_to_their_tenant(servers: Servers, key: str) -> None:
+async def test_a_result_is_taken_from_the_present_owner_only(claims: Claims, key: OnceEffect) -> None:
+    await claims.claim(key, "a", 5)
+    await claims.expire(key, "a")
+    await claims.take_over(key, "a", "b", 5)
+    with pytest.raises(ClaimLost):
+        await claims.store(key, "a", "late")
+    await claims.store(key, "b", "1")
+    await claims.store(key, "b", "1")
+    found = await claims.claim(key, "c", 5)
+    assert (found.holding, found.result) == (Holding.DONE, "1")
+    assert (await claims.take_over(key, "b", "c", 5)).holding is Holding.DONE
+
+
+async def test_a_released_claim_is_free_and_a_stored_one_is_not(claims: Claims, key: OnceEffect) -> None:
+    await claims.claim(key, "a", 5)
+    await claims.release(key, "b")
+    assert (await claims.claim(key, "b", 5)).holding is Holding.THEIRS
+    await claims.release(key, "a")
+    assert (await claims.claim(key, "b", 5)).holding is Holding.OURS
+    await claims.store(key, "b", "1")
+    await claims.release(key, "b")
+    assert (await claims.claim(key, "c", 5)).holding is Holding.DONE
+
+
+async def test_without_redis_there_is_no_claim(key: OnceEffect) -> None:
+    redis = connect("redis://127.0.0.1:1")
+    with pytest.raises(StoreUnavailable):
+        await Claims(redis, timedelta(minutes=1)).claim(key, "a", 5)
+    await redis.aclose()
+
+
+async def test_outputs_come_back_and_belong_to_their_tenant(servers: Servers) -> None:
+    key = uuid4().hex
     redis = connect(servers.redis_url)
     reference = await Outputs(redis, timedelta(minutes=1)).keep(key, '{"a":[1,"é"]}')
     assert await Outputs(redis, timedelta(minutes=1)).get(key, reference) == {"a": [1, "é"]}

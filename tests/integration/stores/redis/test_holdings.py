@@ -12,7 +12,7 @@ from perdure.episodes import Episode, EpisodeKind
 from perdure.stores.redis import keys
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.checks import Checks
-from perdure.stores.redis.claims import Claims
+from perdure.stores.redis.claims import Claims, OnceEffect
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
@@ -20,6 +20,7 @@ from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
+from perdure.tasks import TaskBinding
 from tests.conftest import Servers
 
 NOW = datetime.now(UTC)
@@ -29,11 +30,16 @@ HOUR = timedelta(hours=1)
 async def fill(redis: Redis, tenant: str, run: str) -> None:
     """Put one of every kind of value there."""
     claims, outputs = Claims(redis, HOUR), Outputs(redis, HOUR)
-    await claims.claim(tenant, "claimed", "o", 5)
-    await claims.claim(tenant, "done", "o", 5)
-    await claims.store(tenant, "done", "o", "1")
-    await claims.claim(tenant, "released", "o", 5)
-    await claims.release(tenant, "released", "o")
+    binding = TaskBinding(skill="s", version="1", inputs={}, day=NOW.date())
+    claimed, done, released = (
+        OnceEffect(tenant=tenant, task_id="a task", step=step, binding=binding)
+        for step in ("claimed", "done", "released")
+    )
+    await claims.claim(claimed, "o", 5)
+    await claims.claim(done, "o", 5)
+    await claims.store(done, "o", "1")
+    await claims.claim(released, "o", 5)
+    await claims.release(released, "o")
     await outputs.keep(tenant, '"large"')
     for session in ("one", "two"):
         episode = Episode(id="e", kind=EpisodeKind.TOOL, text="x", importance=0.5, at=NOW)
@@ -77,8 +83,9 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
         own, shared = await whatever_names(redis, mine)
     assert (set(found.keys), set(found.shared)) == (own, shared)
     assert shared == {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.forgetting(run)}
-    # Index, epoch, lease, rewrites, deletions, runs; two claims, an output, three keys for each of two sessions.
-    assert len(own) == 6 + 3 + 6
+    # Index, epoch, lease, rewrites, deletions, runs; two claims, an output, a task's binding and keys, three for each
+    # of two sessions.
+    assert len(own) == 6 + 3 + 2 + 6
     assert not any(theirs in key for key in found.keys)
     assert all(f"{{{mine}}}" in key for key in own), "the hash tag is the tenant"
     await DueIndex(redis).set(mine, None)

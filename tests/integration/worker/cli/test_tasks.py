@@ -52,7 +52,8 @@ async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) 
 
     attached = await installed.perdure("run", file)
     assert attached.status == 0
-    assert f"attached to {started}" in attached.err
+    assert f"attached to {started}, which completed at 20" in attached.err
+    assert "--again runs it anew" in attached.err
     assert attached.out.startswith("completed: 10 steps done, 0 skipped, 0 failed")
     late = await installed.typed(first.replace("ANSWER", "MIT"))
     assert late.status == 2
@@ -78,12 +79,36 @@ async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installe
 
     assert (await installed.perdure("cancel", file)).status == 0
     await until(lambda: progress(installed, file), lambda now: now.phase is Phase.CANCELLED)
-    followed = await installed.perdure("run", file)
-    assert (followed.status, followed.complaint) == (1, "error: it was cancelled")
     again = await installed.perdure("cancel", workflow_id, "--json")
     assert again.status == 2
     assert f"{workflow_id} has ended: there is nothing to cancel" in again.complaint
     assert again.out == ""
+
+    following = await installed.start("run", file, "--json")
+    await following.says("^started ")
+    await following.says("perdure answer")
+    assert (await installed.perdure("cancel", file)).status == 0
+    followed = await following.ended()
+    assert (followed.status, followed.complaint) == (1, "error: it was cancelled")
+    result = TaskResult.model_validate_json(followed.out)
+    assert (result.status, result.unknown) == ("cancelled", ())
+
+
+async def test_another_task_under_an_id_that_was_used_is_refused_with_the_difference(installed: Installation) -> None:
+    file, task_id = installed.audit("rich==15.0.0")
+    assert (await installed.perdure("run", file)).status == 0
+    other = installed.write("other.yaml", (installed.folder / file).read_text().replace(".csv", "-2.csv"))
+    refused = await installed.perdure("run", other)
+    assert refused.status == 2
+    assert f"{task_id!r} stands for another task, which differs in inputs.report" in refused.complaint
+    again = await installed.start("run", file, "--again")
+    await again.says("^started task-")
+    # It recalls now what it inspected then, so its row has other arguments: nobody but a person knows what to do.
+    await again.says("append_row was called at this step before, with other arguments")
+    again.process.send_signal(signal.SIGINT)
+    await again.ended()
+    with installed.report(task_id).open(newline="") as report:
+        assert [row["package"] for row in csv.DictReader(report)] == ["rich"]
 
 
 async def test_a_failed_task_gives_its_result_to_a_script(installed: Installation) -> None:

@@ -1,5 +1,6 @@
 """A task waits for people: approval, input, failures, effects of unknown fate; and can be cancelled."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,11 +9,11 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpda
 from temporalio.exceptions import ApplicationError, CancelledError
 
 from perdure import Answer
-from perdure.agent.steps.calls import idempotency_key
+from perdure.identity import idempotency_key
 from perdure.questions import AnswerType, Question
-from perdure.tasks import Phase, Progress
+from perdure.tasks import Phase, Progress, TaskResult
 from tests.support.harness import Bench
-from tests.support.waiting import progress_of, question_of
+from tests.support.waiting import progress_of, question_of, until_true
 
 
 async def answer(handle: WorkflowHandle[Any, Any], question: str, value: str) -> Progress:
@@ -149,6 +150,43 @@ async def test_a_task_can_be_cancelled_while_it_works_and_while_it_waits(agents:
         assert isinstance(caught.value.cause, CancelledError)
         progress = await handle.query("progress", result_type=Progress)
         assert (progress.phase, progress.questions) == (Phase.CANCELLED, ())
+
+
+@pytest.mark.parametrize(
+    ("args", "whole", "ended", "unknown"),
+    [
+        ("seconds: 1.0", True, True, ()),
+        ("seconds: 0.5, fails: true", True, False, ("a",)),
+        ("seconds: 60.0", True, False, ("a",)),
+        ("seconds: 1.0", False, False, ("a",)),
+    ],
+    ids=["ends", "fails", "reaches its deadline", "control"],
+)
+async def test_a_cancelled_task_lets_an_effect_end_and_names_one_of_unknown_fate(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch, args: str, whole: bool, ended: bool, unknown: tuple[str, ...]
+) -> None:
+    if not whole:
+
+        async def cut(call: asyncio.Task[Any]) -> Any:
+            return await call
+
+        monkeypatch.setattr("perdure.agent.steps.once.ended", cut)
+    ledger = agents.ledger()
+    text = f"""
+steps:
+  - {{id: a, tool: take_time, args: {{ledger: '{ledger}', {args}}}}}
+  - {{id: b, tool: append, args: {{ledger: '{ledger}', line: b}}}}
+"""
+    handle = await agents.start(agents.task(agents.skill(text)))
+    await until_true(ledger.exists)
+    await handle.cancel()
+    with pytest.raises(WorkflowFailureError) as caught:
+        await handle.result()
+    assert isinstance(caught.value.cause, CancelledError)
+    assert ledger.read_text().split() == ["begun", "ended"][: 1 + ended]
+    result = await handle.query("result", result_type=TaskResult)
+    assert (result.status, result.done, result.unknown) == ("cancelled", ended, unknown)
+    await agents.replay(handle)
 
 
 TYPED = """

@@ -100,6 +100,14 @@ async def test_not_done_is_simply_retried(agents: Bench) -> None:
     assert result.output == 2
 
 
+async def test_a_thread_that_outlives_its_call_acts_once(agents: Bench) -> None:
+    ledger = agents.ledger()
+    args = f"{{ledger: '{ledger}', line: x, seconds: 2.5}}"
+    result = await agents.run(f"steps: [{{id: a, tool: append_late, args: {args}}}]\noutput: '${{steps.a.output}}'")
+    assert result.output == "x"
+    assert ledger.read_text() == "x\n"
+
+
 @pytest.mark.parametrize(("tool", "more", "seconds"), [("flaky", ", fails: 2", 3.0), ("hesitant", "", 1.0)])
 async def test_after_an_error_the_next_attempt_waits(agents: Bench, tool: str, more: str, seconds: float) -> None:
     args = f"{{ledger: '{agents.ledger()}'{more}}}"
@@ -201,7 +209,7 @@ async def test_a_state_that_somebody_sends_with_a_task_is_refused(agents: Bench)
         **{"tenant": "another", "skill": {"name": "s", "steps": [{"kind": "tool", "id": "a", "tool": "who"}]}},
         **{"version": "", "tools": {}, "inputs": {}, "reads": {}, "date": "2026-01-01", "heartbeat": 4},
     }
-    state = {"prepared": prepared, "started_at": "2026-01-01T00:00:00Z"}
+    state = {"prepared": prepared, "started_at": "2026-01-01T00:00:00Z", "renewed_at": "2026-01-01T00:00:00Z"}
     data = json.dumps({**task.model_dump(mode="json"), "carried": state}).encode()
     failure = await failed_from_ui(agents, "ResumableAgent", [Payload(metadata={"encoding": b"json/plain"}, data=data)])
     assert failure.message == "PRD101 carried: is not a field here"

@@ -1,64 +1,135 @@
 """An attempt at a once effect and the one before it, on the real Redis."""
 
 import asyncio
+import contextlib
 import datetime
 import threading
 from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from redis.asyncio import Redis
 
-from perdure import ToolCall, tool
-from perdure.agent.steps.once import Happened, OnceRunner
-from perdure.errors import InvalidInput, PerdureError, ResultTooLarge
-from perdure.stores.redis.claims import Claims
-from perdure.stores.redis.connection import connect
+from perdure import NotDone, Tool, ToolCall, tool
+from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.threads import Work, count_threads
+from perdure.errors import InvalidInput, PerdureError, ResultTooLarge, ToolFailed
+from perdure.stores.redis import keys
+from perdure.stores.redis.claims import Claims, Holding, OnceEffect
+from perdure.stores.redis.connection import ask, connect
 from tests.conftest import Servers
+from tests.support.waiting import until, until_true
 
 
 @pytest.fixture
-async def claims(servers: Servers) -> AsyncGenerator[Claims]:
+async def redis(servers: Servers) -> AsyncGenerator[Redis]:
     redis = connect(servers.redis_url)
-    yield Claims(redis, datetime.timedelta(minutes=1))
+    yield redis
     await redis.aclose()
 
 
-def call(timeout: float) -> ToolCall:
-    deadline = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=timeout)
-    return ToolCall(idempotency_key=uuid4().hex, task_id="t", step="s", attempt=1, deadline=deadline)
+@pytest.fixture
+async def claims(redis: Redis) -> Claims:
+    return Claims(redis, datetime.timedelta(minutes=1))
 
 
-async def test_what_a_cancelled_attempt_started_may_act_until_its_deadline(claims: Claims) -> None:
+def effect() -> OnceEffect:
+    return OnceEffect(tenant="t", task_id=uuid4().hex, step="s")
+
+
+async def attempt(
+    runner: OnceRunner,
+    tool: Tool[..., Any],
+    this: OnceEffect,
+    owner: str,
+    verdict: Verdict | None = None,
+    *,
+    seconds: float = 0.0,
+) -> Happened | Unknown:
+    """Make one attempt at an effect."""
+    call = ToolCall(
+        idempotency_key=this.key,
+        task_id=this.task_id,
+        step=this.step,
+        attempt=1,
+        deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
+    )
+    return await runner.run(tool, call, {}, this, owner=owner, seconds=seconds or tool.timeout, verdict=verdict)
+
+
+async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
+    started, let = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="once", timeout=5.0)
+    async def act() -> int:
+        started.set()
+        await let.wait()
+        return 1
+
+    runner, this = OnceRunner(claims), effect()
+    cancelled = asyncio.create_task(attempt(runner, act, this, "first"))
+    await started.wait()
+    for _ in range(3):
+        cancelled.cancel()
+        await asyncio.sleep(0)
+    let.set()
+    assert await cancelled == Happened(output=1)
+    assert (await claims.claim(this, "second", 5)).holding is Holding.DONE
+
+
+@pytest.mark.parametrize(("counts", "times"), [(True, 1), (False, 2)], ids=["counted", "control"])
+@pytest.mark.parametrize("plain", [True, False], ids=["plain function", "to_thread"])
+async def test_work_in_a_thread_that_outlives_its_call_keeps_the_claim(
+    claims: Claims, monkeypatch: pytest.MonkeyPatch, plain: bool, counts: bool, times: int
+) -> None:
+    count_threads()
+    if not counts:
+        monkeypatch.setattr("perdure.agent.steps.once.counted", lambda: contextlib.nullcontext(Work()))
     effects: list[int] = []
-    started, let = asyncio.Queue[int](), threading.Event()
+    let = threading.Event()
 
     async def look() -> int | None:
         return len(effects) or None
 
-    @tool(effect="once", timeout=2.0, check=look)
-    async def act() -> int:
-        def effect() -> None:
-            let.wait(5)
-            effects.append(1)
-
-        thread = asyncio.get_running_loop().run_in_executor(None, effect)
-        started.put_nowait(1)
-        await asyncio.shield(thread)
+    def work() -> int:
+        let.wait(10)
+        effects.append(1)
         return 1
 
-    runner, this = OnceRunner(claims), call(2.0)
-    cancelled = asyncio.create_task(runner.run(act, this, {}, tenant="t", owner="first"))
-    await started.get()
-    cancelled.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await cancelled
-    second = asyncio.create_task(runner.run(act, this, {}, tenant="t", owner="second"))
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.5):
-            await started.get()
+    async def in_thread() -> int:
+        return await asyncio.to_thread(work)
+
+    act: Tool[..., Any] = tool(effect="once", timeout=0.4, check=look)(work if plain else in_thread)
+    runner, this = OnceRunner(claims), effect()
+    with pytest.raises(ToolFailed):
+        await attempt(runner, act, this, "first")
+    # Three times as long as a claim lasts that nobody renews.
+    asyncio.get_running_loop().call_later(1.2, let.set)
+    if counts:
+        assert await attempt(runner, act, this, "second") == Happened(output=1)
+    else:
+        with pytest.raises(ToolFailed):
+            await attempt(runner, act, this, "second")
+    await until_true(lambda: len(effects) == times)
+
+
+async def test_a_call_that_says_not_done_while_its_thread_works_keeps_its_claim(claims: Claims) -> None:
+    count_threads()
+    let = threading.Event()
+
+    @tool(effect="once", timeout=5.0)
+    async def act() -> None:
+        work = asyncio.create_task(asyncio.to_thread(let.wait, 10))
+        await asyncio.sleep(0)
+        raise NotDone(f"or so it says: {work.done()}")
+
+    runner, this = OnceRunner(claims), effect()
+    with pytest.raises(NotDone):
+        await attempt(runner, act, this, "first")
+    assert (await claims.claim(this, "second", 5)).holding is Holding.THEIRS
     let.set()
-    assert await second == Happened(output=1)
-    assert effects == [1]
 
 
 async def test_the_deadline_that_a_tool_is_told_is_its_own(claims: Claims) -> None:
@@ -71,9 +142,9 @@ async def test_the_deadline_that_a_tool_is_told_is_its_own(claims: Claims) -> No
         left.append((call.deadline - datetime.datetime.now(datetime.UTC)).total_seconds())
 
     left: list[float] = []
-    this = call(1.0)
-    await claims.claim("t", this.idempotency_key, "dead", 1.0)
-    await OnceRunner(claims).run(act, this, {}, tenant="t", owner="ours")
+    this = effect()
+    await claims.claim(this, "dead", 1.0)
+    await attempt(OnceRunner(claims), act, this, "ours")
     assert len(left) == 2
     assert all(0.5 < seconds <= 1.0 for seconds in left)
 
@@ -95,11 +166,152 @@ async def test_a_result_that_no_step_can_carry_is_refused_as_what_it_is_for_each
         calls.append(1)
         return result
 
-    this, messages = call(1.0), list[str]()
+    this, messages = effect(), list[str]()
     for owner in ("first", "second"):
         with pytest.raises(kind) as caught:
-            await OnceRunner(claims).run(act, this, {}, tenant="t", owner=owner)
+            await attempt(OnceRunner(claims), act, this, owner)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
     assert messages[0].startswith(message)
     assert calls == [1]
+
+
+class Service:
+    """A service that performs what it is asked only after a while, whether or not anybody still waits."""
+
+    def __init__(self, seconds: float) -> None:
+        self.effects: list[int] = []
+        self.working = 0
+        self._seconds = seconds
+
+    def request(self) -> None:
+        self.working += 1
+        asyncio.get_running_loop().call_later(self._seconds, self._perform)
+
+    def _perform(self) -> None:
+        self.working -= 1
+        self.effects.append(1)
+
+    async def find(self) -> int | None:
+        return len(self.effects) or None
+
+
+@pytest.mark.parametrize(("kept", "times"), [(True, 1), (False, 2)], ids=["claim", "control"])
+async def test_an_effect_whose_call_failed_is_not_repeated_before_its_deadline(
+    claims: Claims, kept: bool, times: int
+) -> None:
+    service = Service(0.5)
+
+    @tool(effect="once", timeout=1.0, check=service.find)
+    async def act() -> int:
+        service.request()
+        if service.working == 1 and not service.effects:
+            raise ConnectionError("the client gave up")
+        return 1
+
+    runner, this = OnceRunner(claims), effect()
+    with pytest.raises(ToolFailed):
+        await attempt(runner, act, this, "first")
+    if not kept:
+        await claims.expire(this, "first")
+    assert await attempt(runner, act, this, "second") == Happened(output=1)
+    await until_true(lambda: not service.working)
+    assert len(service.effects) == times
+
+
+async def test_a_call_ends_with_the_time_that_its_task_was_pinned_to(claims: Claims) -> None:
+    @tool(effect="once", timeout=60.0)
+    async def act() -> None:
+        await asyncio.sleep(60)
+
+    with pytest.raises(ToolFailed) as caught:
+        await attempt(OnceRunner(claims), act, effect(), "first", seconds=0.3)
+    assert caught.value.text == "it took longer than 0.3 s"
+
+
+async def test_a_check_that_fails_leaves_the_claim_until_its_deadline(claims: Claims) -> None:
+    async def look() -> int | None:
+        raise ConnectionError("no answer")
+
+    @tool(effect="once", timeout=5.0, check=look)
+    async def act() -> None:
+        pass
+
+    this = effect()
+    await claims.claim(this, "dead", 0.01)
+    with pytest.raises(ToolFailed):
+        await attempt(OnceRunner(claims), act, this, "ours")
+    assert (await claims.claim(this, "next", 5.0)).remaining > 4
+
+
+@pytest.mark.parametrize(("kept", "times"), [(True, 1), (False, 2)], ids=["claim", "control"])
+async def test_a_busy_service_says_nothing_about_an_earlier_attempt(
+    claims: Claims, redis: Redis, kept: bool, times: int
+) -> None:
+    service = Service(0.3)
+
+    @tool(effect="once", timeout=0.5, check=service.find)
+    async def act() -> int:
+        if service.working:
+            raise NotDone("busy")
+        service.request()
+        return 1
+
+    runner, this = OnceRunner(claims), effect()
+    await claims.claim(this, "dead", 0.01)
+    service.request()
+    with pytest.raises(NotDone):
+        await attempt(runner, act, this, "second")
+    if not kept:
+        await until_true(lambda: not service.working)
+        await ask(redis, "DEL", keys.claim("t", this.key))
+    assert await attempt(runner, act, this, "third") == Happened(output=1)
+    await until_true(lambda: not service.working)
+    assert len(service.effects) == times
+
+
+@pytest.mark.parametrize("happened", [True, False])
+@pytest.mark.parametrize("ended", [True, False], ids=["done", "dead"])
+async def test_other_arguments_under_the_same_key_ask_a_person(claims: Claims, ended: bool, happened: bool) -> None:
+    effects: list[str] = []
+
+    async def look() -> str | None:
+        return "what an earlier call did"
+
+    @tool(effect="once", timeout=1.0, check=look)
+    async def act() -> str:
+        effects.append("made")
+        return "made"
+
+    runner, this = OnceRunner(claims), effect()
+    before, now = replace(this, arguments="Kim"), replace(this, arguments="Lee")
+    await claims.claim(before, "first", 0.01)
+    if ended:
+        await claims.store(before, "first", '{"output": "sent to Kim"}')
+    asked = await attempt(runner, act, now, "second")
+    assert isinstance(asked, Unknown)
+    assert (asked.claim, asked.other_arguments, asked.deadline is None) == ("first", True, ended)
+    other = await attempt(runner, act, now, "third", Verdict(claim="another", happened=happened))
+    assert isinstance(other, Unknown)
+    told = Verdict(claim="first", happened=happened)
+    assert await attempt(runner, act, now, "fourth", told) == Happened(output=None if happened else "made")
+    assert len(effects) == (not happened)
+    # The claim is the present arguments' now.
+    assert await attempt(runner, act, now, "fifth") == Happened(output=None if happened else "made")
+    assert isinstance(await attempt(runner, act, before, "sixth"), Unknown)
+
+
+async def test_only_an_attempt_that_found_the_effect_free_gives_it_back(claims: Claims) -> None:
+    free, taken = effect(), effect()
+    await claims.claim(free, "a", 5)
+    await claims.release(free, "a")
+    assert (await claims.claim(free, "b", 5)).holding is Holding.OURS
+    await claims.claim(taken, "a", 0.001)
+    await until_owner(claims, taken, "b")
+    await claims.release(taken, "b")
+    assert (await claims.claim(taken, "c", 5)).holding is Holding.THEIRS
+
+
+async def until_owner(claims: Claims, this: OnceEffect, owner: str) -> None:
+    """Take a claim over from its owner ``a``, whose deadline is passing."""
+    await until(lambda: claims.take_over(this, "a", owner, 5), lambda claim: claim.holding is Holding.OURS)

@@ -5,13 +5,14 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import WorkflowHandle
+import pytest
+from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from localservers import Server
-from perdure.tasks import Progress
+from perdure.tasks import Progress, TaskResult
 from tests.conftest import OwnServers, Servers
 from tests.support.harness import bench
-from tests.support.waiting import until
+from tests.support.waiting import until, until_true
 
 
 async def refused_before(handle: WorkflowHandle[Any, Any]) -> bool:
@@ -29,6 +30,22 @@ async def test_a_task_starts_while_redis_hangs(servers: Servers, own_servers: Ow
         handle = await agents.start(agents.task(skill, inputs={"a": "a" * 5_000, "b": "b" * 5_000}))
         async with asyncio.timeout(30):
             assert (await handle.result()).done == 1
+
+
+async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(
+    servers: Servers, own_servers: OwnServers, tmp_path: Path
+) -> None:
+    fleet = await own_servers(Server.REDIS)
+    async with bench(servers, tmp_path, redis_url=fleet.addresses.redis_url) as agents:
+        ledger = agents.ledger()
+        args = f"{{ledger: '{ledger}', seconds: 60.0}}"
+        handle = await agents.start(agents.task(agents.skill(f"steps: [{{id: s, tool: take_time, args: {args}}}]")))
+        await until_true(ledger.exists)
+        await fleet.stop(Server.REDIS)
+        await handle.cancel()
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+        assert (await handle.query("result", result_type=TaskResult)).unknown == ("s",)
 
 
 async def test_reading_goes_on_and_once_effects_wait(servers: Servers, own_servers: OwnServers, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_templates_become_items() -> None:
     memory = MemoryTemplate.model_validate(
         {"memory": "${output.name} is fine", "type": "outcome", "confidence": 0.8, "tags": ["licence"]}
     )
-    items, refused = items_of((record, memory), NAMES, CONTEXT, "task-t-1")
+    items, refused = items_of((record, memory), NAMES, CONTEXT)
     assert refused == ()
     assert items == (
         RecordItem(
@@ -37,7 +37,7 @@ def test_templates_become_items() -> None:
             payload={"name": "numpy", "fine": True},
             summary="saw numpy",
             intent="audit",
-            occurrence="task-t-1/audit[2].inspect#0",
+            occurrence="t/audit[2].inspect#0",
             occurred_at=NOW,
         ),
         MemoryItem(
@@ -46,7 +46,7 @@ def test_templates_become_items() -> None:
             confidence=0.8,
             tags=("licence",),
             source=Source.LEARNED,
-            occurrence="task-t-1/audit[2].inspect#1",
+            occurrence="t/audit[2].inspect#1",
             occurred_at=NOW,
         ),
     )
@@ -54,11 +54,11 @@ def test_templates_become_items() -> None:
 
 def test_what_its_condition_excludes_is_neither_remembered_nor_refused() -> None:
     template = MemoryTemplate(memory="numpy is bad", when="${!output.fine}")
-    assert items_of((template,), NAMES, CONTEXT, "task-t-1") == ((), ())
+    assert items_of((template,), NAMES, CONTEXT) == ((), ())
 
 
 def test_one_that_is_no_good_keeps_no_other_from_being_remembered() -> None:
     bad = MemoryTemplate(memory="${output.missing}")
-    items, [refused] = items_of((bad, MemoryTemplate(memory="fine")), NAMES, CONTEXT, "task-t-1")
-    assert [item.occurrence for item in items] == ["task-t-1/audit[2].inspect#1"]
+    items, [refused] = items_of((bad, MemoryTemplate(memory="fine")), NAMES, CONTEXT)
+    assert [item.occurrence for item in items] == ["t/audit[2].inspect#1"]
     assert refused.startswith("PRD103 audit[2].inspect.remember[0].memory: ")

@@ -1,0 +1,127 @@
+"""What Redis knows of a task as a whole: what its id is bound to, which workflow runs it, and what lives as long.
+
+A task is a tenant and a task id. Decides nothing about it: whether a workflow is still open is asked elsewhere.
+"""
+
+import datetime
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import INDEXED, Script
+from perdure.tasks import TaskBinding
+
+# Answers what else the task is bound to, if it is. Without a binding, there is nothing to bind.
+BIND = """
+local function bind(key, binding, digest)
+  if binding == '' then return nil end
+  local bound = redis.call('HMGET', key, 'digest', 'binding')
+  if bound[1] then return bound[1] ~= digest and bound[2] or nil end
+  redis.call('HSET', key, 'binding', binding, 'digest', digest)
+  return nil
+end
+"""
+"""The Lua function ``bind(key, binding, digest)``, for scripts that make the first claim of a task, or end one."""
+
+_OPEN = (
+    INDEXED
+    + """
+local found = redis.call('HMGET', KEYS[1], 'holder', 'binding')
+local holder = found[1] or ''
+if holder == '' or holder == ARGV[1] or holder == ARGV[2] then
+  holder = ARGV[1]
+  redis.call('HSET', KEYS[1], 'holder', holder)
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  indexed(KEYS[2], KEYS[1], tonumber(ARGV[3]))
+end
+return {holder, found[2] or ''}
+"""
+)
+
+# The index is written once for all, since a task may have tens of thousands of keys.
+_KEEP = (
+    INDEXED
+    + BIND
+    + """
+local ttl = tonumber(ARGV[1])
+local t = redis.call('TIME')
+local expiry = t[1] * 1000 + math.floor(t[2] / 1000) + ttl
+local unknown = {}
+bind(KEYS[1], ARGV[2], ARGV[3])
+for _, key in ipairs(redis.call('SMEMBERS', KEYS[2])) do
+  if redis.call('PEXPIRE', key, ttl) == 0 then
+    redis.call('SREM', KEYS[2], key)
+  else
+    redis.call('ZADD', KEYS[3], 'GT', expiry, key)
+    if string.find(key, ':claim:', 1, true) then
+      local claim = redis.call('HMGET', key, 'result', 'step')
+      if not claim[1] then unknown[#unknown + 1] = claim[2] end
+    end
+  end
+end
+for place = 1, 2 do
+  if redis.call('PEXPIRE', KEYS[place], ttl) == 1 then indexed(KEYS[3], KEYS[place], ttl) end
+end
+return unknown
+"""
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedTask:
+    """What is known of a task when a workflow wants to run it."""
+
+    holder: str
+    """The workflow that runs it: the one that asked, if no other did."""
+    binding: TaskBinding | None
+    """What its id is bound to."""
+
+
+class TaskBindings:
+    """What tasks are bound to, in Redis.
+
+    Args:
+        redis: A client made with ``connect``.
+        ttl: How long a task's claims are kept after it was last renewed.
+    """
+
+    def __init__(self, redis: Redis, ttl: datetime.timedelta) -> None:
+        self.ttl = ttl
+        self._ttl = int(ttl.total_seconds() * 1000)
+        self._open = Script(redis, _OPEN)
+        self._keep = Script(redis, _KEEP)
+
+    async def open(self, tenant: str, task_id: str, holder: str, *, instead_of: str = "") -> OpenedTask:
+        """Note that a workflow runs a task, unless another one does.
+
+        Args:
+            tenant: Whose task it is.
+            task_id: The task.
+            holder: The workflow.
+            instead_of: The one that was seen to have ended.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        binding, _ = keys.task(tenant, task_id)
+        found, bound = await self._open([binding, keys.index(tenant)], holder, instead_of, self._ttl)
+        return OpenedTask(holder=found, binding=TaskBinding.model_validate_json(bound) if bound else None)
+
+    async def keep(self, tenant: str, task_id: str, binding: TaskBinding | None = None) -> tuple[str, ...]:
+        """Keep a task's claims, large values and binding for their full time from now.
+
+        Args:
+            tenant: Whose task it is.
+            task_id: The task.
+            binding: What its id is to be bound to, if it is not bound yet.
+
+        Returns:
+            The paths of the steps whose effect was claimed and has no result: nobody knows whether it happened.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        bound = (binding.model_dump_json(), binding.digest) if binding else ("", "")
+        found = await self._keep([*keys.task(tenant, task_id), keys.index(tenant)], self._ttl, *bound)
+        return tuple(sorted(found))

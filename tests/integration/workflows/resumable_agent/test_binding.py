@@ -1,0 +1,175 @@
+"""A task is a user and a task id: what its first claim binds the id to, who may run it, and when it starts anew."""
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from perdure import Actor, ActorKind, AgentTask, Answer
+from perdure.errors import InvalidTask
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
+from tests.conftest import Servers
+from tests.support.harness import Bench
+from tests.support.waiting import question_of
+from worker.gateway import Gateway
+
+ME = Actor(kind=ActorKind.PERSON, id="me")
+
+SEND = """
+inputs: {ledger: string, line: string}
+steps: [{id: send, tool: append, args: {ledger: "${inputs.ledger}", line: "${inputs.line}"}}]
+output: "${steps.send.output.line}"
+"""
+
+SEND_THEN_ASK = """
+inputs: {ledger: string, line: string}
+steps:
+  - {id: send, tool: append, args: {ledger: "${inputs.ledger}", line: "${inputs.line}"}}
+  - {id: then, tool: echo, args: {value: 1}, approve: "Go on?"}
+"""
+
+READ = "inputs: {value: any}\nsteps: [{id: a, tool: echo, args: {value: '${inputs.value}'}}]"
+
+SEND_THEN_FAIL = """
+inputs: {ledger: string, tries: string}
+steps:
+  - {id: send, tool: append, args: {ledger: "${inputs.ledger}", line: x}}
+  - {id: then, tool: flaky, args: {ledger: "${inputs.tries}", fails: 3}}
+"""
+
+
+def lines(ledger: Path) -> list[str]:
+    return ledger.read_text().splitlines()
+
+
+def another() -> str:
+    """Return a workflow id that nothing else has."""
+    return f"w-{uuid4().hex}"
+
+
+async def refused(agents: Bench, task: AgentTask, id_: str = "") -> str:
+    with pytest.raises(WorkflowFailureError) as caught:
+        await (await agents.start(task, id_=id_)).result()
+    assert isinstance(caught.value.cause, ApplicationError)
+    return caught.value.cause.message
+
+
+@pytest.mark.parametrize("bound", [True, False], ids=["bound", "control"])
+async def test_other_inputs_under_an_id_that_claimed_are_refused_with_the_difference(
+    agents: Bench, bound: bool
+) -> None:
+    ledger = agents.ledger()
+    first = agents.task(agents.skill(SEND), inputs={"ledger": str(ledger), "line": "May"})
+    other = first.changed(inputs={"ledger": str(ledger), "line": "June"})
+    await (await agents.start(first)).result()
+    if bound:
+        message = await refused(agents, other, another())
+        assert f"PRD101 task_id: {first.task_id!r} stands for another task, which differs in inputs.line" in message
+    else:
+        tenant = agents.services.tenant_key.tenant_of(first.user_id)
+        await ask(agents.services.redis, "DEL", *keys.task(tenant, first.task_id))
+        # What is left is the claim's own digest of its arguments.
+        handle = await agents.start(other, id_=another())
+        asked = await question_of(handle)
+        assert asked.text == "append was called at this step before, with other arguments. Did this effect happen?"
+        await handle.execute_update("answer", Answer(question_id=asked.id, value="not_done"))
+        assert (await handle.result()).output == "June"
+    assert lines(ledger) == ["May"] + ["June"] * (not bound)
+
+
+async def test_another_day_or_a_mended_skill_is_refused_once_something_was_claimed(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(SEND)
+    task = agents.task(skill, inputs={"ledger": str(ledger), "line": "May"})
+    await (await agents.start(task)).result()
+    dated = AgentTask.model_validate({**task.model_dump(), "date": "2026-05-01"})
+    assert "differs in date (2026-05-01, and it was none)" in await refused(agents, dated, another())
+    (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND}\ndescription: mended")
+    assert f"differs in skill ({skill!r} has changed since)" in await refused(agents, task, another())
+
+
+async def test_before_the_first_claim_a_failed_task_starts_again_with_other_inputs(agents: Bench) -> None:
+    ledger = agents.ledger()
+    task = agents.task(agents.skill(SEND), inputs={"ledger": str(ledger)})
+    assert "inputs.line: is missing" in await refused(agents, task)
+    mended = task.changed(inputs={"ledger": str(ledger), "line": "May"})
+    assert (await (await agents.start(mended)).result()).output == "May"
+
+
+async def test_after_a_failure_the_same_task_goes_on_from_the_recorded_effects(agents: Bench) -> None:
+    ledger, tries = agents.ledger(), agents.ledger()
+    task = agents.task(agents.skill(SEND_THEN_FAIL), inputs={"ledger": str(ledger), "tries": str(tries)})
+    assert "tool 'flaky' raised" in await refused(agents, task)
+    assert "inputs.ledger" in await refused(agents, task.changed(inputs={"ledger": "x", "tries": "y"}))
+    assert (await (await agents.start(task)).result()).done == 2
+    assert (len(lines(ledger)), len(lines(tries))) == (1, 4)
+
+
+async def test_a_task_that_claims_nothing_is_bound_once_it_has_completed(agents: Bench) -> None:
+    task = agents.task(agents.skill(READ), inputs={"value": 1})
+    await (await agents.start(task)).result()
+    assert "differs in inputs.value" in await refused(agents, task.changed(inputs={"value": 2}), another())
+    assert (await (await agents.start(task, id_=another())).result()).done == 1
+
+
+async def test_a_second_open_workflow_for_one_task_is_refused(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(SEND)
+    task = agents.task(agents.skill(SEND_THEN_ASK), inputs={"ledger": str(ledger), "line": "May"})
+    first = await agents.start(task, id_=another())
+    asked = await question_of(first)
+    assert f"{task.task_id!r} is run by the workflow {first.id}" in await refused(agents, task, another())
+    # Another user's task of that name is another task.
+    await first.execute_update("answer", Answer(question_id=asked.id, value="yes"))
+    await first.result()
+    theirs = AgentTask.model_validate({**task.model_dump(), "user_id": "somebody else", "skill": skill})
+    assert (await (await agents.start(theirs, id_=another())).result()).output == "May"
+    assert lines(ledger) == ["May", "May"]
+    # The first workflow has ended, so another one may go on with the task.
+    again = await agents.start(task, id_=another())
+    await again.execute_update("answer", Answer(question_id=(await question_of(again)).id, value="yes"))
+    assert (await again.result()).done == 2
+    assert lines(ledger) == ["May", "May"]
+
+
+async def test_a_task_started_again_is_attached_to_refused_or_run_anew(agents: Bench, servers: Servers) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(SEND)
+    task = agents.task(skill, inputs={"ledger": str(ledger), "line": "May"})
+    assert agents.deployed is not None
+    async with Gateway(agents.deployed.settings, servers) as gateway:
+        first = await gateway.start(task, by=ME)
+        assert (first.new, first.ended_at) == (True, None)
+        assert (await first.handle.result()).output == "May"
+        attached = await gateway.start(task, by=ME)
+        assert not attached.new
+        assert attached.ended_at is not None
+        with pytest.raises(InvalidTask, match=r"differs in inputs\.line \(choose a new task_id"):
+            await gateway.start(task.changed(inputs={"ledger": str(ledger), "line": "June"}), by=ME)
+        again = await gateway.start(task, by=ME, again=True)
+        assert again.new
+        assert again.handle.first_execution_run_id != first.handle.first_execution_run_id
+        assert (await again.handle.result()).output == "May"
+        (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND}\ndescription: mended")
+        with pytest.raises(InvalidTask, match="has changed since"):
+            await gateway.start(task, by=ME)
+    assert lines(ledger) == ["May"]
+
+
+async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Bench) -> None:
+    ledger = agents.ledger()
+    text = f"steps: [{{id: a, tool: append, args: {{ledger: '{ledger}', line: '${{task.date}}'}}}}]"
+    task = agents.task(agents.skill(text))
+    await (await agents.start(task)).result()
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    key, _ = keys.task(tenant, task.task_id)
+    stored: str = await ask(agents.services.redis, "HGET", key, "binding")
+    [today] = lines(ledger)
+    assert today in stored
+    await ask(agents.services.redis, "HSET", key, "binding", stored.replace(today, "2020-02-29"))
+    handle = await agents.start(task, id_=another())
+    assert (await question_of(handle)).about.arguments.endswith('"line": "2020-02-29"}')  # pyright: ignore[reportOptionalMemberAccess]
+    await handle.cancel()

@@ -1,0 +1,58 @@
+"""The keeping of a task's claims: renewed while the task lives, and once more when it ends. Decides nothing."""
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from perdure.agent.steps.calls import KeepCall, Kept
+    from perdure.names import Activity
+    from workflows import options
+    from workflows.running_task import RunningTask
+
+AGAIN_AFTER = timedelta(minutes=10)
+"""How long to wait where Redis could not be asked: a choice, since claims last for weeks."""
+
+
+class Keeper:
+    """Keeps the claims of one task, the large values that its steps refer to, and what its id stands for.
+
+    Args:
+        running: The task.
+    """
+
+    def __init__(self, running: RunningTask) -> None:
+        self._running = running
+        self._renewing: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Renew the claims from time to time, also where an earlier run of the task last did."""
+        self._renewing = asyncio.create_task(self._renew())
+
+    async def end(self, *, completed: bool) -> None:
+        """Have the claims' time count from now, and find out which effects are of unknown fate."""
+        if self._renewing is not None:
+            self._renewing.cancel()
+        kept = await self._keep(completed=completed)
+        if kept.answered:
+            # Redis knows better than the workflow, which only knows what did not end well when it was cancelled.
+            self._running.state = self._running.state.changed(unknown=kept.unknown)
+
+    async def _renew(self) -> None:
+        every = timedelta(seconds=self._running.state.prepared.renew_after)
+        while True:
+            left = self._running.state.renewed_at + every - workflow.now()
+            await workflow.sleep(max(left, timedelta()), summary="until its claims are renewed")
+            while not (await self._keep()).answered:
+                await workflow.sleep(AGAIN_AFTER, summary="until Redis is asked again")
+            self._running.state = self._running.state.changed(renewed_at=workflow.now())
+
+    async def _keep(self, *, completed: bool = False) -> Kept:
+        prepared = self._running.state.prepared
+        binding = prepared.binding if completed else None
+        call = KeepCall(tenant=prepared.tenant, task_id=self._running.task.task_id, binding=binding)
+        how = options.of_keeping()
+        return await workflow.execute_activity(
+            Activity.KEEP_CLAIMS, call, result_type=Kept, summary="for their full time from now", **how
+        )
