@@ -53,7 +53,6 @@ class IngestMemory:
         return self._stage
 
     async def _plan(self, batch: Batch) -> WritePlan:
-        self._plans += 1
         # A batch stands in the calls of its plan, its writing and its confirmation.
         self._history.grow(3, 3 * len(batch.model_dump_json()))
         self._show(batch, "planning")
