@@ -67,7 +67,7 @@ class IngestMemory:
     async def _confirm(self, batch: Batch, plan: WritePlan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
         self._show(batch, "confirming")
         call = ConfirmCall(batch=batch, plan=plan, versions=versions)
-        return await options.change(IngestActivities.confirm, call, f"Read back {len(versions)} entries")
+        return await options.confirm(IngestActivities.confirm, call, f"Read back {len(versions)} entries")
 
     def _show(self, batch: Batch, stage: str) -> None:
         self._stage = stage

@@ -37,6 +37,9 @@ IDLE_PLANS = 5
 """Plans of one tenant in a row after which nothing has left the due set; then it is left to the next sweep."""
 
 
+_CONFLICT = [VersionConflict.__name__]
+
+
 class Options(TypedDict):
     """The options of one activity."""
 
@@ -94,13 +97,17 @@ async def change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: s
     return await _change(activity, call, summary, RETRY)
 
 
+async def confirm(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
+    """Run the confirmation of a job. Where entries are no longer as they were written, it is planned again."""
+    return await _change(activity, call, summary, dataclasses.replace(RETRY, non_retryable_error_types=_CONFLICT))
+
+
 async def sweep(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
     """Run a step of one tenant's sweep; it is given up after ``SWEEP_ATTEMPTS``.
 
     A version conflict is not retried as it is, but planned again against what is stored by then.
     """
-    conflict = VersionConflict.__name__
-    policy = dataclasses.replace(RETRY, maximum_attempts=SWEEP_ATTEMPTS, non_retryable_error_types=[conflict])
+    policy = dataclasses.replace(RETRY, maximum_attempts=SWEEP_ATTEMPTS, non_retryable_error_types=_CONFLICT)
     return await _change(activity, call, summary, policy)
 
 

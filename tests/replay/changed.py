@@ -1,5 +1,7 @@
 """The control: the product's workflows, each changed in a way that running ones do not survive."""
 
+from typing import Any
+
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
@@ -7,6 +9,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun
     from perdure.changes import Actor
     from perdure.jobs import Batch, Receipt, WritePlan
+    from perdure.memory.forgetting.forgetter import Let
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
     from perdure.requests import RecallRequest, Reference, RememberRequest
@@ -70,13 +73,14 @@ class AnyOrder(ForgetMemory):
     async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
         return await super().run(sweep)
 
-    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[int, int]:
-        counts: dict[str, int] = {}
+    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[Let, int]:
+        done: dict[str, Any] = {}
+        types = {"tombstone": Let, "purge": int}
         for name in {"tombstone", "purge"}:  # noqa: PLC0208  the mistake that is made here
-            counts[name] = await workflow.execute_activity(
-                name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=int, **options.of_ingest()
+            done[name] = await workflow.execute_activity(
+                name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=types[name], **options.of_ingest()
             )
-        return counts["tombstone"], counts["purge"]
+        return done["tombstone"], done["purge"]
 
 
 @workflow.defn(name="UndoForgetting")
