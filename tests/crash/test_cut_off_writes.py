@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
+from perdure.errors import VectorIndexDamaged
 from perdure.jobs import Batch, Fate, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.temporal.attributes import TASK_TIMEOUT
@@ -24,8 +25,8 @@ from tests.support.processes import processes
 from tests.support.waiting import until
 
 ITEMS = 100
-TENANTS = 5
-"""Jobs of several users, so that first writes, which damage most, are among those that are cut off."""
+AT_ONCE = 5
+"""Jobs that a worker has when it is killed; each writes to a new user, since first writes are damaged most often."""
 
 
 def batch_of(tenant: str, job: int) -> Batch:
@@ -59,7 +60,10 @@ async def not_found(here: Deployment, batches: Sequence[Batch], jobs: Sequence[s
         contents = [item.content for item in batch.items if item.kind == "memory"]
         vectors = await here.services.embedder.embed(contents)
         for item, vector in zip(receipt.items, vectors, strict=True):
-            hits = await here.services.longterm.neighbours(batch.tenant, vector, 3)
+            try:
+                hits = await here.services.longterm.neighbours(batch.tenant, vector, 3)
+            except VectorIndexDamaged:
+                hits = []
             lost += [item.id] * (item.id not in {hit.entry.id for hit in hits})
         stored = await here.services.longterm.get(batch.tenant, [item.id for item in receipt.items])
         assert {(entry.seen, entry.version) for entry in stored.values()} == {(1, 1)}
@@ -76,22 +80,22 @@ async def test_workers_killed_inside_the_stores_calls(
     servers: Servers, tmp_path: Path, tenant: str, number: int, protected: bool
 ) -> None:
     chance, kills = random.Random(7), 0
-    batches = [batch_of(f"{tenant}_{job % (2 * TENANTS)}", job) for job in range(number)]
+    batches = [batch_of(f"{tenant}_{job}", job) for job in range(number)]
     control: dict[str, Any] = {} if protected else {"confirmed_by_filter": 1}
     async with (
         processes(servers, tmp_path) as (workers, bench),
         deployment(servers, tmp_path, queue=bench.queue, serving=False) as here,
     ):
-        for first in range(0, number, TENANTS):
-            jobs = await start(here, batches[first : first + TENANTS])
+        for first in range(0, number, AT_ONCE):
+            jobs = await start(here, batches[first : first + AT_ONCE])
             for _ in range(2):
-                worker = await workers.start(killed_in_a_write_after=chance.randint(1, 40), **control)
+                worker = await workers.start(killed_in_a_write_after=chance.randint(4, 30), **control)
                 kills += await _killed_before(worker, here, jobs)
             worker = await workers.start(**control)
             await _all_done(here, jobs)
             worker.kill()
             await worker.wait()
-        assert kills >= number / TENANTS
+        assert kills >= number / AT_ONCE
         lost = await not_found(here, batches, [job_id(batch) for batch in batches])
     assert (lost == []) is protected
 
@@ -115,7 +119,7 @@ async def _all_done(here: Deployment, jobs: Sequence[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("number", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [2, pytest.param(10, marks=pytest.mark.slow)])
 async def test_weaviate_killed_inside_its_calls(
     own_servers: OwnServers, tmp_path: Path, tenant: str, number: int
 ) -> None:
