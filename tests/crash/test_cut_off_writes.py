@@ -1,4 +1,8 @@
-"""Workers, and Weaviate, SIGKILLed inside the store's calls: every memory is found by its own vector in the end."""
+"""Workers, and Weaviate, SIGKILLed inside the store's calls: every memory is found by its own vector in the end.
+
+Few kills hit the moment that does damage. ``memory/test_repair.py`` and ``stores/weaviate/test_writes.py`` make it for
+certain, and have the controls.
+"""
 
 import asyncio
 import random
@@ -6,7 +10,6 @@ import signal
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -14,6 +17,7 @@ from pydantic import JsonValue
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
+from perdure.errors import VectorIndexDamaged
 from perdure.jobs import Batch, Fate, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.temporal.attributes import TASK_TIMEOUT
@@ -24,8 +28,8 @@ from tests.support.processes import processes
 from tests.support.waiting import until
 
 ITEMS = 100
-TENANTS = 5
-"""Jobs of several users, so that first writes, which damage most, are among those that are cut off."""
+AT_ONCE = 5
+"""Jobs that a worker has when it is killed; each writes to a new user, since first writes are damaged most often."""
 
 
 def batch_of(tenant: str, job: int) -> Batch:
@@ -59,7 +63,10 @@ async def not_found(here: Deployment, batches: Sequence[Batch], jobs: Sequence[s
         contents = [item.content for item in batch.items if item.kind == "memory"]
         vectors = await here.services.embedder.embed(contents)
         for item, vector in zip(receipt.items, vectors, strict=True):
-            hits = await here.services.longterm.neighbours(batch.tenant, vector, 3)
+            try:
+                hits = await here.services.longterm.neighbours(batch.tenant, vector, 3)
+            except VectorIndexDamaged:
+                hits = []
             lost += [item.id] * (item.id not in {hit.entry.id for hit in hits})
         stored = await here.services.longterm.get(batch.tenant, [item.id for item in receipt.items])
         assert {(entry.seen, entry.version) for entry in stored.values()} == {(1, 1)}
@@ -67,33 +74,28 @@ async def not_found(here: Deployment, batches: Sequence[Batch], jobs: Sequence[s
 
 
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize(
-    ("number", "protected"),
-    [(2, True), pytest.param(50, True, marks=pytest.mark.slow), pytest.param(20, False, marks=pytest.mark.slow)],
-    ids=["2", "50", "control"],
-)
+@pytest.mark.parametrize("number", [2, pytest.param(50, marks=pytest.mark.slow)])
 async def test_workers_killed_inside_the_stores_calls(
-    servers: Servers, tmp_path: Path, tenant: str, number: int, protected: bool
+    servers: Servers, tmp_path: Path, tenant: str, number: int
 ) -> None:
     chance, kills = random.Random(7), 0
-    batches = [batch_of(f"{tenant}_{job % (2 * TENANTS)}", job) for job in range(number)]
-    control: dict[str, Any] = {} if protected else {"confirmed_by_filter": 1}
+    batches = [batch_of(f"{tenant}_{job}", job) for job in range(number)]
     async with (
         processes(servers, tmp_path) as (workers, bench),
         deployment(servers, tmp_path, queue=bench.queue, serving=False) as here,
     ):
-        for first in range(0, number, TENANTS):
-            jobs = await start(here, batches[first : first + TENANTS])
+        for first in range(0, number, AT_ONCE):
+            jobs = await start(here, batches[first : first + AT_ONCE])
             for _ in range(2):
-                worker = await workers.start(killed_in_a_write_after=chance.randint(1, 40), **control)
+                worker = await workers.start(killed_in_a_write_after=chance.randint(4, 60))
                 kills += await _killed_before(worker, here, jobs)
-            worker = await workers.start(**control)
+            worker = await workers.start()
             await _all_done(here, jobs)
             worker.kill()
             await worker.wait()
-        assert kills >= number / TENANTS
+        assert kills >= number / AT_ONCE
         lost = await not_found(here, batches, [job_id(batch) for batch in batches])
-    assert (lost == []) is protected
+    assert lost == []
 
 
 async def _killed_before(worker: asyncio.subprocess.Process, here: Deployment, jobs: Sequence[str]) -> bool:
@@ -115,7 +117,7 @@ async def _all_done(here: Deployment, jobs: Sequence[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("number", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [2, pytest.param(10, marks=pytest.mark.slow)])
 async def test_weaviate_killed_inside_its_calls(
     own_servers: OwnServers, tmp_path: Path, tenant: str, number: int
 ) -> None:

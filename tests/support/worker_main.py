@@ -6,12 +6,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 from perdure.stores.redis.claims import Claim
-from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Writes
 from tests.conftest import Servers
 from tests.support.harness import bench
@@ -28,14 +27,8 @@ def _die_in_a_write(seconds: float) -> None:
     Writes._to_its_end = mortal  # pyright: ignore[reportPrivateUsage]
 
 
-async def _filtered(self: LongTerm, tenant: str, ids: Sequence[str]) -> dict[str, int]:
-    return {identifier: entry.version for identifier, entry in (await self.get(tenant, ids)).items()}
-
-
 async def main() -> None:
     settings = json.loads(sys.argv[1])
-    if settings["worker"].pop("confirmed_by_filter", 0):
-        LongTerm.searchable = _filtered  # the control: a job that asks for what it wrote by its ids alone
     if settings["worker"].pop("without_deadline", 0):
         Claim.left = lambda self: 60.0  # the control: an attempt that trusts a deadline that has passed
     if milliseconds := settings["worker"].pop("killed_in_a_write_after", 0):
