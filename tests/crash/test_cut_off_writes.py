@@ -74,7 +74,8 @@ async def not_found(here: Deployment, batches: Sequence[Batch], jobs: Sequence[s
 
 
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize("number", [2, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [2, 50])
 async def test_workers_killed_inside_the_stores_calls(
     servers: Servers, tmp_path: Path, tenant: str, number: int
 ) -> None:
@@ -117,7 +118,8 @@ async def _all_done(here: Deployment, jobs: Sequence[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("number", [2, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [2, 10])
 async def test_weaviate_killed_inside_its_calls(
     own_servers: OwnServers, tmp_path: Path, tenant: str, number: int
 ) -> None:

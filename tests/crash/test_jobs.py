@@ -54,9 +54,9 @@ async def start(here: Deployment, servers: Servers, crash_at: str = "") -> Child
         "submit.mirrored",
         "submit.started",
         "plan.decided",
-        "apply.leased",
+        pytest.param("apply.leased", marks=pytest.mark.slow),
         "change.journaled",
-        "apply.half_written",
+        pytest.param("apply.half_written", marks=pytest.mark.slow),
         "apply.written",
         "confirm.read",
     ],
@@ -105,7 +105,15 @@ async def sweep(here: Deployment, user: str, day: int) -> WorkflowHandle[Any, Fo
     )
 
 
-@pytest.mark.parametrize("point", ["forget.logged", "change.journaled", "forget.tombstoned", "forget.purged"])
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param("forget.logged", marks=pytest.mark.slow),
+        pytest.param("change.journaled", marks=pytest.mark.slow),
+        "forget.tombstoned",
+        "forget.purged",
+    ],
+)
 async def test_a_worker_killed_in_a_sweep(servers: Servers, tmp_path: Path, point: str) -> None:
     user = f"user {uuid4().hex}"
     async with deployment(servers, tmp_path, serving=False) as here:

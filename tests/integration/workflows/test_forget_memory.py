@@ -101,7 +101,7 @@ async def break_entry(here: Deployment, tenant: str) -> None:
     await collection.data.replace(object_uuid(tenant, entry.id), properties=broken, vector=vector)
 
 
-@pytest.mark.parametrize("protected", [True, False], ids=["bounded", "control"])
+@pytest.mark.parametrize("protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["bounded", "control"])
 async def test_a_tenant_that_fails_does_not_starve_those_after_it(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: tuple[str, str], protected: bool
 ) -> None:
@@ -128,7 +128,7 @@ async def test_a_tenant_that_fails_does_not_starve_those_after_it(
             await sweep.terminate()
 
 
-@pytest.mark.parametrize("protected", [True, False], ids=["bounded", "control"])
+@pytest.mark.parametrize("protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["bounded", "control"])
 async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, two: tuple[str, str], protected: bool
 ) -> None:
@@ -163,7 +163,9 @@ async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it
         assert await here.services.longterm.count(quiet) == (0 if protected else 1)
 
 
-@pytest.mark.parametrize("protected", [True, False], ids=["one at a time", "control"])
+@pytest.mark.parametrize(
+    "protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["one at a time", "control"]
+)
 async def test_what_each_of_two_sweeps_says_that_it_forgot_is_undone_by_its_id(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:

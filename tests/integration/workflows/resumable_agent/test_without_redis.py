@@ -21,6 +21,7 @@ async def refused_before(handle: WorkflowHandle[Any, Any]) -> bool:
     return any(one.activity_type.name == "append" and one.attempt >= 2 for one in pending)
 
 
+@pytest.mark.slow
 async def test_a_task_starts_while_redis_hangs(servers: Servers, own_servers: OwnServers, tmp_path: Path) -> None:
     fleet = await own_servers(Server.REDIS)
     async with bench(servers, tmp_path, redis_url=fleet.addresses.redis_url) as agents:
