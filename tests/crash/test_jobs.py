@@ -57,7 +57,7 @@ async def start(here: Deployment, servers: Servers, crash_at: str = "") -> Child
         pytest.param("apply.leased", marks=pytest.mark.slow),
         "change.journaled",
         pytest.param("apply.half_written", marks=pytest.mark.slow),
-        "apply.written",
+        pytest.param("apply.written", marks=pytest.mark.slow),
         "confirm.read",
     ],
 )

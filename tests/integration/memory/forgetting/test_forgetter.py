@@ -162,7 +162,7 @@ async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> N
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "control"])
-@pytest.mark.parametrize("first", ["the job", "the sweep"])
+@pytest.mark.parametrize("first", ["the job", pytest.param("the sweep", marks=pytest.mark.slow)])
 async def test_what_a_sweep_has_only_logged_refuses_no_observation(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, first: str, protected: bool
 ) -> None:

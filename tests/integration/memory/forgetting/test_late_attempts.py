@@ -65,6 +65,7 @@ async def changes_of(stores: Stores, batch: Batch, planned: WritePlan) -> list[C
     ]
 
 
+@pytest.mark.slow
 async def test_undoing_does_not_count_what_a_purge_has_removed(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

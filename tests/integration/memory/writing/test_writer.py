@@ -112,6 +112,7 @@ async def test_a_plan_made_before_somebody_elses_change_is_made_again_under_the_
     assert entry.seen == 2
 
 
+@pytest.mark.slow
 async def test_an_attempt_that_wrote_half_of_what_it_planned_again_is_ended_by_the_next(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,7 +57,9 @@ async def torn(longterm: LongTerm, delay: float) -> int:
     return len(missing)
 
 
-@pytest.mark.parametrize("protected", [True, False], ids=["to its end", "control"])
+@pytest.mark.parametrize(
+    "protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["to its end", "control"]
+)
 async def test_a_write_whose_caller_is_cancelled(
     longterm: LongTerm, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:
