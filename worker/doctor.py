@@ -167,7 +167,7 @@ async def _vectors(patient: Patient) -> tuple[bool, str, str]:
 
 async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
     key = patient.services.tenant_key
-    await patient.services.installation.check(key)
+    await patient.services.installation.require(key)
     return True, f"{key.fingerprint} matches the stored data; back up {patient.settings.home}/tenant.key", ""
 
 

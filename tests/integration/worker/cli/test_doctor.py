@@ -135,3 +135,10 @@ async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installa
     found = await bad(installed, PERDURE_SKILLS=json.dumps([str(tmp_path)]))
     assert "PRD102 mine: steps[0].tool: no worker has a tool 'not_there'" in found["skills"]
     assert "PRD102 other: step: is not a field here (did you mean 'steps'?)" in found["skills"]
+
+
+async def test_it_makes_no_tenant_key(installed: Installation, tmp_path: Path) -> None:
+    found = await bad(installed, PERDURE_HOME=str(tmp_path / "empty"))
+    assert found.keys() == {"tenant key"}
+    assert "copy the key of the installation there" in found["tenant key"]
+    assert not (tmp_path / "empty" / "tenant.key").exists()
