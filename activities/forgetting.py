@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
-from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor
-from perdure.errors import InvalidInput, StillRunning, StoreUnavailable
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.memory.forgetting.forgetter import Forgetter, Let, Restored
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.model import Instant, Passed
@@ -17,7 +16,7 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.sweeps import SweepTurn
 from perdure.stores.tenant_key import TenantKey
-from perdure.temporal.failures import pause
+from perdure.temporal.failures import pause, still_running
 
 PAGE = 100
 """Tenants that are looked up at a time."""
@@ -96,12 +95,7 @@ class ForgettingActivities:
         """Take the turn from a sweep that has ended; while that one runs, this is retried."""
         while (holder := await self.turn.holder()) != sweep:
             if holder and await self._runs(holder):
-                raise ApplicationError(
-                    f"the sweep {holder} is still running",
-                    type=StillRunning.__name__,
-                    category=ApplicationErrorCategory.BENIGN,
-                    next_retry_delay=pause(),
-                )
+                raise still_running(f"the sweep {holder}", again_after=pause())
             await self.turn.take(sweep, after=holder)
 
     async def _runs(self, workflow: str) -> bool:

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, FailureError, WorkflowAlreadyStartedError
+from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.crashpoints import CrashPoint, reached
@@ -18,7 +18,6 @@ from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
     JobFailed,
-    StillRunning,
     StoreUnavailable,
     TenantErased,
     VersionConflict,
@@ -35,6 +34,7 @@ from perdure.stores.journal.log import Journal
 from perdure.stores.redis.leases import Leases
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
+from perdure.temporal.failures import still_running
 
 POLLS = 4
 POLL_SECONDS = 0.15
@@ -144,7 +144,7 @@ class IngestActivities:
                     unknown = "Temporal knows no such job, or not any more"
                     raise InvalidInput("job", unknown, fix="submit the batch again") from error
                 raise StoreUnavailable("temporal", error.status.name) from error
-        raise still_running(identifier)
+        raise still_running(identifier, again_after=timedelta(seconds=RETRY_SECONDS))
 
     @activity.defn(name=Activity.PLAN_INGEST)
     async def plan(self, request: PlanCall) -> WritePlan:
@@ -194,13 +194,3 @@ def _root(error: BaseException) -> BaseException:
     while isinstance(error, WorkflowFailureError | FailureError) and error.cause:
         error = error.cause
     return error
-
-
-def still_running(what: str) -> ApplicationError:
-    """Return the failure that means "not yet": benign, so neither logs nor metrics call it an error."""
-    return ApplicationError(
-        f"{what} is still running",
-        type=StillRunning.__name__,
-        category=ApplicationErrorCategory.BENIGN,
-        next_retry_delay=timedelta(seconds=RETRY_SECONDS),
-    )

@@ -1,6 +1,7 @@
 """What came of it: ledger and store, read past the product's own queries, are compared with what was asked."""
 
 import json
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -48,9 +49,10 @@ async def judge(load: Load, addresses: Addresses, home: Path) -> Verdict:
     key = TenantKey.load(home / "tenant.key")
     verdict = Verdict(leaked=load.leaked)
     wanted: dict[str, set[str]] = {}
+    done = read(load.ledger).done
     for task in load.tasks:
         tenant = key.tenant_of(task.task.user_id)
-        _judge_effects(task, tenant, load.ledger, verdict)
+        _judge_effects(task, tenant, done, verdict)
         wanted.setdefault(tenant, set()).update(_records(task, tenant) if task.result else ())
     for job in load.jobs:
         tenant = key.tenant_of(job.request.user_id)
@@ -70,8 +72,7 @@ async def judge(load: Load, addresses: Addresses, home: Path) -> Verdict:
     return verdict
 
 
-def _judge_effects(one: Started, tenant: str, ledger: Path, verdict: Verdict) -> None:
-    done = read(ledger).done
+def _judge_effects(one: Started, tenant: str, done: Counter[str], verdict: Verdict) -> None:
     if one.result is None:
         verdict.stuck += 1
     for index in range(len(one.marks)):

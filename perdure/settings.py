@@ -166,6 +166,11 @@ class Settings(BaseSettings):
         return url.rstrip("/") if url else None
 
     @property
+    def tenant_key_file(self) -> Path:
+        """The file of the tenant key."""
+        return self.home / "tenant.key"
+
+    @property
     def journal_folder(self) -> Path:
         """The folder of the journal."""
         return self.journal or self.home / "journal"

@@ -273,7 +273,7 @@ class Gateway:
         from worker import doctor  # noqa: PLC0415
         from worker.wiring import open_services  # noqa: PLC0415
 
-        path = self._settings.home / "tenant.key"
+        path = self._settings.tenant_key_file
         if not path.exists():
             # Opening the services would make one, and a check must not decide which key an installation has.
             fix = "start a worker with this data folder, or copy the key of the installation there"

@@ -110,7 +110,7 @@ async def _may_make_key(settings: Settings, addresses: Addresses) -> None:
         TenantKeyMismatch: There is one, and it is not here.
         StoreUnavailable: Redis, which knows, does not answer.
     """
-    path = settings.home / "tenant.key"
+    path = settings.tenant_key_file
     if not path.exists():
         async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
             try:

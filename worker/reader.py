@@ -29,7 +29,7 @@ async def open_reader(settings: Settings, addresses: Addresses) -> AsyncGenerato
         JournalMismatch: The workers share another journal.
     """
     try:
-        key = TenantKey.load(settings.home / "tenant.key")
+        key = TenantKey.load(settings.tenant_key_file)
     except TenantKeyMissing:
         yield None
         return

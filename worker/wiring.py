@@ -172,7 +172,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     Raises:
         InvalidInput: A setting names a tool module or an embedding model that is not there.
     """
-    key = TenantKey.load_or_create(settings.home / "tenant.key")
+    key = TenantKey.load_or_create(settings.tenant_key_file)
     async with open_reading(settings, addresses, key) as reading:
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), RetentionRules()

@@ -11,10 +11,10 @@ from typing import Any
 
 import structlog
 from temporalio import activity
-from temporalio.exceptions import ApplicationError, CancelledError, FailureError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, CancelledError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from perdure.errors import PerdureError
+from perdure.errors import PerdureError, StillRunning
 from perdure.temporal.heartbeats import beating
 
 _log = structlog.get_logger(__name__)
@@ -61,3 +61,13 @@ class _Inbound(ActivityInboundInterceptor):
                 type=type(error).__name__,
                 next_retry_delay=pause(),
             ) from None
+
+
+def still_running(what: str, *, again_after: timedelta) -> ApplicationError:
+    """Return the failure that means "not yet": benign, so neither logs nor metrics call it an error."""
+    return ApplicationError(
+        f"{what} is still running",
+        type=StillRunning.__name__,
+        category=ApplicationErrorCategory.BENIGN,
+        next_retry_delay=again_after,
+    )
