@@ -86,6 +86,10 @@ class Fleet:
             addresses["redis_url"] = f"redis://{LOOPBACK}:{ports['redis']}"
         return Addresses.model_validate(addresses)
 
+    def data(self, server: Server) -> Path:
+        """Return the folder with a server's data."""
+        return self._home / "data" / server
+
     async def start_all(self) -> None:
         """Start all servers concurrently and wait until each is ready."""
         self._choose_ports()
@@ -147,7 +151,7 @@ class Fleet:
         return None
 
     async def _launch(self, server: Server) -> Child:
-        data = self._home / "data" / server
+        data = self.data(server)
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = self._found[server]
         start = command(server, found.path, self._ports, data, weaviate_key(self._home))

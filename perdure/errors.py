@@ -14,6 +14,7 @@ PerdureError
 ├── ResultExpired           PRD113  a large value is no longer kept
 ├── Unavailable             PRD209  something that is needed is not there now; retried
 │   ├── StoreUnavailable    PRD200  a server or a disk does not answer
+│   │   └── StoreLost       PRD231  a store has lost its data, and is written again once it is rebuilt
 │   ├── WorkerUnavailable   PRD204  no worker serves the task queue
 │   ├── NothingRuns         PRD205  no servers are configured, and none run here
 │   └── TenantKeyMissing    PRD206  this process cannot read the tenant key
@@ -165,6 +166,12 @@ class StoreUnavailable(Unavailable):
         super().__init__(f"{store}: {problem}")
 
 
+class StoreLost(StoreUnavailable):
+    """A store answers, and has lost what was written to it: nothing is written to it until it is rebuilt."""
+
+    code = "PRD231"
+
+
 class WorkerUnavailable(Unavailable):
     """No worker serves the task queue."""
 
@@ -229,20 +236,21 @@ class ModelRefused(PerdureError):
 
 
 class JournalMismatch(PerdureError):
-    """The journal folder is not the one that all workers of the installation share.
+    """The journal folder is not the one that a store of the installation belongs to.
 
     Args:
-        shared: The id of the installation's journal.
+        store: The store.
+        shared: The id of its journal.
         found: The id of the journal in the folder.
         folder: The folder.
     """
 
     code = "PRD203"
 
-    def __init__(self, shared: str, found: str, folder: str) -> None:
+    def __init__(self, store: str, shared: str, found: str, folder: str) -> None:
         super().__init__(
-            f"the workers of this installation share the journal {shared}, the one in {folder} is {found}: "
-            "set PERDURE_JOURNAL to the folder that they share"
+            f"{store} belongs to the journal {shared}, the one in {folder} is {found}: set PERDURE_JOURNAL to the "
+            f"folder that the installation's workers share, or the address of {store} to the installation's own"
         )
 
 

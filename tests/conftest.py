@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 import pytest_asyncio
 
-from localservers import Fleet, Server, ensure, find_all, stop
+from localservers import Fleet, Server, ensure, find_all, running, stop
 from perdure.settings import Addresses, Settings
 
 # A property is about results; the time that one example takes shows how busy the machine is.
@@ -81,10 +81,23 @@ def clean_settings(home: Path, **values: Any) -> Settings:
 
 
 def give_tenant_key(home: Path) -> None:
-    """Put the test run's tenant key and journal id into a data folder, for workers that share stores with others."""
-    (home / "journal").mkdir(parents=True, exist_ok=True)
+    """Put the test run's tenant key into a data folder, for workers that share stores with others."""
+    home.mkdir(parents=True, exist_ok=True)
     (home / "tenant.key").write_bytes(TENANT_KEY)
-    (home / "journal" / "journal.id").write_text("of-the-test-run")
+
+
+def journal_of(addresses: Addresses, home: Path) -> Path:
+    """Return the journal's folder for workers on these servers.
+
+    Those that use the servers of the test run share one journal, as they share one installation. A test that starts
+    a Weaviate of its own has to start a Redis of its own as well, and the other way round.
+    """
+    run = Path(os.environ[HOME_VARIABLE])
+    shared = running(clean_settings(run))
+    assert shared is not None
+    same = {addresses.redis_url == shared.redis_url, addresses.weaviate_url == shared.weaviate_url}
+    assert len(same) == 1, "one store is of the test run's installation, and one of another"
+    return run / "shared-journal" if same == {True} else home / "journal"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -126,7 +139,7 @@ class OwnServers(Protocol):
 async def own_servers(tmp_path: Path, servers: Servers) -> AsyncGenerator[OwnServers]:
     """Servers of a single test, which may stop, start, suspend and resume them.
 
-    ``fleet = await own_servers(Server.REDIS)``, then ``await fleet.stop(Server.REDIS)``, or
+    ``fleet = await own_servers(Server.REDIS, Server.WEAVIATE)``, then ``await fleet.stop(Server.REDIS)``, or
     ``fleet.child(Server.REDIS).signal(signal.SIGSTOP)`` and so on.
     """
     fleets: list[Fleet] = []

@@ -13,7 +13,7 @@ from temporalio.client import Client
 from perdure.errors import EmbeddingMismatch, StoreUnavailable
 from perdure.settings import Addresses, Settings
 from perdure.temporal.plugin import Plugin
-from tests.conftest import clean_settings, give_tenant_key
+from tests.conftest import clean_settings, give_tenant_key, journal_of
 from worker.plugin import WORKFLOWS, WorkerPlugin
 from worker.process import make_worker
 from worker.wiring import Services, activities, open_services
@@ -57,12 +57,14 @@ async def deployment(
         more_activities: Served next to Perdure's.
         **worker: Options of the worker itself.
     """
-    chosen = clean_settings(folder, task_queue=queue or f"q-{uuid4().hex[:12]}", **(settings or {}))
+    values = {"journal": journal_of(servers, folder)} | dict(settings or {})
+    chosen = clean_settings(folder, task_queue=queue or f"q-{uuid4().hex[:12]}", **values)
     give_tenant_key(folder)
     client = await Client.connect(servers.temporal, plugins=[Plugin()])
     async with open_services(chosen, servers) as services:
-        with contextlib.suppress(StoreUnavailable, EmbeddingMismatch):
-            await services.longterm.prepare()
+        for check in (services.belongs, services.prepare):
+            with contextlib.suppress(StoreUnavailable, EmbeddingMismatch):
+                await check()
         deployed = Deployment(client=client, services=services, settings=chosen)
         if not serving:
             yield deployed

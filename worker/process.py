@@ -12,8 +12,9 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from perdure.agent.steps.threads import count_threads
-from perdure.errors import PerdureError, StoreUnavailable, Unavailable
+from perdure.errors import PerdureError, StoreLost, StoreUnavailable, TenantKeyMismatch, Unavailable
 from perdure.settings import Addresses, Settings
+from perdure.stores.journal.marks import known_fingerprint
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
@@ -44,6 +45,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         EmbeddingMismatch: The collections were made with another model.
         TenantKeyMismatch: The data was written under another tenant key.
         JournalMismatch: The other workers share another journal.
+        StoreLost: The journal's folder does not hold it.
         NamespaceUnusable: Temporal's namespace lacks what tasks need, and this worker may not register it.
         StoreUnavailable: Temporal does not answer.
     """
@@ -112,6 +114,11 @@ async def _may_make_key(settings: Settings, addresses: Addresses) -> None:
     """
     path = settings.tenant_key_file
     if not path.exists():
+        if found := known_fingerprint(settings.journal_folder):
+            raise TenantKeyMismatch(
+                f"the journal was written under the tenant key {found}, and {path} is missing: "
+                "copy it from another worker of this installation, or restore its backup"
+            )
         async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
             try:
                 await Installation(redis).require_none(path)
@@ -123,10 +130,12 @@ async def _may_make_key(settings: Settings, addresses: Addresses) -> None:
 async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]:
     """Refuse data that this worker would damage, and warm up; return the checks that a store did not answer yet."""
     unanswered: list[Callable[[], Awaitable[None]]] = []
-    for check in (services.belongs, services.longterm.prepare):
+    for check in (services.belongs, services.prepare):
         try:
             await check()
         except StoreUnavailable as error:
+            if isinstance(error, StoreLost):
+                raise
             _log.warning("not checked yet", problem=str(error))
             unanswered.append(check)
     with contextlib.suppress(StoreUnavailable):

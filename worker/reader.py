@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from perdure.documents import refuse_unknown
 from perdure.errors import StoreUnavailable, TenantKeyMissing
+from perdure.losses import Store
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.requests import RecallRequest, Reference
 from perdure.settings import Addresses, Settings
@@ -65,7 +66,7 @@ async def _check(reading: Reading, seconds: float) -> None:
     """Refuse data of another key, model or journal; a store that is down, or too slow, leaves the answer degraded."""
     for check in (
         lambda: reading.installation.require(reading.tenant_key),
-        lambda: reading.installation.require_journal(reading.journal),
+        lambda: reading.whole.lost(Store.WEAVIATE),
         reading.longterm.open,
     ):
         with contextlib.suppress(StoreUnavailable, TimeoutError):

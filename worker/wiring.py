@@ -20,6 +20,7 @@ from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
+from perdure.losses import Store
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
@@ -27,6 +28,7 @@ from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
+from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder, open_embedder
@@ -34,6 +36,7 @@ from perdure.names import RESERVED
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.checks import Checks
@@ -44,6 +47,7 @@ from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.sweeps import SweepTurn
 from perdure.stores.spool import Spool
@@ -80,6 +84,7 @@ class Reading:
     spool: Spool
     episodes: Episodes
     checks: Checks
+    whole: Wholeness
     recall: Recall
 
 
@@ -107,10 +112,22 @@ class Services(Reading):
         Raises:
             TenantKeyMismatch: It has another tenant key.
             JournalMismatch: It has another journal.
-            StoreUnavailable: Redis does not answer, or the journal's folder cannot be used.
+            StoreLost: The journal's folder does not hold it.
+            StoreUnavailable: A store does not answer.
         """
+        await self.whole.begin(self.tenant_key)
         await self.installation.check(self.tenant_key)
-        await self.installation.check_journal(self.journal)
+
+    async def prepare(self) -> None:
+        """Bring the collections up to what this build needs; those that were lost are made when they are rebuilt.
+
+        Raises:
+            EmbeddingMismatch: They were made with another model.
+            SchemaMismatch: They cannot be brought up to it.
+            StoreUnavailable: Weaviate does not answer.
+        """
+        if not await self.whole.lost(Store.WEAVIATE):
+            await self.longterm.prepare()
 
 
 @asynccontextmanager
@@ -136,6 +153,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     )
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     checks = Checks(redis)
+    whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
     recall = Recall(
         longterm=longterm,
         episodes=episodes,
@@ -158,6 +176,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             spool=spool,
             episodes=episodes,
             checks=checks,
+            whole=whole,
             recall=recall,
         )
     finally:
@@ -192,6 +211,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             leases=leases,
             due=due,
             repair=repair,
+            whole=reading.whole,
             rules=rules,
             client_timeout=WRITE_SECONDS,
         )

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from perdure.changes import Change, Deletion
 from perdure.entries import Memory, Record, State
 from perdure.errors import VersionConflict
+from perdure.memory.writing.planning import occurrence_of
+from perdure.stores.journal.lines import Accepted
 
 
 class Compared(NamedTuple):
@@ -58,3 +60,9 @@ def _is_pending(change: Change, entry: Record | Memory | None) -> bool:
 
 def _is_made(change: Change, entry: Record | Memory | None) -> bool:
     return entry is not None and change.operation in entry.operations
+
+
+def observed_anew(tenant: str, line: Accepted, deletions: Mapping[str, Deletion]) -> bool:
+    """Return whether an accepted item was observed since what it becomes was purged: its job is still to come."""
+    deletion = deletions.get(line.id)
+    return deletion is not None and not deletion.covers(occurrence_of(tenant, line.item), line.at)

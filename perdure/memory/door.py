@@ -12,10 +12,10 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, Record, State
 from perdure.errors import TenantErased, VersionConflict
 from perdure.memory.audit import Audit, AuditLog
-from perdure.memory.comparison import Compared, compared
+from perdure.memory.comparison import Compared, compared, observed_anew
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
-from perdure.memory.writing.planning import occurrence_of
+from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.deletions import Deletions
@@ -43,6 +43,7 @@ class Door:
         leases: Leases,
         due: DueIndex,
         repair: Repair,
+        whole: Wholeness,
         rules: RetentionRules,
         client_timeout: float,
         audit: Audit | None = None,
@@ -56,6 +57,7 @@ class Door:
             leases: One writer a tenant.
             due: Where the next due date of a tenant is kept.
             repair: Restores what a repair that died has deleted, before anything is read.
+            whole: Refuses to write to a store that lost data, and counts what is written.
             rules: What dates the entries.
             client_timeout: The longest that one call to the store may take, in seconds. A write starts
                 only while the lease has twice that to live.
@@ -67,6 +69,7 @@ class Door:
         self._leases = leases
         self._due = due
         self._repair = repair
+        self._whole = whole
         self._rules = rules
         self._margin = 2 * client_timeout
         self._audit = audit or AuditLog()
@@ -108,12 +111,12 @@ class Door:
             VersionConflict: Another writer changed one of the entries, and there is no ``again``: plan again. What
                 these deletions said of entries that stay is taken back.
             LeaseLost: The lease ran out; what is written is written and will be recognised.
-            StoreUnavailable: Weaviate, Redis or the journal does not answer.
+            StoreUnavailable: Weaviate, Redis or the journal does not answer, or has lost data.
         """
         operation = operation or (changes[0].operation if changes else "")
         forgetting = [line for line in deletions if line.restored_at is None and not line.purged]
         restoring = [line for line in deletions if line not in forgetting]
-        async with self._leases.hold(tenant) as lease:
+        async with self._leases.hold(tenant) as lease, self._whole.writing():
             if epoch is not None and epoch < lease.epoch:
                 raise TenantErased("the user's memory was erased after this was accepted")
             reached(CrashPoint.APPLY_LEASED)
@@ -174,7 +177,7 @@ class Door:
             LeaseLost: The lease ran out; what is removed is removed.
             StoreUnavailable: Weaviate, Redis or the journal does not answer; call it again.
         """
-        async with self._leases.hold(tenant) as lease:
+        async with self._leases.hold(tenant) as lease, self._whole.writing():
             await self._repair.resume(tenant, lease)
             stored = await self._longterm.get(tenant, list(expected))
 
@@ -196,13 +199,7 @@ class Door:
             await self._longterm.delete(tenant, [identifier for identifier in gone if identifier in stored])
             reached(CrashPoint.FORGET_PURGED)
             await lease.require(self._margin)
-
-            def observed_anew(line: Accepted) -> bool:
-                deletion = deletions.get(line.id)
-                occurrence = occurrence_of(tenant, line.item)
-                return deletion is not None and not deletion.covers(occurrence, line.at)
-
-            await self._journal.drop(tenant, gone, spared=observed_anew)
+            await self._journal.drop(tenant, gone, spared=lambda line: observed_anew(tenant, line, deletions))
         if gone:
             await self._audit.record(tenant, ids=gone, operation=operation, by=by, why=why)
         return gone
@@ -213,6 +210,7 @@ class Door:
         Raises:
             LeaseLost: The lease ran out; nothing is set.
         """
+        await self._whole.require()
         async with self._leases.hold(tenant) as lease:
             moment = await self._longterm.next_due(tenant)
             # A process that slept past its lease would erase what another writer has made due since.

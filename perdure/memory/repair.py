@@ -114,8 +114,17 @@ class Repair:
         lines = await self._journal.read(tenant) if gone else []
         entries = {line.entry.id: line.entry for line in lines if isinstance(line, Rewriting) and line.entry.id in gone}
         if entries:
-            await self._write(tenant, lease, list(entries.values()), await self._vectors(list(entries.values())))
+            await self.write(tenant, lease, list(entries.values()))
         await self._checks.end_rewrite(tenant, ids)
+
+    async def write(self, tenant: str, lease: Lease, entries: Sequence[Record | Memory]) -> None:
+        """Write entries as they are, at their versions, with vectors that are computed anew.
+
+        Raises:
+            LeaseLost: Too little of the lease is left.
+            StoreUnavailable: Weaviate or the model does not answer.
+        """
+        await self._write(tenant, lease, entries, await self._vectors(entries))
 
     async def _rewrite(self, tenant: str, lease: Lease, entries: Sequence[Record | Memory]) -> None:
         ids = [entry.id for entry in entries]

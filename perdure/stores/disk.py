@@ -14,6 +14,9 @@ from perdure.errors import StoreUnavailable
 
 _T = TypeVar("_T")
 
+LOCK = "lock"
+"""The name of the file that locks its folder."""
+
 
 def append(path: Path, content: bytes) -> None:
     """Append lines to a file; on return they are on the disk, and after an error nothing of them is kept."""
@@ -91,7 +94,7 @@ def sync_folder(folder: Path) -> None:
 @contextmanager
 def locked(folder: Path, *, shared: bool = False) -> Generator[None]:
     """Hold a folder's lock, which all processes of all machines that mount it respect."""
-    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield

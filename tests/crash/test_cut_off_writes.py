@@ -123,7 +123,7 @@ async def _all_done(here: Deployment, jobs: Sequence[str]) -> None:
 async def test_weaviate_killed_inside_its_calls(
     own_servers: OwnServers, tmp_path: Path, tenant: str, number: int
 ) -> None:
-    fleet = await own_servers(Server.WEAVIATE)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     chance = random.Random(8)
     batches = [batch_of(f"{tenant}_{job}", job) for job in range(number)]
     async with deployment(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as here:

@@ -1,6 +1,7 @@
 """What integration tests share: real stores, one tenant for each test."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -12,21 +13,27 @@ from perdure.changes import Actor
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
+from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
+from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.settings import Addresses
 from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
-from tests.conftest import Servers
+from tests.conftest import TENANT_KEY, Servers, journal_of
 
 
 class Audited:
@@ -53,6 +60,8 @@ class Stores:
     deletions: Deletions
     checks: Checks
     repair: Repair
+    whole: Wholeness
+    reconciler: Reconciler
     door: Door
     writer: Writer
     forgetter: Forgetter
@@ -60,6 +69,13 @@ class Stores:
 
 @pytest.fixture
 async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
+    async with open_stores(servers, tmp_path) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stores]:
+    """Open everything on some servers, which may be a test's own, as a worker's process does."""
     redis = connect(servers.redis_url)
     embedder = CachedEmbedder(MiniLMEmbedder(), 1000)
     longterm = LongTerm(
@@ -69,7 +85,10 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         api_key=servers.weaviate_api_key,
     )
     await longterm.prepare()
-    journal, due, deletions = Journal(tmp_path / "journal"), DueIndex(redis), Deletions(redis)
+    folder = journal_of(servers, tmp_path)
+    journal, due, deletions = Journal(folder), DueIndex(redis), Deletions(redis)
+    whole = Wholeness(JournalMarks(folder), RedisMarks(redis), longterm.marks)
+    await whole.begin(TenantKey(TENANT_KEY))
     leases, rules = Leases(redis), RetentionRules()
     audit, checks = Audited(), Checks(redis)
     repair = Repair(
@@ -82,6 +101,7 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         leases=leases,
         due=due,
         repair=repair,
+        whole=whole,
         rules=rules,
         client_timeout=3,
         audit=audit,
@@ -97,6 +117,18 @@ async def stores(servers: Servers, tmp_path: Path) -> AsyncGenerator[Stores]:
         deletions=deletions,
         checks=checks,
         repair=repair,
+        whole=whole,
+        reconciler=Reconciler(
+            longterm=longterm,
+            journal=journal,
+            deletions=deletions,
+            leases=leases,
+            due=due,
+            repair=repair,
+            grace=timedelta(days=30),
+            client_timeout=3,
+            audit=audit,
+        ),
         door=door,
         writer=Writer(
             longterm=longterm, embedder=embedder, door=door, repair=repair, deletions=deletions, policy=WritePolicy()

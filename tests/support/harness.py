@@ -82,11 +82,9 @@ async def bench(
     queue: str = "",
     continue_after: int = 0,
     claim_ttl_days: float = 90,
-    redis_url: str = "",
     **worker: Any,
 ) -> AsyncGenerator[Bench]:
     """Run a worker with the tools and skills of the tests for as long as the block lasts."""
-    here = servers.changed(redis_url=redis_url) if redis_url else servers
     settings = {
         "tools": ("tests.support.tools",),
         "skills": (folder / "skills", Path(__file__).parent / "skills"),
@@ -94,5 +92,5 @@ async def bench(
         "continue_after": continue_after,
         "claim_ttl_days": claim_ttl_days,
     }
-    async with deployment(here, folder, queue=queue, settings=settings, **worker) as deployed:
+    async with deployment(servers, folder, queue=queue, settings=settings, **worker) as deployed:
         yield Bench(client=deployed.client, queue=deployed.queue, folder=folder, deployed=deployed)

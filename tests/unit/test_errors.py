@@ -20,6 +20,7 @@ PINNED = {
     "ResultExpired": ("PRD113", False),
     "Unavailable": ("PRD209", True),
     "StoreUnavailable": ("PRD200", True),
+    "StoreLost": ("PRD231", True),
     "WorkerUnavailable": ("PRD204", True),
     "NothingRuns": ("PRD205", True),
     "TenantKeyMissing": ("PRD206", True),

@@ -29,7 +29,7 @@ PURE = (
         "perdure.requests",
     ),
     *(
-        "perdure.memory.recall.reconciling",
+        "perdure.memory.reconciling.merging",
         "perdure.memory.retention",
         "perdure.memory.writing.planning",
         "perdure.memory.writing.observation",

@@ -1,20 +1,20 @@
 """The journal: one log of lines for each tenant. Decides nothing about what the lines mean."""
 
 import re
-import secrets
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
+from perdure.losses import Store
 from perdure.stores import disk
 from perdure.stores.journal import folding
 from perdure.stores.journal.files import Files
 from perdure.stores.journal.lines import Accepted, Changed, Line, decode, encode, ids_of, known
+from perdure.stores.journal.marks import known_id
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_ID = "journal.id"
 
 
 class Journal:
@@ -31,15 +31,16 @@ class Journal:
     def __init__(self, folder: Path, rotate_at: int = 50_000_000) -> None:
         self.folder = folder
         self._rotate_at = rotate_at
-
-    async def id(self) -> str:
-        """Return the folder's id, made when it is first asked for."""
-        return await disk.in_thread("journal", self._id)
+        self._id: str | None = None
 
     async def append(self, tenant: str, lines: Sequence[Line]) -> None:
-        """Write lines together; on return they are on the disk, and after an error none of them is kept."""
+        """Write lines together; on return they are on the disk, and after an error none of them is kept.
+
+        Raises:
+            StoreLost: The folder no longer holds the journal that it held before: it is not mounted, say.
+        """
         if lines:
-            rotated = await disk.in_thread("journal", lambda: self._of(tenant).append(encode(lines)))
+            rotated = await disk.in_thread("journal", lambda: self._append(tenant, encode(lines)))
             if rotated:
                 # The lines are kept, whether or not there is room to compact the others.
                 with suppress(StoreUnavailable):
@@ -90,17 +91,23 @@ class Journal:
 
         await disk.in_thread("journal", lambda: self._of(tenant).compact(needed))
 
-    def known_id(self) -> str | None:
-        """Return the folder's id; None where there is none yet."""
-        path = self.folder / _ID
-        return path.read_text().strip() if path.exists() else None
+    async def tenants(self) -> list[str]:
+        """Return the tenants that have a log, in order."""
+
+        def find() -> list[str]:
+            found = self.folder.iterdir() if self.folder.is_dir() else ()
+            return sorted(path.name for path in found if path.is_dir() and _TENANT.fullmatch(path.name))
+
+        return await disk.in_thread("journal", find)
+
+    def _append(self, tenant: str, content: bytes) -> bool:
+        found = known_id(self.folder)
+        if self._id is not None and found != self._id:
+            raise StoreLost(Store.JOURNAL, f"{self.folder} no longer holds it: mount it again, or restore its backup")
+        self._id = found
+        return self._of(tenant).append(content)
 
     def _of(self, tenant: str) -> Files:
         if not _TENANT.fullmatch(tenant):
             raise InvalidInput("tenant", "is not a tenant's name")
         return Files(self.folder / tenant, self._rotate_at)
-
-    def _id(self) -> str:
-        if self.known_id() is None:
-            disk.create_once(self.folder / _ID, secrets.token_hex(8).encode())
-        return self.known_id() or ""

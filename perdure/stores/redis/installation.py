@@ -1,19 +1,17 @@
-"""What an installation is known by in its stores: its tenant key's fingerprint, and its journal's id."""
+"""Which tenant key an installation's data was written under."""
 
-import asyncio
 from pathlib import Path
 
 from redis.asyncio import Redis
 
-from perdure.errors import JournalMismatch, TenantKeyMismatch
-from perdure.stores.journal.log import Journal
+from perdure.errors import TenantKeyMismatch
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.stores.tenant_key import TenantKey
 
 
 class Installation:
-    """Both, kept in Redis from the first start on: the first worker's are the installation's."""
+    """The key's fingerprint, kept in Redis from the first start on: the first worker's is the installation's."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -52,29 +50,6 @@ class Installation:
                 f"the data was written under the tenant key {found}, and {path} is missing: "
                 "copy it from another worker of this installation, or restore its backup"
             )
-
-    async def check_journal(self, journal: Journal) -> None:
-        """Make sure that this journal is the one that all workers share.
-
-        Raises:
-            JournalMismatch: They share another one.
-            StoreUnavailable: Redis does not answer, or the journal's folder cannot be used.
-        """
-        found = await journal.id()
-        shared = await self._first(keys.JOURNAL, found)
-        if shared != found:
-            raise JournalMismatch(shared, found, str(journal.folder))
-
-    async def require_journal(self, journal: Journal) -> None:
-        """Check that a journal is the one that all workers share, as far as both have an id; makes none.
-
-        Raises:
-            JournalMismatch: They share another one.
-            StoreUnavailable: Redis does not answer.
-        """
-        shared, found = await ask(self._redis, "GET", keys.JOURNAL), await asyncio.to_thread(journal.known_id)
-        if shared and found and shared != found:
-            raise JournalMismatch(shared, found, str(journal.folder))
 
     async def _first(self, key: str, value: str) -> str:
         await ask(self._redis, "SET", key, value, "NX")

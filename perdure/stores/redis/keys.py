@@ -21,8 +21,8 @@ TENANT_KEY = "perdure:tenant-key"
 SWEEP = "perdure:sweep"
 """The workflow id of the sweep whose turn it is, or was last."""
 
-JOURNAL = "perdure:journal"
-"""The id of the journal folder that all workers share."""
+MARKS = "perdure:marks"
+"""What Redis says of itself: a hash with the id of its journal, since when nothing was lost, and the marks."""
 
 
 def forgetting(run: str) -> str:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from redis.asyncio import Redis
 
-from perdure.errors import LeaseLost, StoreUnavailable, TenantErased, VersionConflict
+from perdure.errors import LeaseLost, StoreLost, StoreUnavailable, TenantErased, VersionConflict
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
 
@@ -100,7 +100,7 @@ class Leases:
             await asyncio.sleep(0.02)
         try:
             yield Lease(self._left, key, token, int(epoch), bool(rewriting))
-        except (VersionConflict, TenantErased, LeaseLost):
+        except (VersionConflict, TenantErased, LeaseLost, StoreLost):
             await self._give_back(key, token)
             raise
         await self._give_back(key, token)

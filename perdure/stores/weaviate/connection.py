@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import weaviate
 from pydantic import SecretStr
+from weaviate import WeaviateAsyncClient
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.collections import CollectionAsync
 from weaviate.exceptions import UnexpectedStatusCodeError, WeaviateBaseError
@@ -66,9 +67,10 @@ class Connection:
             additional_config=AdditionalConfig(timeout=Timeout(init=30, query=60, insert=120)),
         )
         self._embedding = embedding
-        self._prefix = prefix
+        self.prefix = prefix
         self._open_timeout = open_timeout
         self._opening = asyncio.Lock()
+        self._connected = False
         self._opened = False
         self.used: Callable[[str], None] = lambda _: None
         """Called with each tenant that is asked about or written."""
@@ -89,9 +91,9 @@ class Connection:
             if self._opened and not prepare:
                 return
             async with asking(self._open_timeout):
-                await self._client.connect()
+                await self._connect()
                 for kind in KINDS:
-                    name = collection_name(self._prefix, kind)
+                    name = collection_name(self.prefix, kind)
                     if prepare:
                         await schema.prepare(self._client, name, kind, self._embedding)
                     else:
@@ -101,19 +103,35 @@ class Connection:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
-        self._opened = False
+        self._connected = self._opened = False
+
+    async def client(self) -> WeaviateAsyncClient:
+        """Return the client, connected; the collections may not be there yet.
+
+        Raises:
+            StoreUnavailable: Weaviate does not answer.
+        """
+        if not self._connected:
+            async with self._opening, asking(self._open_timeout):
+                await self._connect()
+        return self._client
 
     async def collection(self, kind: Kind) -> CollectionAsync[Any, Any]:
         """Return the collection for a kind of entry."""
         if not self._opened:
             await self.open()
-        return self._client.collections.use(collection_name(self._prefix, kind))
+        return self._client.collections.use(collection_name(self.prefix, kind))
 
     async def of(self, tenant: str, kind: Kind) -> CollectionAsync[Any, Any]:
         """Return one tenant's share of the collection for a kind of entry."""
         collection = await self.collection(kind)
         self.used(tenant)
         return collection.with_tenant(tenant)
+
+    async def _connect(self) -> None:
+        if not self._connected:
+            await self._client.connect()
+            self._connected = True
 
     async def _check(self, name: str) -> None:
         if not await self._client.collections.exists(name):

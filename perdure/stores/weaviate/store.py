@@ -14,6 +14,7 @@ from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, asking
 from perdure.stores.weaviate.mapping import NEVER, micros
+from perdure.stores.weaviate.marks import WeaviateMarks
 from perdure.stores.weaviate.queries import Queries, merged
 from perdure.stores.weaviate.resting import Active, Resting
 from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
@@ -61,6 +62,7 @@ class LongTerm:
         self._connection = Connection(url, grpc_port, embedding=embedding, api_key=api_key, prefix=prefix)
         self._queries = Queries(self._connection, query_timeout)
         self._writes = Writes(self._connection, dimension=embedding.dimension, timeout=write_timeout)
+        self.marks = WeaviateMarks(self._connection, query_timeout)
         self._any_vector = [1.0] * embedding.dimension
         self._resting = Resting(self._connection, active, most_active) if active else None
         if self._resting:
@@ -128,6 +130,14 @@ class LongTerm:
             )
         )
         return {entry.id: entry for entries in found for entry in entries}
+
+    async def everything(self, tenant: str) -> dict[str, Entry]:
+        """Return all that is stored of a tenant, whatever its state."""
+        found: dict[str, Entry] = {}
+        for kind in KINDS:
+            async for ids in self._queries.ids(tenant, kind, page=_COMPARED_AT_ONCE):
+                found |= await self.get(tenant, ids)
+        return found
 
     async def searchable(self, tenant: str, ids: Sequence[str]) -> dict[str, int]:
         """Return the versions of those of these entries that a search by meaning finds, which is what recall asks.

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import os
 import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -19,22 +20,26 @@ from perdure.errors import LeaseLost, PerdureError, StoreUnavailable, TenantEras
 from perdure.memory.door import Door
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
+from perdure.memory.wholeness import Wholeness
+from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
+from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Writes
-from tests.conftest import Servers
+from tests.conftest import HOME_VARIABLE, TENANT_KEY, Servers
 from tests.integration.conftest import Stores
-from tests.support.hashing import HashingEmbedder
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-EMBEDDER = HashingEmbedder()
+EMBEDDER = MiniLMEmbedder()
 BY = Actor(kind=ActorKind.SYSTEM)
 
 
@@ -57,16 +62,23 @@ def opened(servers: Servers, kind: type[LongTerm] = LongTerm, *, write_timeout: 
         servers.weaviate_grpc_port,
         embedding=Embedding(name=EMBEDDER.name, dimension=EMBEDDER.dimension),
         api_key=servers.weaviate_api_key,
-        prefix="PerdureDoor",
         write_timeout=write_timeout,
     )
 
 
 @pytest.fixture(scope="module", autouse=True)
 async def prepared(servers: Servers) -> None:
-    longterm = opened(servers)
+    longterm, redis = opened(servers), connect(servers.redis_url)
     await longterm.prepare()
+    await whole_of(redis, longterm).begin(TenantKey(TENANT_KEY))
     await longterm.close()
+    await redis.aclose()
+
+
+def whole_of(redis: Redis, longterm: LongTerm) -> Wholeness:
+    """Return the marks of the test run's installation."""
+    folder = Path(os.environ[HOME_VARIABLE]) / "shared-journal"
+    return Wholeness(JournalMarks(folder), RedisMarks(redis), longterm.marks)
 
 
 def door_of(redis: Redis, longterm: LongTerm, folder: Path) -> Door:
@@ -85,6 +97,7 @@ def door_of(redis: Redis, longterm: LongTerm, folder: Path) -> Door:
             checks=Checks(redis),
             client_timeout=0.2,
         ),
+        whole=whole_of(redis, longterm),
         rules=RetentionRules(),
         client_timeout=0.2,
     )
@@ -169,17 +182,20 @@ async def test_a_writer_that_slept_past_its_lease(
 async def test_a_write_that_lands_after_its_time_limit_overwrites_nobody(
     servers: Servers, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:
-    insert = Writes._insert  # pyright: ignore[reportPrivateUsage]
+    insert, overtaken = Writes._insert, asyncio.Event()  # pyright: ignore[reportPrivateUsage]
+    patience = 0.3 if protected else 5.0  # It is cut off after twice that time.
 
     async def slow(
         self: Writes, collection: Any, tenant: str, entries: Sequence[Record | Memory], vectors: Any
     ) -> None:
         if entries[0].operations == ("first",):
-            await asyncio.sleep(0.5)  # The store's delay: the writer gives up after 0.3 s.
+            # The store's delay: the writer gives up before.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(overtaken.wait(), 0.5 if protected else 9.0)
         await insert(self, collection, tenant, entries, vectors)
 
     monkeypatch.setattr(Writes, "_insert", slow)
-    redis, longterm = connect(servers.redis_url), opened(servers, write_timeout=0.3)
+    redis, longterm = connect(servers.redis_url), opened(servers, write_timeout=patience)
     [vector] = await EMBEDDER.embed(["x"])
     change = Change(id="exec_1", expected=0, entry=entry("first"), vector=vector, by=BY, why="", operation="first")
     await longterm.open()
@@ -193,6 +209,7 @@ async def test_a_write_that_lands_after_its_time_limit_overwrites_nobody(
             client: Any = redis
             await client.delete(keys.lease(tenant))
             await write(servers, tenant, "second", tmp_path)
+            overtaken.set()
     finally:
         await longterm.close()
         await redis.aclose()

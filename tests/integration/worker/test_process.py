@@ -60,7 +60,7 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
 
 async def test_a_model_that_is_away_does_not_keep_it_from_starting(own_servers: OwnServers, tmp_path: Path) -> None:
     # A Weaviate of its own: its collections are made for the model that this worker wants.
-    fleet = await own_servers(Server.WEAVIATE)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
         process = await given.ready_worker(
             PERDURE_EMBEDDING="openai:text-embedding-3-small",

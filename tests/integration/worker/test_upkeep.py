@@ -10,12 +10,16 @@ from activities.episodes import StepNotes
 from localservers import Server
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import JournalMismatch
-from perdure.stores.journal.log import Journal
+from perdure.memory.wholeness import Wholeness
+from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
-from perdure.stores.redis.installation import Installation
+from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.spool import Spool
-from tests.conftest import OwnServers
+from perdure.stores.tenant_key import TenantKey
+from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.store import LongTerm
+from tests.conftest import TENANT_KEY, OwnServers
 from worker.upkeep import bring_episodes, keep_up
 
 NOW = datetime.now(UTC)
@@ -48,20 +52,33 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
 
 
 async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_servers: OwnServers, tmp_path: Path) -> None:
-    fleet = await own_servers(Server.REDIS)
-    redis = connect(fleet.addresses.redis_url)
-    installation = Installation(redis)
-    shared, other = Journal(tmp_path / "shared"), Journal(tmp_path / "other")
-    await installation.check_journal(shared)
-    await installation.check_journal(Journal(tmp_path / "shared"))
-    await fleet.stop(Server.REDIS)
-    spool = Spool(tmp_path / "spool")
-    task = asyncio.create_task(
-        keep_up([lambda: installation.check_journal(other)], spool, Episodes(redis), asyncio.Event())
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    redis, key = connect(fleet.addresses.redis_url), TenantKey(TENANT_KEY)
+    longterm = LongTerm(
+        fleet.addresses.weaviate_url,
+        fleet.addresses.weaviate_grpc_port,
+        embedding=Embedding(name="none", dimension=1),
+        api_key=fleet.addresses.weaviate_api_key,
     )
+
+    def whole(folder: str) -> Wholeness:
+        return Wholeness(JournalMarks(tmp_path / folder), RedisMarks(redis), longterm.marks)
+
+    async def begin_other() -> None:
+        await whole("other").begin(key)
+
+    (shared, _), (other, _) = [await JournalMarks(tmp_path / name).begin("") for name in ("shared", "other")]
+    await whole("shared").begin(key)
+    await whole("shared").begin(key)
+    await fleet.stop(Server.REDIS)
+    await fleet.stop(Server.WEAVIATE)
+    spool = Spool(tmp_path / "spool")
+    task = asyncio.create_task(keep_up([begin_other], spool, Episodes(redis), asyncio.Event()))
     await fleet.start(Server.REDIS)
+    await fleet.start(Server.WEAVIATE)
     with pytest.raises(JournalMismatch) as refused:
         await asyncio.wait_for(task, 20)
-    for named in (await shared.id(), await other.id(), str(tmp_path / "other"), "PERDURE_JOURNAL"):
+    for named in (shared, other, str(tmp_path / "other"), "PERDURE_JOURNAL"):
         assert named in str(refused.value)
+    await longterm.close()
     await redis.aclose()

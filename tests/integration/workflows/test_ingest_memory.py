@@ -150,7 +150,7 @@ async def test_a_job_whose_entries_vanished_before_it_was_confirmed_ends(
 async def test_a_job_waits_for_weaviate_and_then_ends_well(
     own_servers: OwnServers, tmp_path: Path, tenant: str
 ) -> None:
-    fleet = await own_servers(Server.WEAVIATE)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with deployment(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as here:
         await fleet.stop(Server.WEAVIATE)
         job = await submitted(here, batch_of(tenant, statement(1)))

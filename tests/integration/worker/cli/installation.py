@@ -14,10 +14,7 @@ from uuid import uuid4
 
 from localservers.fleet import worker_environment
 from perdure.settings import Addresses
-from perdure.stores.redis.connection import connect
-from perdure.stores.redis.installation import Installation as InstallationInRedis
-from perdure.stores.tenant_key import TenantKey
-from tests.conftest import TENANT_KEY, Servers, clean_settings, give_tenant_key
+from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
 from tests.support.waiting import until_true
 
 
@@ -141,11 +138,8 @@ async def installation(servers: Servers, folder: Path, **settings: Any) -> Async
     """Return an installation without a worker; in the end, all that it started is gone."""
     home = folder / "home"
     values = {"task_queue": f"cli-{uuid4().hex[:10]}", "forgetting_cron": "off"} | settings
-    # A database of our own, in which our key is the first to come, whatever a test does next.
-    addresses = Addresses.model_validate(servers.model_dump() | {"redis_url": f"{servers.redis_url}/9"})
-    redis = connect(addresses.redis_url)
-    await InstallationInRedis(redis).check(TenantKey(TENANT_KEY))
-    await redis.aclose()
+    values = {"journal": journal_of(servers, home)} | values
+    addresses = Addresses.model_validate(servers.model_dump())
     give_tenant_key(home)
     environment = worker_environment(clean_settings(home, **values), addresses)
     given = Installation(

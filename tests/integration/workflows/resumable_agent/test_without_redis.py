@@ -10,7 +10,7 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from localservers import Server
 from perdure.tasks import Progress, TaskResult
-from tests.conftest import OwnServers, Servers
+from tests.conftest import OwnServers
 from tests.support.harness import bench
 from tests.support.waiting import until, until_true
 
@@ -22,9 +22,9 @@ async def refused_before(handle: WorkflowHandle[Any, Any]) -> bool:
 
 
 @pytest.mark.slow
-async def test_a_task_starts_while_redis_hangs(servers: Servers, own_servers: OwnServers, tmp_path: Path) -> None:
-    fleet = await own_servers(Server.REDIS)
-    async with bench(servers, tmp_path, redis_url=fleet.addresses.redis_url) as agents:
+async def test_a_task_starts_while_redis_hangs(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents:
         skill = agents.skill("inputs: {a: string, b: string}\nsteps: [{id: s, tool: echo, args: {value: 1}}]")
         fleet.child(Server.REDIS).signal(signal.SIGSTOP)
         # Each waits for Redis for 4 s, which is how long a silent attempt lives, and then travels in the history.
@@ -33,11 +33,9 @@ async def test_a_task_starts_while_redis_hangs(servers: Servers, own_servers: Ow
             assert (await handle.result()).done == 1
 
 
-async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(
-    servers: Servers, own_servers: OwnServers, tmp_path: Path
-) -> None:
-    fleet = await own_servers(Server.REDIS)
-    async with bench(servers, tmp_path, redis_url=fleet.addresses.redis_url) as agents:
+async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents:
         ledger = agents.ledger()
         args = f"{{ledger: '{ledger}', seconds: 60.0}}"
         handle = await agents.start(agents.task(agents.skill(f"steps: [{{id: s, tool: take_time, args: {args}}}]")))
@@ -49,11 +47,10 @@ async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(
         assert (await handle.query("result", result_type=TaskResult)).unknown == ("s",)
 
 
-async def test_reading_goes_on_and_once_effects_wait(servers: Servers, own_servers: OwnServers, tmp_path: Path) -> None:
-    fleet = await own_servers(Server.REDIS)
+async def test_reading_goes_on_and_once_effects_wait(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     ledger = tmp_path / "ledger"
-    redis_url = fleet.addresses.redis_url
-    async with bench(servers, tmp_path, redis_url=redis_url) as agents:
+    async with bench(fleet.addresses, tmp_path) as agents:
         skill = agents.skill(
             f"""
 steps:

@@ -22,7 +22,7 @@ RECALL_WITHIN = 2.5
 
 
 async def test_tasks_go_on_and_jobs_end_after_its_return(own_servers: OwnServers, tmp_path: Path) -> None:
-    fleet = await own_servers(Server.WEAVIATE)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     servers = Servers.model_validate(fleet.addresses.model_dump())
     async with bench(servers, tmp_path) as agents:
         task = agents.task(agents.skill(SKILL))

@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Memory, MemoryItem, MemoryType, Source, item_id
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
 from perdure.jobs import Batch
 from perdure.stores.journal import files as files_of
 from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled, accepted, decode, encode, ids_of
 from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import JournalMarks
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = NOW + timedelta(days=365)
@@ -138,9 +139,24 @@ async def test_many_writers_at_once(tmp_path: Path) -> None:
 
 
 async def test_the_folder_has_one_id_however_many_ask_first(tmp_path: Path) -> None:
-    ids = await asyncio.gather(*(Journal(tmp_path / "journal").id() for _ in range(20)))
-    assert len(set(ids)) == 1
-    assert await Journal(tmp_path / "other").id() not in ids
+    made = await asyncio.gather(*(JournalMarks(tmp_path / "journal").begin("key") for _ in range(20)))
+    assert len(set(made)) == 1
+    assert await JournalMarks(tmp_path / "other").begin("key") not in made
+
+
+async def test_nothing_is_written_where_the_journal_was(tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    id_, _ = await JournalMarks(folder).begin("key")
+    journal = Journal(folder)
+    await journal.append(TENANT, [line(1)])
+    folder.rename(tmp_path / "away")
+    with pytest.raises(StoreLost, match="no longer holds it"):
+        await journal.append(TENANT, [line(2)])
+    assert not folder.exists()
+    await Journal(folder).append(TENANT, [line(2)])  # The control: one that never saw the journal writes.
+    (tmp_path / "away").rename(tmp_path / "back")
+    (folder / "journal.id").write_text(id_)
+    await journal.append(TENANT, [line(3)])
 
 
 _FULL = textwrap.dedent("""

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.entries import Memory, MemoryType, Source
-from perdure.memory.recall.reconciling import Origin, reconcile
+from perdure.memory.reconciling.merging import Origin, reconcile
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 VERSIONS = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 3))

@@ -1,0 +1,111 @@
+"""Whether a store has lost what was written to it: compares what the stores say of themselves. Pure.
+
+Every process that writes memory counts its operations: those that it has begun, and those that are done. The journal is
+told that one has begun before a store is written, the stores are told both counts once it is done, and the journal is
+told last that it is done. So whatever moment a process dies at, and however many operations it had on their way:
+
+- a store that knows of fewer operations that are done than the journal lacks what one of them wrote;
+- a journal that knows of fewer operations that have begun than a store lacks what one of them wrote.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Store(StrEnum):
+    """What can lose data by itself."""
+
+    JOURNAL = "journal"
+    REDIS = "redis"
+    WEAVIATE = "weaviate"
+
+
+class Mark(NamedTuple):
+    """How far a process has come, as one store knows it."""
+
+    begun: int = 0
+    done: int = 0
+
+
+class Told(NamedTuple):
+    """What a store says of itself."""
+
+    journal: str | None
+    """The id of the journal that it belongs to; None: it is new, or has lost it."""
+    marks: Mapping[str, Mark]
+    """By process."""
+
+
+class LossKind(StrEnum):
+    """How a store lost data."""
+
+    LOST = "lost"
+    """All of it."""
+    OLDER = "older"
+    """It is an older copy of itself."""
+
+    @property
+    def told(self) -> str:
+        """What a person is told."""
+        return "an older copy, without what was written since" if self is LossKind.OLDER else "all of it was lost"
+
+
+class Loss(NamedTuple):
+    """A store that lost data."""
+
+    store: Store
+    kind: LossKind
+
+
+def losses(told: Mapping[Store, Told]) -> tuple[Loss, ...]:
+    """Return the stores that lost data, judged by those that answered."""
+    written = any(one.marks for one in told.values())
+    known = any(one.journal for one in told.values())
+    journal = told.get(Store.JOURNAL)
+    found: list[Loss] = []
+    for store, one in told.items():
+        if one.journal is None:
+            # A store is new until something was written. The journal is made before the others hear of it.
+            if written or (store is Store.JOURNAL and known):
+                found.append(Loss(store, LossKind.LOST))
+        elif journal is not None and journal.journal is not None and _is_older(store, one, journal, told):
+            found.append(Loss(store, LossKind.OLDER))
+    return tuple(found)
+
+
+def seen_around(before: Told, after: Told) -> Told:
+    """Return what the journal said while the stores were asked, from what it said before and after.
+
+    Processes go on meanwhile: what they had done before has to be in the stores, and what the stores know of has to
+    have begun by the end.
+    """
+    none = Mark()
+    writers = before.marks.keys() | after.marks.keys()
+    pairs = {writer: (before.marks.get(writer, none), after.marks.get(writer, none)) for writer in writers}
+    marks = {name: Mark(max(one.begun, two.begun), min(one.done, two.done)) for name, (one, two) in pairs.items()}
+    return Told(after.journal, marks)
+
+
+def restored(told: Mapping[Store, Told], lost: Store) -> dict[str, Mark]:
+    """Return the marks of a store that has been rebuilt from the others."""
+    if lost is not Store.JOURNAL:
+        return dict(told[Store.JOURNAL].marks)
+    others = [one for store, one in told.items() if store is not Store.JOURNAL and one.journal is not None]
+    writers = {writer for one in told.values() for writer in one.marks}
+    return {
+        writer: Mark(
+            begun=max(one.marks.get(writer, Mark()).begun for one in told.values()),
+            done=min((one.marks.get(writer, Mark()).done for one in others), default=0),
+        )
+        for writer in writers
+    }
+
+
+def _is_older(store: Store, one: Told, journal: Told, told: Mapping[Store, Told]) -> bool:
+    if store is not Store.JOURNAL:
+        return any(one.marks.get(writer, Mark()).done < mark.done for writer, mark in journal.marks.items())
+    others = [other for place, other in told.items() if place is not Store.JOURNAL]
+    return any(
+        journal.marks.get(writer, Mark()).begun < mark.begun for other in others for writer, mark in other.marks.items()
+    )

@@ -1,0 +1,1 @@
+"""Rebuilding what a store lost from the two others."""

@@ -1,0 +1,114 @@
+"""Merges what the long-term store has with what the journal and the deletion log say. Pure: no store, no file."""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from perdure.changes import Deletion
+from perdure.entries import Entry, State
+
+
+class Origin(StrEnum):
+    """Where an entry was found."""
+
+    REMOTE = "remote"
+    """In the store only: the journal lost it."""
+    LOCAL = "local"
+    """In the journal only: the store lost it."""
+    MERGED = "merged"
+
+
+class Merged(NamedTuple):
+    """What has to be done so that store, journal and deletion log agree."""
+
+    origins: Counter[Origin]
+    """How many entries were found where."""
+    write: tuple[Entry, ...]
+    """What the store lacks, or has in an earlier state; as it has to be."""
+    journal: tuple[Entry, ...]
+    """What the journal lacks, or has in an earlier state."""
+    purge: tuple[str, ...]
+    """What was purged, and is back."""
+
+
+def reconcile(remote: Mapping[str, Entry], local: Mapping[str, Entry]) -> dict[str, tuple[Origin, Entry]]:
+    """Merge by id: each id once, with where it was found; of two states of an entry the later version counts.
+
+    Args:
+        remote: What the store has.
+        local: What the journal says was written.
+    """
+    merged = {identifier: (Origin.LOCAL, entry) for identifier, entry in local.items()}
+    for identifier, entry in remote.items():
+        here = local.get(identifier)
+        newest = here if here is not None and here.version > entry.version else entry
+        merged[identifier] = (Origin.REMOTE if here is None else Origin.MERGED, newest)
+    return merged
+
+
+def merge(
+    remote: Mapping[str, Entry], local: Mapping[str, Entry], deletions: Mapping[str, Deletion], grace: timedelta
+) -> Merged:
+    """Return what has to be done.
+
+    Args:
+        remote: What the store has.
+        local: What the journal says was written.
+        deletions: The whole deletion log, from ``logged``: what it says was forgotten stays so.
+        grace: How long forgetting can be undone.
+    """
+    origins: Counter[Origin] = Counter()
+    write: list[Entry] = []
+    journal: list[Entry] = []
+    purge: list[str] = []
+    for identifier, (origin, newest) in reconcile(remote, local).items():
+        deletion = deletions.get(identifier)
+        gone = deletion is not None and deletion.restored_at is None and newest.newest[1] <= deletion.at
+        if deletion is not None and gone and deletion.purged:
+            purge.append(identifier)
+            continue
+        entry = newest
+        if deletion is not None and gone and (newest.state is not State.FORGOTTEN or newest.purge_after is None):
+            tombstone = newest.forgotten(deletion.reason, deletion.at + grace)
+            entry = tombstone.stamped(newest.version + 1, f"forget:{deletion.run}")
+        origins[origin] += 1
+        if _is_behind(remote, entry):
+            write.append(entry)
+        if _is_behind(local, entry):
+            journal.append(entry)
+    return Merged(origins, tuple(write), tuple(journal), tuple(purge))
+
+
+def logged(
+    entries: Mapping[str, Entry], one: Mapping[str, Deletion], other: Mapping[str, Deletion], *, at: datetime
+) -> dict[str, Deletion]:
+    """Return the deletion log, from two copies of it and from the tombstones of which neither knows.
+
+    Args:
+        entries: What is stored.
+        one: A copy, by id.
+        other: The other one.
+        at: What a tombstone counts as forgotten at that does not say when it was.
+    """
+    found = dict(one)
+    for identifier, line in other.items():
+        known = found.get(identifier)
+        if known is None or _age(line) > _age(known):
+            found[identifier] = line
+    for identifier, entry in entries.items():
+        if entry.state is State.FORGOTTEN and identifier not in found:
+            found[identifier] = Deletion(
+                id=identifier, at=at, reason=entry.forget_reason, run="reconcile", occurrences=entry.occurrences
+            )
+    return found
+
+
+def _age(line: Deletion) -> tuple[datetime, bool, bool]:
+    return line.at, line.restored_at is not None, line.purged
+
+
+def _is_behind(where: Mapping[str, Entry], entry: Entry) -> bool:
+    known = where.get(entry.id)
+    return known is None or known.version < entry.version

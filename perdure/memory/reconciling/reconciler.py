@@ -1,0 +1,188 @@
+"""Rebuilds one tenant's share of a store that lost data, in steps that can each be repeated.
+
+What the store has, what the journal says was written and the deletion log are merged; an entry keeps its version and
+its operations, so that a job that is repeated is recognised.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from pydantic import Field
+
+from perdure.changes import Actor, Deletion
+from perdure.entries import Entry
+from perdure.memory.audit import Audit, AuditLog
+from perdure.memory.comparison import observed_anew
+from perdure.memory.reconciling.merging import Merged, logged, merge
+from perdure.memory.repair import Repair
+from perdure.model import Passed
+from perdure.stores.journal.folding import fold
+from perdure.stores.journal.lines import Changed, Forgotten, Settled
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.due import DueIndex
+from perdure.stores.redis.leases import Lease, Leases
+from perdure.stores.weaviate.store import LongTerm
+from perdure.together import together
+
+_AT_ONCE = 50
+"""Entries that are written under one lease, as the repair does."""
+
+
+_WHY = "reconciled"
+
+
+class _Work(NamedTuple):
+    """Which reconciliation, and who asked for it."""
+
+    operation: str
+    by: Actor
+
+
+class Reconciled(Passed):
+    """What was found and done, without content."""
+
+    origins: dict[str, int] = Field(default_factory=dict[str, int])
+    """How many entries were found where: in the store (remote), in the journal (local) or in both (merged)."""
+    written: int = 0
+    """Entries that the store lacked, or had in an earlier state."""
+    journaled: int = 0
+    """Entries that the journal lacked, or had in an earlier state."""
+    purged: int = 0
+    """Entries that were purged before, and were back."""
+    deletions: int = 0
+    """Lines that the deletion log lacked, in Redis or in the journal."""
+
+    def plus(self, other: "Reconciled") -> "Reconciled":
+        """Return the sum of two."""
+        return Reconciled(
+            origins=dict(Counter(self.origins) + Counter(other.origins)),
+            written=self.written + other.written,
+            journaled=self.journaled + other.journaled,
+            purged=self.purged + other.purged,
+            deletions=self.deletions + other.deletions,
+        )
+
+
+class Reconciler:
+    """Brings a tenant's share of the three stores to say the same."""
+
+    def __init__(
+        self,
+        *,
+        longterm: LongTerm,
+        journal: Journal,
+        deletions: Deletions,
+        leases: Leases,
+        due: DueIndex,
+        repair: Repair,
+        grace: timedelta,
+        client_timeout: float,
+        audit: Audit | None = None,
+    ) -> None:
+        """Wire the reconciler.
+
+        Args:
+            longterm: Where the entries are.
+            journal: What was written.
+            deletions: What was forgotten.
+            leases: One writer a tenant.
+            due: Each tenant's next due date.
+            repair: Writes entries as they are, and has the tenant's vectors checked afterwards.
+            grace: How long forgetting can be undone.
+            client_timeout: As for the door.
+            audit: Learns of every change; without one, the process's log does.
+        """
+        self._longterm = longterm
+        self._journal = journal
+        self._deletions = deletions
+        self._leases = leases
+        self._due = due
+        self._repair = repair
+        self._grace = grace
+        self._margin = 2 * client_timeout
+        self._audit = audit or AuditLog()
+
+    async def reconcile(self, tenant: str, *, operation: str, by: Actor) -> Reconciled:
+        """Reconcile one tenant.
+
+        Args:
+            tenant: Whose memories.
+            operation: The id of the reconciliation.
+            by: Who asked for it.
+
+        Raises:
+            LeaseLost: Another writer holds the tenant; call it again.
+            StoreUnavailable: A store or the model does not answer; call it again.
+        """
+        lines = await self._journal.read(tenant)
+        log, remote = await together(self._deletions.all(tenant), self._longterm.everything(tenant))
+        folded = await asyncio.to_thread(fold, lines)
+        known = {line.id: line for line in log}
+        entries = {**folded.entries, **remote}
+        deletions = logged(entries, known, folded.deletions, at=datetime.now(UTC))
+        restored = await self._log(tenant, deletions, known, folded.deletions)
+        merged = merge(remote, folded.entries, deletions, self._grace)
+        changed = sorted({entry.id for entry in (*merged.write, *merged.journal)} | set(merged.purge))
+        result = Reconciled(origins={place.value: number for place, number in merged.origins.items()})
+        for ids in (changed[start : start + _AT_ONCE] for start in range(0, len(changed), _AT_ONCE)):
+            local = {identifier: folded.entries[identifier] for identifier in ids if identifier in folded.entries}
+            result = result.plus(await self._apply(tenant, local, deletions, ids, _Work(operation, by)))
+        async with self._leases.hold(tenant) as lease:
+            moment = await self._longterm.next_due(tenant)
+            await lease.require(self._margin)
+            await self._due.set(tenant, moment)
+        return result.plus(Reconciled(deletions=restored))
+
+    async def _log(
+        self,
+        tenant: str,
+        deletions: Mapping[str, Deletion],
+        known: Mapping[str, Deletion],
+        journaled: Mapping[str, Deletion],
+    ) -> int:
+        """Complete both copies of the deletion log; returns how many lines one of them lacked."""
+        missing = [line for identifier, line in deletions.items() if journaled.get(identifier) != line]
+        await self._journal.append(tenant, [Forgotten(deletion=line) for line in missing])
+        lost = [line for identifier, line in deletions.items() if known.get(identifier) != line]
+        await self._deletions.write(tenant, lost)
+        return len({line.id for line in (*missing, *lost)})
+
+    async def _apply(
+        self,
+        tenant: str,
+        local: Mapping[str, Entry],
+        log: Mapping[str, Deletion],
+        ids: Sequence[str],
+        work: _Work,
+    ) -> Reconciled:
+        async with self._leases.hold(tenant) as lease:
+            await self._repair.resume(tenant, lease)
+            # Where nothing was lost, others go on writing: what counts is what is there under the lease.
+            stored, now = await together(self._longterm.get(tenant, ids), self._deletions.of(tenant, ids))
+            deletions = {**log, **now}
+            merged = merge(stored, local, deletions, self._grace)
+            await self._write(tenant, lease, merged, work)
+            await lease.require(self._margin)
+            await self._longterm.delete(tenant, merged.purge)
+            await self._journal.drop(tenant, merged.purge, spared=lambda line: observed_anew(tenant, line, deletions))
+        done = [entry.id for entry in (*merged.write, *merged.journal)]
+        if done:
+            await self._audit.record(tenant, ids=done, operation=work.operation, by=work.by, why=_WHY)
+        return Reconciled(written=len(merged.write), journaled=len(merged.journal), purged=len(merged.purge))
+
+    async def _write(self, tenant: str, lease: Lease, merged: Merged, work: _Work) -> None:
+        """Write what the journal lacks to the journal, and what the store lacks to the store."""
+        at, operation = datetime.now(UTC), work.operation
+        changed = [Changed(entry=entry, operation=operation, by=work.by, why=_WHY, at=at) for entry in merged.journal]
+        await lease.require(self._margin)
+        await self._journal.append(tenant, changed)
+        if merged.write:
+            await self._repair.note(tenant)
+            await self._repair.write(tenant, lease, merged.write)
+        versions = {entry.id: entry.version for entry in merged.journal}
+        if versions:
+            await self._journal.append(tenant, [Settled(operation=operation, versions=versions, at=at)])

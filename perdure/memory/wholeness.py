@@ -1,0 +1,226 @@
+"""Whether the three stores still have what was written to them; and the marks by which that is known.
+
+Compares on demand, before and after each change of memory and every few seconds. Rebuilds nothing.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from perdure.errors import JournalMismatch, StoreLost, StoreUnavailable
+from perdure.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
+from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.tenant_key import TenantKey
+from perdure.stores.weaviate.marks import WeaviateMarks
+from perdure.together import together
+
+COMPARED_EVERY = 10.0
+"""Seconds after which the stores are compared again, though nothing is written; a choice."""
+
+IDLE = 7 * 86_400.0
+"""Seconds after which the marks of a process that writes nothing are removed, so that they do not grow in number."""
+
+_WHAT_TO_DO = {
+    Store.JOURNAL: "mount the folder that the workers share, restore its backup, or begin it anew with "
+    "'perdure reconcile --new-journal'",
+    Store.REDIS: "a worker rebuilds it; 'perdure reconcile' shows how that goes",
+    Store.WEAVIATE: "a worker rebuilds it; 'perdure reconcile' shows how that goes",
+}
+
+
+class Wholeness:
+    """One process's view of what the stores have lost, and its own marks in them.
+
+    Args:
+        journal: What the journal says of itself.
+        redis: What Redis says.
+        weaviate: What Weaviate says.
+    """
+
+    def __init__(self, journal: JournalMarks, redis: RedisMarks, weaviate: WeaviateMarks) -> None:
+        self._journal = journal
+        self._redis = redis
+        self._weaviate = weaviate
+        self._writer = ""
+        self._begun = 0
+        self._recorded = 0
+        self._done = 0
+        self._closed = 0
+        self._marking = asyncio.Lock()
+        self._closing = asyncio.Lock()
+        self._compared = -COMPARED_EVERY
+        self._found: tuple[Loss, ...] = ()
+
+    async def begin(self, key: TenantKey) -> tuple[Loss, ...]:
+        """Have stores that are new belong to this installation, and return the losses of the others.
+
+        Args:
+            key: The tenant key of this process.
+
+        Raises:
+            StoreLost: The journal was lost.
+            TenantKeyMismatch: The journal was written under another key.
+            JournalMismatch: The stores belong to different installations.
+            StoreUnavailable: A store does not answer.
+        """
+        told = await self._ask()
+        found = self._judged(told)
+        _require(loss for loss in found if loss == Loss(Store.JOURNAL, LossKind.LOST))
+        journal, fingerprint = await self._journal.begin(key.fingerprint)
+        key.require(fingerprint)
+        lost = {loss.store for loss in found}
+        for store, marks in ((Store.REDIS, self._redis), (Store.WEAVIATE, self._weaviate)):
+            if store in told and told[store].journal is None and store not in lost:
+                await marks.begin(journal)
+        _require_all(told)
+        for writer in await self._journal.retire(before=time.time() - IDLE):
+            await together(self._redis.remove(writer), self._weaviate.remove(writer))
+            await self._journal.remove(writer)
+        return found
+
+    async def compare(self) -> tuple[Loss, ...]:
+        """Return the stores that lost data. One that does not answer is left out, and judges none of the others.
+
+        Raises:
+            JournalMismatch: The stores belong to different installations.
+        """
+        return self._judged(await self._ask())
+
+    async def lost(self, store: Store) -> bool:
+        """Return whether a store lost data, as the last comparison found it; compares again where that is long ago."""
+        if time.monotonic() - self._compared > COMPARED_EVERY:
+            await self.compare()
+        return any(loss.store is store for loss in self._found)
+
+    def doubt(self) -> None:
+        """Have the next question compare anew: a store did not answer, and may come back with other data."""
+        self._compared = -COMPARED_EVERY
+
+    async def require(self) -> None:
+        """Check that no store lost data, before one is written.
+
+        Raises:
+            StoreLost: One did.
+            JournalMismatch: The stores belong to different installations.
+            StoreUnavailable: A store does not answer.
+        """
+        _require(self._judged(await self._ask_all()))
+
+    async def redis_since(self) -> datetime | None:
+        """Return since when Redis has lost nothing; None where it lost something and is not rebuilt.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        since, told = await together(self._redis.since(), self._ask())
+        if Store.REDIS not in told:
+            raise StoreUnavailable(Store.REDIS, "does not answer")
+        return None if any(loss.store is Store.REDIS for loss in self._judged(told)) else since
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncGenerator[None]:
+        """Count one operation that writes memory: begun before the block, done after it if it ends well.
+
+        Raises:
+            StoreLost: A store lost data, before or during the block: what it wrote has to be written again.
+            StoreUnavailable: A store does not answer.
+        """
+        await self.require()
+        async with self._marking:
+            self._begun += 1
+            await self._mark()
+        yield
+        self._done += 1
+        await self._close(self._done)
+
+    async def rebuilt(self, found: Iterable[Loss]) -> None:
+        """Record that these losses are made good: the stores say again of themselves what the others know.
+
+        Raises:
+            StoreUnavailable: A store does not answer; the losses stay.
+        """
+        # The journal first: the others are told what it says.
+        for loss in sorted(found, key=lambda loss: loss.store is not Store.JOURNAL):
+            told = await self._ask_all()
+            journal = told[Store.JOURNAL].journal or ""
+            marks = restored(told, loss.store)
+            match loss.store:
+                case Store.JOURNAL:
+                    await self._journal.restore(marks)
+                case Store.REDIS:
+                    await self._redis.restore(journal, marks)
+                case Store.WEAVIATE:
+                    await self._weaviate.restore(journal, marks)
+        self.doubt()
+
+    async def _close(self, number: int) -> None:
+        async with self._closing:
+            if self._closed >= number:
+                # What closed before this came to its turn has counted it.
+                return
+            mark, known = Mark(self._recorded, self._done), self._closed
+            await together(
+                self._redis.write(self._writer, mark, at_least=known),
+                self._weaviate.write(self._writer, mark, at_least=known),
+            )
+            async with self._marking:
+                self._closed = mark.done
+                await self._mark()
+
+    async def _mark(self) -> None:
+        """Write this process's mark to the journal."""
+        begun, new = self._begun, not self._writer
+        self._writer = self._writer or secrets.token_hex(8)
+        if not await self._journal.write(self._writer, Mark(begun, self._closed), new=new):
+            # It was idle for so long that its marks were removed everywhere: it begins as another.
+            self._writer, self._closed = secrets.token_hex(8), 0
+            await self._journal.write(self._writer, Mark(begun, 0), new=True)
+        self._recorded = begun
+
+    async def _ask(self) -> dict[Store, Told]:
+        """Return what the stores say that answer."""
+
+        async def ask(call: Awaitable[Told]) -> Told | None:
+            try:
+                return await call
+            except StoreUnavailable:
+                return None
+
+        before = await ask(self._journal.told())
+        redis, weaviate = await together(ask(self._redis.told()), ask(self._weaviate.told()))
+        after = await ask(self._journal.told())
+        journal = None if before is None or after is None else seen_around(before, after)
+        told = {Store.JOURNAL: journal, Store.REDIS: redis, Store.WEAVIATE: weaviate}
+        return {store: one for store, one in told.items() if one is not None}
+
+    async def _ask_all(self) -> dict[Store, Told]:
+        """Return what every store says.
+
+        Raises:
+            StoreUnavailable: One does not answer.
+        """
+        return _require_all(await self._ask())
+
+    def _judged(self, told: Mapping[Store, Told]) -> tuple[Loss, ...]:
+        journal = told[Store.JOURNAL].journal if Store.JOURNAL in told else None
+        for store, one in told.items():
+            if journal and one.journal and one.journal != journal:
+                raise JournalMismatch(store, one.journal, journal, str(self._journal.folder))
+        self._found, self._compared = losses(told), time.monotonic()
+        return self._found
+
+
+def _require_all(told: dict[Store, Told]) -> dict[Store, Told]:
+    for store in Store:
+        if store not in told:
+            raise StoreUnavailable(store, "does not answer, so whether it has lost something is not known")
+    return told
+
+
+def _require(found: Iterable[Loss]) -> None:
+    for loss in found:
+        raise StoreLost(loss.store, f"{loss.kind.told}: {_WHAT_TO_DO[loss.store]}")

@@ -1,0 +1,81 @@
+"""What Redis says of itself: the id of its journal, since when it lost nothing, and how far each process came."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from redis.asyncio import Redis
+
+from perdure.errors import StoreLost
+from perdure.losses import Mark, Store, Told
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import Script, ask
+
+_ID = "journal"
+_SINCE = "since"
+_OF = "mark:"
+
+# Answers 0 where what the process wrote last is no longer there.
+_MARK = """
+local known = redis.call('HGET', KEYS[1], ARGV[1])
+local done = known and tonumber(string.match(known, ' (%d+)$')) or 0
+if redis.call('HEXISTS', KEYS[1], ARGV[4]) == 0 or done < tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1
+"""
+
+
+class RedisMarks:
+    """The marks in Redis. Every method raises StoreUnavailable when it does not answer."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._mark = Script(redis, _MARK)
+
+    async def told(self) -> Told:
+        """Return what Redis says of itself."""
+        told, _ = await self._all()
+        return told
+
+    async def since(self) -> datetime | None:
+        """Return since when Redis has lost nothing; None where it says nothing of itself."""
+        _, since = await self._all()
+        return since
+
+    async def begin(self, journal: str) -> None:
+        """Have Redis belong to a journal, unless it belongs to one."""
+        await ask(self._redis, "HSETNX", keys.MARKS, _SINCE, datetime.now(UTC).isoformat())
+        await ask(self._redis, "HSETNX", keys.MARKS, _ID, journal)
+
+    async def write(self, writer: str, mark: Mark, *, at_least: int) -> None:
+        """Record how far a process has come.
+
+        Args:
+            writer: The process.
+            mark: How far.
+            at_least: How many done operations of the process it must know of, since the journal does.
+
+        Raises:
+            StoreLost: It does not.
+        """
+        if not await self._mark([keys.MARKS], f"{_OF}{writer}", f"{mark.begun} {mark.done}", at_least, _ID):
+            raise StoreLost(Store.REDIS, "has lost what was written to it")
+
+    async def restore(self, journal: str, marks: Mapping[str, Mark]) -> None:
+        """Write the marks of a Redis that was rebuilt; what cannot be rebuilt, as claims, was lost until now."""
+        since = (_SINCE, datetime.now(UTC).isoformat())
+        fields = (text for writer, mark in marks.items() for text in (f"{_OF}{writer}", f"{mark.begun} {mark.done}"))
+        await ask(self._redis, "HSET", keys.MARKS, *since, *fields, _ID, journal)
+
+    async def remove(self, writer: str) -> None:
+        """Remove the marks of a retired process."""
+        await ask(self._redis, "HDEL", keys.MARKS, f"{_OF}{writer}")
+
+    async def _all(self) -> tuple[Told, datetime | None]:
+        found: dict[str, str] = await ask(self._redis, "HGETALL", keys.MARKS)
+        marks: dict[str, Mark] = {}
+        for name, text in found.items():
+            if name.startswith(_OF):
+                begun, _, done = text.partition(" ")
+                marks[name.removeprefix(_OF)] = Mark(int(begun), int(done))
+        since = found.get(_SINCE)
+        return Told(found.get(_ID), marks), datetime.fromisoformat(since) if since else None

@@ -1,0 +1,133 @@
+"""What Weaviate says of itself: the id of its journal, and how far each process has come. A collection of its own."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+from uuid import UUID, uuid5
+
+import weaviate.classes.config as wvc
+from weaviate.classes.data import DataObject
+from weaviate.collections import CollectionAsync
+from weaviate.exceptions import WeaviateBaseError
+
+from perdure.errors import StoreLost
+from perdure.losses import Mark, Store, Told
+from perdure.stores.weaviate.connection import Connection, asking
+
+_NAMES = UUID("5e2f6dc0-9a43-4c5a-8f5f-3f0d2f0e5b11")
+_ID = "journal"
+_MOST = 10_000
+"""Weaviate's own bound on one answer; idle processes are retired long before."""
+
+
+class WeaviateMarks:
+    """The marks in Weaviate. Every method raises StoreUnavailable when it does not answer.
+
+    Args:
+        connection: The connection to ask through.
+        timeout: Seconds that one call may take.
+    """
+
+    def __init__(self, connection: Connection, timeout: float) -> None:
+        self._connection = connection
+        self._timeout = timeout
+        self._there = False
+
+    async def told(self) -> Told:
+        """Return what Weaviate says of itself."""
+        collection = await self._collection()
+        async with asking(self._timeout):
+            if not self._there and not await collection.exists():
+                return Told(None, {})
+            try:
+                found = await collection.query.fetch_objects(limit=_MOST)
+            except WeaviateBaseError:
+                # It was there before, and may have been lost since.
+                if await collection.exists():
+                    raise
+                self._there = False
+                return Told(None, {})
+        self._there = True
+        values = {str(item.properties["name"]): str(item.properties["value"]) for item in found.objects}
+        journal = values.pop(_ID, None)
+        return Told(journal, {writer: _parsed(value) for writer, value in values.items()})
+
+    async def begin(self, journal: str) -> None:
+        """Have Weaviate belong to a journal, unless it belongs to one."""
+        told = await self.told()
+        if told.journal is None:
+            await self._make()
+            await self._put(_ID, journal)
+
+    async def write(self, writer: str, mark: Mark, *, at_least: int) -> None:
+        """Record how far a process has come.
+
+        Args:
+            writer: The process.
+            mark: How far.
+            at_least: How many done operations of the process it must know of, since the journal does.
+
+        Raises:
+            StoreLost: It does not.
+        """
+        collection = await self._collection()
+        if at_least:
+            async with asking(self._timeout):
+                found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, writer)])
+            known = [_parsed(str(one.properties["value"])) for one in found.objects]
+            if not known or known[0].done < at_least:
+                raise StoreLost(Store.WEAVIATE, "has lost what was written to it")
+        await self._put(writer, f"{mark.begun} {mark.done}")
+
+    async def restore(self, journal: str, marks: Mapping[str, Mark]) -> None:
+        """Write the marks of a Weaviate that was rebuilt."""
+        await self._make()
+        for writer, mark in marks.items():
+            await self._put(writer, f"{mark.begun} {mark.done}")
+        await self._put(_ID, journal)
+
+    async def remove(self, writer: str) -> None:
+        """Remove the marks of a retired process."""
+        collection = await self._collection()
+        async with asking(self._timeout):
+            await collection.data.delete_by_id(uuid5(_NAMES, writer))
+
+    async def _put(self, name: str, value: str) -> None:
+        collection, place = await self._collection(), uuid5(_NAMES, name)
+        properties = {"name": name, "value": value}
+        async with asking(self._timeout):
+            # A batch of one overwrites what is there; the call for a single object refuses it.
+            result = await collection.data.insert_many([_object(place, properties)])
+        if result.has_errors:
+            raise StoreLost(Store.WEAVIATE, "does not keep its marks")
+
+    async def _make(self) -> None:
+        collection = await self._collection()
+        async with asking(self._timeout):
+            if await collection.exists():
+                return
+            client = await self._connection.client()
+            try:
+                await client.collections.create(collection.name, properties=_PROPERTIES)
+            except WeaviateBaseError:
+                # Another process may have made it between the question and now.
+                if not await collection.exists():
+                    raise
+
+    async def _collection(self) -> CollectionAsync[Any, Any]:
+        client = await self._connection.client()
+        return client.collections.use(f"{self._connection.prefix}Mark")
+
+
+_PROPERTIES = [
+    wvc.Property(name=name, data_type=wvc.DataType.TEXT, index_filterable=False, index_searchable=False)
+    for name in ("name", "value")
+]
+
+
+def _object(place: UUID, properties: Mapping[str, str]) -> Any:
+    return DataObject(uuid=place, properties=cast("Any", dict(properties)))
+
+
+def _parsed(text: str) -> Mark:
+    begun, _, done = text.partition(" ")
+    return Mark(int(begun), int(done))

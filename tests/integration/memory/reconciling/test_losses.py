@@ -1,0 +1,176 @@
+"""Each store loses its data, or is replaced by an older copy: it is noticed, nothing is written, all is rebuilt."""
+
+import shutil
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import pytest_asyncio
+
+from localservers import Fleet, Server
+from perdure.changes import Actor, ActorKind, Deletion
+from perdure.entries import Entry, State
+from perdure.errors import StoreLost, StoreUnavailable
+from perdure.jobs import Decision
+from perdure.losses import Loss, LossKind, Store
+from perdure.memory.writing.checking import read_batch
+from perdure.stores.redis.connection import ask
+from tests.conftest import OwnServers
+from tests.integration.conftest import Stores, open_stores
+from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, passing, write
+
+BY = Actor(kind=ActorKind.PERSON, id="ada")
+
+
+class State_(NamedTuple):
+    """All that is remembered of a tenant."""
+
+    entries: dict[str, Entry]
+    deletions: list[Deletion]
+    due: object
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def fleet(own_servers: OwnServers) -> Fleet:
+    return await own_servers(Server.REDIS, Server.WEAVIATE)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own(fleet: Fleet, tmp_path: Path) -> AsyncGenerator[Stores]:
+    async with open_stores(fleet.addresses, tmp_path) as opened:
+        yield opened
+
+
+async def fill(stores: Stores, tenant: str) -> State_:
+    """Remember three, forget one, purge another."""
+    await write(stores, tenant, passing("purged", "o1"))
+    plan = await stores.forgetter.plan(tenant, at=NOW.replace(day=3), approved=True)
+    await stores.forgetter.tombstone(plan, run="run-1", by=BY)
+    plan = await stores.forgetter.plan(tenant, at=LATER, approved=True)
+    assert await stores.forgetter.purge(plan, run="run-1", by=BY) == 1
+    await write(stores, tenant, passing("forgotten", "o2", at=LATER), operation="job-2")
+    plan = await stores.forgetter.plan(tenant, at=LATER.replace(day=13), approved=True)
+    await stores.forgetter.tombstone(plan, run="run-2", by=BY)
+    await write(stores, tenant, passing("kept", "o3", at=LATER), operation="job-3")
+    await stores.forgetter.finish(tenant)
+    return await remembered(stores, tenant)
+
+
+async def remembered(stores: Stores, tenant: str) -> State_:
+    return State_(
+        await stores.longterm.everything(tenant), await stores.deletions.all(tenant), await stores.due.next(tenant)
+    )
+
+
+async def refused(stores: Stores, tenant: str) -> bool:
+    """Return whether a change of memory is refused since a store lost data."""
+    try:
+        await write(stores, tenant, passing("new", "o9", at=LATER), operation="job-9")
+    except StoreUnavailable:
+        return True
+    return False
+
+
+async def rebuild(stores: Stores, tenant: str) -> None:
+    found = await stores.whole.compare()
+    await stores.longterm.prepare()
+    await stores.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+    await stores.whole.rebuilt(found)
+    assert await stores.whole.compare() == ()
+
+
+async def copied(fleet: Fleet, server: Server, to: Path) -> Callable[[], None]:
+    """Copy a server's data, as a backup does; returns what puts the copy in its place."""
+    data = fleet.data(server)
+    await fleet.stop(server)
+    shutil.copytree(data, to)
+    await fleet.start(server)
+
+    def restore() -> None:
+        shutil.rmtree(data)
+        shutil.copytree(to, data)
+
+    return restore
+
+
+async def test_redis_is_emptied(own: Stores, tenant: str) -> None:
+    before = await fill(own, tenant)
+    assert {line.purged for line in before.deletions} == {True, False}
+    await ask(own.redis, "FLUSHALL")
+
+    assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.LOST),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+
+    assert await remembered(own, tenant) == before
+    again = read_batch(tenant=tenant, key="job-5", items=[passing("purged", "o1"), passing("forgotten", "o2")])
+    assert {item.decision for item in (await own.writer.plan(again, at=LATER)).items} == {Decision.REJECT}
+    assert not await refused(own, tenant)
+
+
+async def test_redis_is_an_older_copy(fleet: Fleet, own: Stores, tenant: str, tmp_path: Path) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    restore = await copied(fleet, Server.REDIS, tmp_path / "copy")
+    before = await fill(own, tenant)
+    await fleet.stop(Server.REDIS)
+    restore()
+    await fleet.start(Server.REDIS)
+
+    assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.OLDER),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+
+
+async def test_weaviate_is_emptied(own: Stores, fleet: Fleet, tenant: str) -> None:
+    before = await fill(own, tenant)
+    await fleet.stop(Server.WEAVIATE)
+    shutil.rmtree(fleet.data(Server.WEAVIATE))
+    await fleet.start(Server.WEAVIATE)
+
+    assert await own.whole.compare() == (Loss(Store.WEAVIATE, LossKind.LOST),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+    assert await own.longterm.unsearchable(tenant) == []
+
+
+async def test_weaviate_is_an_older_copy(own: Stores, fleet: Fleet, tenant: str, tmp_path: Path) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    restore = await copied(fleet, Server.WEAVIATE, tmp_path / "copy")
+    before = await fill(own, tenant)
+    await fleet.stop(Server.WEAVIATE)
+    restore()
+    await fleet.start(Server.WEAVIATE)
+
+    assert State.CURRENT in {entry.state for entry in (await own.longterm.everything(tenant)).values()}
+    assert await own.whole.compare() == (Loss(Store.WEAVIATE, LossKind.OLDER),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+
+
+async def test_the_journal_is_an_older_copy(own: Stores, tenant: str, tmp_path: Path) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    shutil.copytree(own.journal.folder, tmp_path / "copy")
+    before = await fill(own, tenant)
+    shutil.rmtree(own.journal.folder)
+    shutil.copytree(tmp_path / "copy", own.journal.folder)
+
+    assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.OLDER),)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+    await own.reconciler.reconcile(tenant, operation="reconcile:2", by=BY)
+    assert await remembered(own, tenant) == before
+
+
+async def test_the_journal_is_lost(own: Stores, tenant: str) -> None:
+    await fill(own, tenant)
+    shutil.rmtree(own.journal.folder)
+
+    assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.LOST),)
+    assert await refused(own, tenant)
+    with pytest.raises(StoreLost, match="reconcile --new-journal"):
+        await own.whole.require()
