@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from pydantic import JsonValue
-from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
-from temporalio.service import RPCError
 
 from chaos.ledger import read
 from perdure import AgentTask
@@ -96,12 +94,12 @@ class Load:
         inputs: dict[str, JsonValue] = {"ledger": str(self.ledger), "user": user, "marks": [*marks]}
         one = Started(AgentTask(task_id=f"chaos-{number}", user_id=user, skill="chaos", inputs=inputs), marks)
         self.tasks.append(one)
-        handle, *_ = await insisting(lambda: self.gateway.start(one.task, by=BY))
-        answering = asyncio.create_task(self._answer(one.task.workflow_id))
+        workflow_id, *_ = await insisting(lambda: self.gateway.start(one.task, by=BY))
+        answering = asyncio.create_task(self._answer(workflow_id))
         try:
-            one.result = await insisting(handle.result)
-        except WorkflowFailureError as failure:
-            one.problem = str(failure.cause)
+            one.result = await insisting(lambda: self.gateway.result(workflow_id))
+        except PerdureError as failure:
+            one.problem = str(failure)
         finally:
             answering.cancel()
         if one.result:
@@ -121,7 +119,7 @@ class Load:
         answer = Answer(question_id=question.id, value=EffectFate.DONE if happened else EffectFate.NOT_DONE)
         try:
             await insisting(lambda: self.gateway.answer(workflow_id, answer, by=BY))
-        except (WorkflowUpdateFailedError, PerdureError):
+        except PerdureError:
             return  # It was answered by an earlier attempt whose answer got lost, or has ended.
 
     async def _job(self) -> None:
@@ -172,6 +170,6 @@ async def insisting(call: Callable[[], Awaitable[T]]) -> T:
         except PerdureError as error:
             if not error.retryable:
                 raise
-        except (RPCError, OSError, RuntimeError, TimeoutError):
+        except (OSError, TimeoutError):
             pass
         await asyncio.sleep(0.5)

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from perdure.changes import Actor, ActorKind
 from perdure.questions import Answer, Question
 from perdure.tasks import Progress, TaskResult
-from worker.cli.display import follow
-from worker.cli.output import say
-from worker.gateway import Gateway, TaskHandle
+from worker.gateway import Gateway
+from worker.terminal.display import follow
+from worker.terminal.output import say
 
 SHOWN_BY = Actor(kind=ActorKind.PERSON, id="perdure demo")
 
@@ -21,9 +21,9 @@ ANSWERS = {"nodeenv": "BSD-3-Clause", "prompt-toolkit": "BSD-3-Clause"}
 class Watcher:
     """Follows a task across the deaths of its workers."""
 
-    def __init__(self, gateway: Gateway, handle: TaskHandle) -> None:
+    def __init__(self, gateway: Gateway, workflow_id: str) -> None:
         self._gateway = gateway
-        self._handle = handle
+        self._workflow_id = workflow_id
         self._killed: tuple[float, int] | None = None
         self.done = 0
         self.questions: list[Question] = []
@@ -47,7 +47,7 @@ class Watcher:
                 await on_progress(progress)
             await self._answer(progress)
 
-        return await follow(self._gateway, self._handle, handle, period=_PERIOD)
+        return await follow(self._gateway, self._workflow_id, handle, period=_PERIOD)
 
     def _note(self, progress: Progress) -> None:
         self.done = progress.done
@@ -62,5 +62,5 @@ class Watcher:
             self.questions.append(question)
             words = question.text.split()
             licence = next((ANSWERS[word] for word in words if word in ANSWERS), "LicenseRef-Proprietary")
-            await self._gateway.answer(self._handle.id, Answer(question_id=question.id, value=licence), by=SHOWN_BY)
+            await self._gateway.answer(self._workflow_id, Answer(question_id=question.id, value=licence), by=SHOWN_BY)
             say(f"  answered through the same update: {licence}")

@@ -19,13 +19,12 @@ from localservers import ensure, running, stop
 from localservers.processes import Child
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
-from perdure.requests import ForgetRequest, RememberRequest, UndoRequest
+from perdure.requests import ForgetRequest, ForgetResult, RememberRequest, UndoRequest
 from perdure.settings import Addresses, Settings
 from perdure.tasks import AgentTask, Progress, TaskResult
 from playbooks.dependency_audit.lockfiles import LockedPackage, read_packages
-from worker.cli.output import Exit, out, program, say
 from worker.gateway import Gateway
-from workflows.forget_memory import ForgetResult
+from worker.terminal.output import Exit, out, program, say
 
 _DAY = datetime(2026, 5, 4, tzinfo=UTC)
 """The date of the first audit. It is an input of the task, so that the second audit can be dated the next day."""
@@ -108,8 +107,8 @@ class Demo:
         out.print(f"\n[bold]1. Killed twice[/]: an audit of {self._lock.name}, {total} packages, one report row each")
         report = self._folder / "day-1.csv"
         worker = await self._new_worker(crash_at=f"tool.acted:{max(1, total // 3)}")
-        handle, *_ = await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)
-        watcher = Watcher(gateway, handle)
+        task, *_ = await gateway.start(self._task("day-1", self._lock, report, _DAY), by=SHOWN_BY)
+        watcher = Watcher(gateway, task)
         killed: list[str] = []
 
         async def replace(how: str) -> None:
@@ -131,7 +130,7 @@ class Demo:
         finally:
             first.cancel()
         ledger = read_ledger(report, self._packages)
-        again = await attempts_again(handle)
+        again = await attempts_again(await gateway.task(task))
         resumed = ", ".join(f"{seconds:.1f} s" for seconds in watcher.resumed_after)
         out.print(
             f"   rows {ledger.rows} = packages {ledger.packages}, duplicates {ledger.duplicates}, "
@@ -159,8 +158,8 @@ class Demo:
         out.print(f"\n[bold]3. The next day[/]: {changed.name} has a new version, nothing else has changed")
         lock, report = self._folder / "day-2.lock", self._folder / "day-2.csv"
         lock.write_text(with_one_version_changed(self._packages, changed), encoding="utf-8")
-        handle, *_ = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
-        watcher = Watcher(gateway, handle)
+        task, *_ = await gateway.start(self._task("day-2", lock, report, _DAY + timedelta(days=1)), by=SHOWN_BY)
+        watcher = Watcher(gateway, task)
 
         result = await watcher.follow()
         packages = _read(lock)

@@ -10,7 +10,7 @@ from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecalledItem, RecallResult
 from perdure.model import Model
 from perdure.questions import Answer, AnswerType, Question
-from perdure.requests import ForgetRequest, RecallRequest, RememberRequest, UndoRequest
+from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RememberRequest, UndoRequest, UndoResult
 from perdure.tasks import AgentTask, Limits, MemoryMode, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
 
@@ -21,6 +21,7 @@ __all__ = [
     "Answer",
     "AnswerType",
     "ForgetRequest",
+    "ForgetResult",
     "InvalidInput",
     "Lane",
     "Limits",
@@ -40,5 +41,6 @@ __all__ = [
     "Tool",
     "ToolCall",
     "UndoRequest",
+    "UndoResult",
     "tool",
 ]

@@ -36,12 +36,15 @@ PerdureError
 ├── TenantErased            PRD304  the user was erased after the change was accepted
 ├── TaskFailed              PRD400  a task ended as failed
 ├── JobFailed               PRD401  an ingest job ended as failed
+├── WorkflowFailed          PRD403  a workflow ended with an error that is not Perdure's, or was terminated
+├── WorkflowCancelled       PRD404  what is waited for was cancelled
 └── StillRunning            PRD402  not an error: what is waited for has not ended yet
 
 Temporal carries an error's class name as the failure's type; a test pins every name and code.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 
 class PerdureError(Exception):
@@ -50,6 +53,25 @@ class PerdureError(Exception):
     code: ClassVar[str] = "PRD000"
     retryable: ClassVar[bool] = False
     """Whether the same call can succeed later although its caller changes nothing."""
+    parts: ClassVar[tuple[str, ...]] = ()
+    """The attributes that travel with the message to another process; texts without content."""
+
+    def carried(self) -> dict[str, str]:
+        """Return what travels besides the class's name and the message."""
+        return {name: getattr(self, name) for name in self.parts}
+
+    @classmethod
+    def received(cls, text: str, parts: Mapping[str, object]) -> Self:
+        """Return an error as it was raised in another process.
+
+        Args:
+            text: Its ``str``.
+            parts: What it carried; what is missing is empty.
+        """
+        error = cls.__new__(cls)
+        Exception.__init__(error, text.removeprefix(f"{cls.code} "))
+        vars(error).update({name: str(parts.get(name, "")) for name in cls.parts})
+        return error
 
     def __str__(self) -> str:
         return f"{self.code} {super().__str__()}"
@@ -65,6 +87,7 @@ class InvalidInput(PerdureError):
     """
 
     code = "PRD100"
+    parts = ("field", "problem", "fix")
 
     def __init__(self, field: str, problem: str, *, fix: str = "") -> None:
         self.field = field
@@ -132,6 +155,7 @@ class ToolFailed(PerdureError):
 
     code = "PRD112"
     retryable = True
+    text: str = ""
 
     def __init__(self, tool: str, kind: str, text: str = "") -> None:
         self.text = text
@@ -160,6 +184,7 @@ class StoreUnavailable(Unavailable):
     """
 
     code = "PRD200"
+    parts = ("store",)
 
     def __init__(self, store: str, problem: str) -> None:
         self.store = store
@@ -292,6 +317,18 @@ class JobFailed(PerdureError):
     """An ingest job ended as failed."""
 
     code = "PRD401"
+
+
+class WorkflowFailed(PerdureError):
+    """A workflow ended with an error that is not Perdure's, or was terminated."""
+
+    code = "PRD403"
+
+
+class WorkflowCancelled(PerdureError):
+    """What is waited for was cancelled."""
+
+    code = "PRD404"
 
 
 class StillRunning(PerdureError):

@@ -1,4 +1,4 @@
-"""What can be asked of memory from outside a task, by somebody who knows the user and not the tenant."""
+"""What can be asked of memory from outside a task, by who knows the user and not the tenant; and what became of it."""
 
 from typing import Annotated
 
@@ -54,6 +54,31 @@ class ForgetRequest(Request):
     by: Actor = SOMEBODY
 
 
+class Report(Passed):
+    """What a sweep did so far, without content."""
+
+    tenants: int = 0
+    forgotten: int = 0
+    purged: int = 0
+    held: tuple[str, ...] = ()
+    """Tenants of which so much is due that a person has to look first, at most 20."""
+    failed: tuple[str, ...] = ()
+    """Tenants that were left to the next sweep, and why, at most 20."""
+    reasons: dict[str, int] = Field(default_factory=dict[str, int])
+    """How many entries were forgotten for each reason."""
+    examples: tuple[str, ...] = ()
+    """Ids of what was forgotten, at most 20."""
+
+
+class ForgetResult(Passed):
+    """How a sweep ended."""
+
+    run: str
+    """The id by which it can be undone."""
+    dry_run: bool
+    report: Report
+
+
 class UndoRequest(Request):
     """The undoing of a sweep."""
 
@@ -62,6 +87,13 @@ class UndoRequest(Request):
     user_id: str = ""
     """Undo it for this user only."""
     by: Actor = SOMEBODY
+
+
+class UndoResult(Passed):
+    """How an undoing ended."""
+
+    run: str
+    restored: int
 
 
 class Reference(Passed):

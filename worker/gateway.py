@@ -7,25 +7,33 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
-from temporalio.client import Client, Plugin, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.client import Client, Plugin, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 import localservers
 from perdure.changes import Actor
-from perdure.errors import InvalidTask, NothingRuns, WorkerUnavailable
+from perdure.errors import InvalidTask, NothingRuns, TaskFailed, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
 from perdure.names import AGAIN, ANSWER, BINDING, PROGRESS, RESULT, Workflow
 from perdure.questions import Answer
-from perdure.requests import ForgetRequest, RecallRequest, Reference, RememberRequest, UndoRequest
+from perdure.requests import (
+    ForgetRequest,
+    ForgetResult,
+    RecallRequest,
+    Reference,
+    RememberRequest,
+    UndoRequest,
+    UndoResult,
+)
 from perdure.settings import Addresses, Settings
 from perdure.tasks import AgentTask, Progress, TaskBinding, TaskResult
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.connection import connected, pollers
-from workflows.forget_memory import ForgetResult
-from workflows.undo_forgetting import UndoResult
+from perdure.temporal.errors import is_cancelling, translated
+from worker import local_worker
 
 if TYPE_CHECKING:
     from worker.doctor import Finding
@@ -35,20 +43,17 @@ TaskHandle = WorkflowHandle[Any, TaskResult]
 
 R = TypeVar("R")
 
+_NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
+"""How a query fails while no worker is there to answer it."""
+
 
 class StartedTask(NamedTuple):
     """A task that was started, or that was there."""
 
-    handle: TaskHandle
+    workflow_id: str
     new: bool
     ended_at: datetime.datetime | None
     """When it completed, if it did."""
-
-
-_WORKER_WITHIN = 10.0
-"""Seconds that a worker which was just started may take until it serves; loading its model takes longest."""
-
-_LOOK_AGAIN = 0.25
 
 
 def reachable(settings: Settings) -> Addresses:
@@ -72,8 +77,9 @@ class Gateway:
         notify: Called with a sentence for a person when something takes a moment.
         plugins: More plugins for Temporal's client.
 
-    Every method raises StoreUnavailable where a server that it needs does not answer, and InvalidInput for what it
-    refuses, with the field and the fix.
+    Every method raises errors of Perdure's and none of Temporal's: StoreUnavailable where a server that it needs does
+    not answer, InvalidInput for what it or a worker refuses, with the field and the fix, WorkflowCancelled for what was
+    cancelled, and what a worker raised under the same class and code.
     """
 
     def __init__(
@@ -101,6 +107,7 @@ class Gateway:
         """Close what reading memory opened."""
         await self._stack.aclose()
 
+    @translated
     async def client(self) -> Client:
         """Return Temporal's client, connecting when it is first needed: reading memory may not need it at all."""
         if self._connected is None:
@@ -109,6 +116,7 @@ class Gateway:
 
     # Tasks
 
+    @translated
     async def start(self, task: AgentTask, *, by: Actor, again: bool = False) -> StartedTask:
         """Start a task, or attach to its run that is open or has completed.
 
@@ -124,7 +132,7 @@ class Gateway:
         """
         client = await self.client()
         try:
-            handle: TaskHandle = await client.start_workflow(
+            started = await client.start_workflow(
                 Workflow.RESUMABLE_AGENT,
                 task,
                 id=task.workflow_id,
@@ -135,20 +143,20 @@ class Gateway:
                 memo={"startedBy": by.model_dump(mode="json"), AGAIN: again},
             )
         except WorkflowAlreadyStartedError:
-            handle = await self.task(task.workflow_id)
-            found = await handle.describe()
+            found = await (await self.task(task.workflow_id)).describe()
             if bound := await found.memo_value(BINDING, None, type_hint=TaskBinding):
                 # Its imports take a second, which the other calls need not wait for.
                 from worker.attaching import require_same  # noqa: PLC0415
 
                 await require_same(self._settings, task, bound)
-            return StartedTask(handle, new=False, ended_at=found.close_time)
-        return StartedTask(handle, new=True, ended_at=None)
+            return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
+        return StartedTask(started.id, new=True, ended_at=None)
 
     async def task(self, workflow_id: str) -> TaskHandle:
-        """Return the handle of a task, whether or not there is one."""
+        """Return Temporal's own handle of a task, whether or not there is one; what it raises is not translated."""
         return (await self.client()).get_workflow_handle(workflow_id, result_type=TaskResult)
 
+    @translated
     async def is_running(self, workflow_id: str) -> bool:
         """Return whether a task is still open.
 
@@ -164,6 +172,7 @@ class Gateway:
             raise InvalidTask("task", f"there is none with the id {workflow_id}", fix=fix) from error
         return found.status is WorkflowExecutionStatus.RUNNING
 
+    @translated
     async def progress(self, workflow_id: str, *, seconds: float = 2) -> Progress | None:
         """Return where a task is; None while no worker can say (it may just have been killed)."""
         handle = await self.task(workflow_id)
@@ -174,26 +183,42 @@ class Gateway:
         except TimeoutError:
             return None
         except RPCError as error:
-            current = asyncio.current_task()
-            if current and current.cancelling():
-                # A cancellation from outside, Ctrl-C say, must not be taken for a worker that is away.
-                raise asyncio.CancelledError from error
-            if error.status in (
-                RPCStatusCode.DEADLINE_EXCEEDED,
-                RPCStatusCode.FAILED_PRECONDITION,
-                RPCStatusCode.CANCELLED,
-            ):
+            if error.status in _NOBODY_ANSWERS and not is_cancelling():
                 return None
             raise
 
+    @translated
+    async def result(self, workflow_id: str) -> TaskResult:
+        """Wait for a task's end, however long it takes.
+
+        Raises:
+            TaskFailed: It failed; ``ended`` returns what it left.
+            WorkflowCancelled: It was cancelled.
+        """
+        return await (await self.task(workflow_id)).result()
+
+    @translated
     async def ended(self, workflow_id: str) -> TaskResult | None:
-        """Return how a task ended, also one that was cancelled; None while it is open or no worker can say."""
+        """Return how a task ended, also one that failed or was cancelled.
+
+        Returns:
+            None while it is open, where it did not get far enough to leave a result, and where no worker can say.
+        """
         handle, kind = await self.task(workflow_id), cast("type[TaskResult]", TaskResult | None)
+        if await self.is_running(workflow_id):
+            return None
+        try:
+            return await handle.result()
+        except WorkflowFailureError as error:
+            cause = error.cause
+            if isinstance(cause, ApplicationError) and cause.type == TaskFailed.__name__ and cause.details:
+                return TaskResult.model_validate(cause.details[0])
         try:
             return await handle.query(RESULT, result_type=kind, rpc_timeout=datetime.timedelta(seconds=5))
         except RPCError:
             return None
 
+    @translated
     async def answer(self, workflow_id: str, answer: Answer, *, by: Actor) -> None:
         """Answer a question that a task waits on.
 
@@ -210,6 +235,7 @@ class Gateway:
                 raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
             raise
 
+    @translated
     async def cancel(self, workflow_id: str, *, by: Actor) -> None:
         """Ask a task to stop; it finishes what it must not leave half done.
 
@@ -225,6 +251,7 @@ class Gateway:
 
     # Memory
 
+    @translated
     async def recall(self, request: RecallRequest) -> RecallResult:
         """Answer a question from every tier of memory.
 
@@ -245,24 +272,29 @@ class Gateway:
         reference = await self._execute(Workflow.RECALL_MEMORY, request, Reference, name="recall")
         return await reader.fetch(self._addresses, reference)
 
+    @translated
     async def remember(self, request: RememberRequest) -> str:
         """Submit items to be remembered; returns the id of their job."""
         return await self._execute(Workflow.REMEMBER_ITEMS, request, str, name="remember")
 
+    @translated
     async def receipt(self, job: str) -> Receipt:
         """Wait for a job's receipt: what became of each item."""
         return await (await self.client()).get_workflow_handle(job, result_type=Receipt).result()
 
+    @translated
     async def forget(self, request: ForgetRequest) -> ForgetResult:
         """Run a sweep: forget what the rules no longer keep."""
         return await self._execute(Workflow.FORGET_MEMORY, request, ForgetResult, name="forget-memory")
 
+    @translated
     async def undo(self, request: UndoRequest) -> UndoResult:
         """Bring back what a sweep forgot."""
         return await self._execute(Workflow.UNDO_FORGETTING, request, UndoResult, name="undo-forgetting")
 
     # Status
 
+    @translated
     async def status(self, *, quick: bool = False, deep: bool = False) -> "list[Finding]":
         """Return what every check of servers, durability, keys, models and skills finds.
 
@@ -285,10 +317,15 @@ class Gateway:
             )
             return await doctor.examine(patient, quick=quick, deep=deep)
 
-    async def workers(self) -> int:
-        """Return how many workers serve the task queue; one that was killed still counts for up to five minutes."""
-        return await pollers(await self.client(), self._settings.task_queue)
+    @translated
+    async def workers(self, *, pid: int | None = None) -> int:
+        """Return how many workers serve the task queue: all, or the local one with a process id.
 
+        One that was killed still counts for up to five minutes.
+        """
+        return await pollers(await self.client(), self._settings.task_queue, pid=pid)
+
+    @translated
     async def served(self) -> None:
         """Check that a worker serves the task queue, and wait a moment for one that is just starting.
 
@@ -296,43 +333,18 @@ class Gateway:
             StoreUnavailable: No worker serves the task queue.
         """
         queue = self._settings.task_queue
-        for attempt in range(1 + int(_WORKER_WITHIN / _LOOK_AGAIN)):
+        for attempt in range(1 + int(local_worker.WITHIN / local_worker.LOOK_AGAIN)):
             if await self.workers():
                 return
             if attempt == 0:
-                self._notify(f"no worker serves the task queue {queue!r} yet: waiting {_WORKER_WITHIN:.0f} s for one")
-            await asyncio.sleep(_LOOK_AGAIN)
+                self._notify(f"waiting {local_worker.WITHIN:.0f} s for a worker to serve the task queue {queue!r}")
+            await asyncio.sleep(local_worker.LOOK_AGAIN)
         raise self.unserved()
 
     def unserved(self) -> WorkerUnavailable:
         """Return the error that no worker serves the task queue, with the reason where it is known."""
-        current = localservers.state(self._settings)
-        problem = current.worker.problem if current and current.worker else ""
         missing = f"none serves the task queue {self._settings.task_queue!r}: start one with 'perdure worker'"
-        return WorkerUnavailable(self._gave_up(problem) if problem else missing)
-
-    def _gave_up(self, problem: str) -> str:
-        return (
-            f"the local worker fails again and again, see {self._settings.home}/logs/worker.log: {problem}\n"
-            "To give it other settings: perdure down, then perdure up with them"
-        )
-
-    async def local_worker_served(self) -> bool:
-        """Wait until the worker next to the local servers serves; False if it does not within a few seconds.
-
-        Raises:
-            ServerNotStarted: It fails again and again; with what it says.
-        """
-        for _ in range(int(_WORKER_WITHIN / _LOOK_AGAIN)):
-            current = localservers.state(self._settings)
-            if current is None or current.worker is None:
-                return True
-            if await pollers(await self.client(), self._settings.task_queue, pid=current.worker.pid):
-                return True
-            if current.worker.problem:
-                raise localservers.ServerNotStarted(self._gave_up(current.worker.problem))
-            await asyncio.sleep(_LOOK_AGAIN)
-        return False
+        return WorkerUnavailable(local_worker.problem(self._settings) or missing)
 
     async def _execute(self, workflow: str, argument: Any, result_type: type[R], *, name: str) -> R:
         await self.served()

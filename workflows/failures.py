@@ -8,16 +8,12 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput, TaskFailed, TenantErased, VersionConflict
 from perdure.model import Model
+from perdure.temporal.errors import failure_of
 from workflows.options import Options
 
 _LONGEST = 2_000
 
 M = TypeVar("M", bound=Model)
-
-
-def refused(error: InvalidInput) -> ApplicationError:
-    """Return the failure of a workflow whose input is refused."""
-    return ApplicationError(str(error), type=type(error).__name__, non_retryable=True)
 
 
 def required(argument: M | None, fix: str) -> M:
@@ -27,7 +23,7 @@ def required(argument: M | None, fix: str) -> M:
         ApplicationError: That it is missing, and what to give.
     """
     if argument is None:
-        raise refused(InvalidInput("input", "is missing", fix=fix))
+        raise failure_of(InvalidInput("input", "is missing", fix=fix))
     return argument
 
 
@@ -41,12 +37,12 @@ def asked(argument: M | None, fix: str) -> M:
     if getattr(argument, "carried", None) is not None:
         # Temporal calls a later run of a cron workflow continued too, but only a rollover carries something.
         if workflow.info().continued_run_id is None:
-            raise refused(InvalidInput("carried", "is not a field here"))
+            raise failure_of(InvalidInput("carried", "is not a field here"))
         return argument
     try:
         refuse_unknown(argument)
     except InvalidInput as error:
-        raise refused(error) from None
+        raise failure_of(error) from None
     return argument
 
 
@@ -64,7 +60,7 @@ def problem_of(error: ActivityError) -> str:
     """Return what a person should read of a failed activity."""
     cause = error.cause
     if isinstance(cause, ApplicationError):
-        text = ": ".join(str(detail) for detail in cause.details[:1] if detail)
+        text = next((detail for detail in cause.details[:1] if isinstance(detail, str)), "")
         return f"{cause.message}: {text}"[:_LONGEST] if text else cause.message[:_LONGEST]
     return f"{type(cause).__name__ if cause else 'failure'}: {cause or error}"[:_LONGEST]
 

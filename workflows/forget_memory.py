@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.memory.forgetting.selection import Forgetting, Letting
     from perdure.model import Instant, Passed
     from perdure.names import REPORT, Workflow
-    from perdure.requests import ForgetRequest
+    from perdure.requests import ForgetRequest, ForgetResult, Report
     from perdure.temporal.attributes import TENANT
     from workflows import options
     from workflows.failures import asked, is_conflict, problem_of
@@ -23,22 +23,6 @@ with workflow.unsafe.imports_passed_through():
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
-
-
-class Report(Passed):
-    """What a sweep did so far, without content."""
-
-    tenants: int = 0
-    forgotten: int = 0
-    purged: int = 0
-    held: tuple[str, ...] = ()
-    """Tenants of which so much is due that a person has to look first, at most 20."""
-    failed: tuple[str, ...] = ()
-    """Tenants that were left to the next sweep, and why, at most 20."""
-    reasons: dict[str, int] = Field(default_factory=dict[str, int])
-    """How many entries were forgotten for each reason."""
-    examples: tuple[str, ...] = ()
-    """Ids of what was forgotten, at most 20."""
 
 
 class Sweep(Passed):
@@ -60,15 +44,6 @@ class ForgetRun(ForgetRequest):
     carried: Sweep | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
     """Events after which the sweep continues as new; 0: after about 8,000."""
-
-
-class ForgetResult(Passed):
-    """How a sweep ended."""
-
-    run: str
-    """The id by which it can be undone."""
-    dry_run: bool
-    report: Report
 
 
 @workflow.defn(name=Workflow.FORGET_MEMORY)

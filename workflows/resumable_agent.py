@@ -11,13 +11,14 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.skill_plan import SkillPlan
     from perdure.agent.state import TaskRun, TaskState, result_of
     from perdure.agent.steps.calls import Evaluated, PrepareCall, PreparedTask
-    from perdure.errors import InvalidTask, TaskFailed
+    from perdure.errors import InvalidAnswer, InvalidTask, TaskFailed
     from perdure.names import ANSWER, BINDING, PROGRESS, QUESTIONS, RESULT, Activity, Workflow
     from perdure.questions import Answer, Question
     from perdure.tasks import Phase, Progress, TaskResult
     from perdure.temporal.attributes import AGENT, PHASE, SKILL
+    from perdure.temporal.errors import failure_of
     from workflows import options
-    from workflows.failures import done, refused
+    from workflows.failures import done
     from workflows.keeper import Keeper
     from workflows.plan_runner import SUBMITS, PlanRunner
     from workflows.running_task import RunningTask
@@ -50,9 +51,9 @@ class ResumableAgent:
     async def run(self, task: TaskRun | None = None) -> TaskResult:
         """Run a task to its end, and return its result."""
         if task is None:
-            raise refused(InvalidTask("task", "is missing", fix="give an AgentTask"))
+            raise failure_of(InvalidTask("task", "is missing", fix="give an AgentTask"))
         if task.carried is not None and workflow.info().continued_run_id is None:
-            raise refused(InvalidTask("carried", "is not a field here"))
+            raise failure_of(InvalidTask("carried", "is not a field here"))
         try:
             return await self._finished(await self._run())
         except TaskFailed as failure:
@@ -92,7 +93,11 @@ class ResumableAgent:
 
     @answer.validator
     def _refuse_answer(self, answer: Answer) -> None:
-        self._running.questions.check(answer)
+        try:
+            self._running.questions.check(answer)
+        except InvalidAnswer as error:
+            # Raised as it is, it would lose its field and its fix on the way to the caller.
+            raise failure_of(error) from None
 
     def plan(self) -> Plan:
         """Return what decides about this task."""

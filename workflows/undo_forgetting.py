@@ -11,10 +11,11 @@ with workflow.unsafe.imports_passed_through():
     from perdure.errors import InvalidInput
     from perdure.model import Instant, Passed
     from perdure.names import Workflow
-    from perdure.requests import UndoRequest
+    from perdure.requests import UndoRequest, UndoResult
     from perdure.temporal.attributes import TENANT
+    from perdure.temporal.errors import failure_of
     from workflows import options
-    from workflows.failures import asked, refused
+    from workflows.failures import asked
     from workflows.history import History
 
 
@@ -34,13 +35,6 @@ class UndoRun(UndoRequest):
     carried: Undoing | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
     """Events after which it continues as new; 0: after about 8,000."""
-
-
-class UndoResult(Passed):
-    """How an undoing ended."""
-
-    run: str
-    restored: int
 
 
 @workflow.defn(name=Workflow.UNDO_FORGETTING)
@@ -74,7 +68,7 @@ class UndoForgetting:
                     carried = Undoing(run=run, now=self._now, after=after, restored=self._restored)
                     workflow.continue_as_new(undo.changed(carried=carried))
         if not self._restored:
-            raise refused(InvalidInput("run", f"{run or 'the latest run'} forgot nothing that can still be undone"))
+            raise failure_of(InvalidInput("run", f"{run or 'the latest run'} forgot nothing that can still be undone"))
         return UndoResult(run=run, restored=self._restored)
 
     async def _restore(self, tenant: str, run: str, by: Actor) -> None:

@@ -17,12 +17,12 @@ from temporalio.converter import (
     SerializationContext,
     WithSerializationContext,
 )
-from temporalio.exceptions import ApplicationError
 
 from perdure.documents import refused
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.model import Model
 from perdure.tasks import AgentTask
+from perdure.temporal.errors import failure_of
 
 
 class _Json(PydanticJSONPlainPayloadConverter):
@@ -33,9 +33,9 @@ class _Json(PydanticJSONPlainPayloadConverter):
             return super().from_payload(payload, type_hint)
         except ValidationError as problem:
             model = next(_models(type_hint), BaseModel)
-            raise _failure(refused(problem, model, "", _error_of(model))) from None
+            raise failure_of(refused(problem, model, "", _error_of(model))) from None
         except InvalidInput as refusal:
-            raise _failure(refusal) from None
+            raise failure_of(refusal) from None
 
 
 class PerdureConverter(CompositePayloadConverter):
@@ -62,7 +62,7 @@ class PerdureConverter(CompositePayloadConverter):
             known = not encoding or encoding in self.converters
             if model is not None and known and encoding != b"json/plain" and not absent:
                 problem = f"is encoded as {encoding.decode() or 'nothing'}"
-                raise _failure(_error_of(model)("input", problem, fix="send it as json/plain"))
+                raise failure_of(_error_of(model)("input", problem, fix="send it as json/plain"))
         return super().from_payloads(payloads, type_hints)
 
 
@@ -124,7 +124,3 @@ def _models(type_hint: object) -> Iterator[type[BaseModel]]:
 
 def _error_of(model: type[BaseModel]) -> type[InvalidInput]:
     return InvalidTask if issubclass(model, AgentTask) else InvalidInput
-
-
-def _failure(error: InvalidInput) -> ApplicationError:
-    return ApplicationError(str(error), type=type(error).__name__, non_retryable=True)

@@ -15,6 +15,7 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Ca
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from perdure.errors import PerdureError, StillRunning
+from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating
 
 _log = structlog.get_logger(__name__)
@@ -46,9 +47,7 @@ class _Inbound(ActivityInboundInterceptor):
         except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
             raise
         except PerdureError as error:
-            raise ApplicationError(
-                str(error), type=type(error).__name__, non_retryable=not error.retryable, next_retry_delay=pause()
-            ) from None
+            raise failure_of(error, next_retry_delay=pause()) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
             _log.error(
                 "unexpected failure",

@@ -15,11 +15,12 @@ from demo.workers import start_mortal
 from localservers.processes import Child
 from perdure.jobs import Batch, Fate, Receipt
 from perdure.memory.writing.checking import read_batch
+from perdure.requests import ForgetResult
 from perdure.stores.journal.folding import fold
 from perdure.temporal.attributes import TASK_TIMEOUT
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
-from workflows.forget_memory import ForgetResult, ForgetRun
+from workflows.forget_memory import ForgetRun
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 

@@ -12,15 +12,15 @@ with workflow.unsafe.imports_passed_through():
     from perdure.memory.forgetting.forgetter import Let
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
-    from perdure.requests import RecallRequest, Reference, RememberRequest
+    from perdure.requests import ForgetResult, RecallRequest, Reference, RememberRequest, UndoResult
     from perdure.tasks import TaskResult
     from workflows import options
-    from workflows.forget_memory import ForgetMemory, ForgetResult, ForgetRun
+    from workflows.forget_memory import ForgetMemory, ForgetRun
     from workflows.ingest_memory import IngestMemory
     from workflows.plan_runner import PlanRunner
     from workflows.requests import RecallMemory, RememberItems
     from workflows.resumable_agent import ResumableAgent
-    from workflows.undo_forgetting import UndoForgetting, UndoResult, UndoRun
+    from workflows.undo_forgetting import UndoForgetting, UndoRun
 
 
 class _Silent(PlanRunner):

@@ -43,6 +43,8 @@ PINNED = {
     "TaskFailed": ("PRD400", False),
     "JobFailed": ("PRD401", False),
     "StillRunning": ("PRD402", True),
+    "WorkflowFailed": ("PRD403", False),
+    "WorkflowCancelled": ("PRD404", False),
 }
 """The code of each error, and whether it is retried."""
 

@@ -9,9 +9,21 @@ import pytest
 import perdure
 
 EXPORTED = {
-    *("Actor", "ActorKind", "AgentTask", "Answer", "AnswerType", "ForgetRequest", "InvalidInput", "Lane", "Limits"),
+    *(
+        "Actor",
+        "ActorKind",
+        "AgentTask",
+        "Answer",
+        "AnswerType",
+        "ForgetRequest",
+        "ForgetResult",
+        "InvalidInput",
+        "Lane",
+        "Limits",
+    ),
     *("MemoryMode", "MemoryType", "Model", "NotDone", "PerdureError", "Progress", "Question", "RecallRequest"),
     *("RecallResult", "RecalledItem", "Receipt", "RememberRequest", "TaskResult", "Tool", "ToolCall", "UndoRequest"),
+    "UndoResult",
     "tool",
 }
 

@@ -46,8 +46,8 @@ class _Table(TyperGroup):
         return get_command(app)
 
     def invoke(self, ctx: Any) -> Any:
-        # Temporal's errors take a second to import, which "--help" need not wait for.
-        from worker.cli.output import explained  # noqa: PLC0415
+        # Its console takes a moment to import, which "--help" need not wait for.
+        from worker.terminal.output import explained  # noqa: PLC0415
 
         with explained():
             return super().invoke(ctx)

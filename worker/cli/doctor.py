@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from perdure.settings import Settings
-from worker.cli.output import Exit, out, show_json
 from worker.cli.reach import gateway
 from worker.cli.tasks import AsJson
+from worker.terminal.output import Exit, out, show_json
 
 
 async def doctor(

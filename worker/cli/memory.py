@@ -13,12 +13,11 @@ from perdure.documents import validated
 from perdure.entries import Lane, MemoryType
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.jobs import Fate
-from perdure.requests import ForgetRequest, RecallRequest, RememberRequest, UndoRequest
+from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RememberRequest, UndoRequest
 from perdure.settings import Settings
-from worker.cli.output import Exit, counted, out, say, show_json
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from workflows.forget_memory import ForgetResult
+from worker.terminal.output import Exit, counted, out, say, show_json
 
 User = Annotated[str, typer.Option("--user", help="Whose memory.", show_default=False)]
 

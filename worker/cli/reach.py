@@ -7,8 +7,8 @@ from temporalio.client import Plugin
 from localservers import ensure, running
 from perdure.changes import Actor, ActorKind
 from perdure.settings import Addresses, Settings
-from worker.cli.output import say
 from worker.gateway import Gateway, reachable
+from worker.terminal.output import say
 
 
 def started(settings: Settings) -> Addresses:

@@ -8,7 +8,7 @@ import typer
 
 from localservers import ensure, state, stop
 from perdure.settings import Settings
-from worker.cli.output import out, program, say, show_json
+from worker.terminal.output import out, program, say, show_json
 
 
 def up(
@@ -22,10 +22,12 @@ def up(
     addresses = ensure(settings, worker=worker, progress=say)
     if worker and state(settings):
         # Imported here: Temporal's client takes a second, which "down" need not wait for.
+        from worker import local_worker  # noqa: PLC0415
         from worker.cli.reach import gateway  # noqa: PLC0415
 
         say("waiting for the worker to serve")
-        if not asyncio.run(gateway(settings).local_worker_served()):
+        installation = gateway(settings)
+        if not asyncio.run(local_worker.served(settings, lambda pid: installation.workers(pid=pid))):
             say(f"it does not serve yet; see {settings.home}/logs/worker.log")
     current = state(settings)
     if as_json:

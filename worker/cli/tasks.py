@@ -5,18 +5,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from temporalio.client import WorkflowFailureError
 
 from perdure.documents import read_document, validated
-from perdure.errors import InvalidTask, WorkerUnavailable
+from perdure.errors import InvalidTask, PerdureError, WorkerUnavailable
 from perdure.questions import Answer
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
-from worker.cli import display
-from worker.cli.output import Exit, counted, err, fail, out, reason_of, say, show_json, status_of
 from worker.cli.reach import gateway, person, started
 from worker.gateway import Gateway
 from worker.telemetry import Telemetry, render_tree, spans_of
+from worker.terminal import display
+from worker.terminal.output import Exit, counted, err, fail, out, say, show_json, status_of
 
 TaskArgument = Annotated[str, typer.Argument(help="The workflow id that 'run' printed, or the task's YAML file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for a script.")]
@@ -63,22 +62,22 @@ async def run(
     try:
         installation = gateway(settings, addresses, telemetry.plugin)
         with telemetry.root("perdure.run") as trace:
-            handle, new, ended_at = await installation.start(task, by=person(), again=again)
+            workflow_id, new, ended_at = await installation.start(task, by=person(), again=again)
             ended = f", which completed at {ended_at:%Y-%m-%d %H:%M:%S %Z}; --again runs it anew" if ended_at else ""
-            say(f"{'started' if new else 'attached to'} {handle.id}{ended}")
+            say(f"{'started' if new else 'attached to'} {workflow_id}{ended}")
             if detach:
                 if as_json:
-                    show_json({"workflow_id": handle.id, "new": new})
+                    show_json({"workflow_id": workflow_id, "new": new})
                 return
             try:
                 await _say_if_unserved(installation)
-                result = await display.follow(installation, handle)
+                result = await display.follow(installation, workflow_id)
             except asyncio.CancelledError:
-                say(f"detached; the task goes on: perdure status {handle.id}")
+                say(f"detached; the task goes on: perdure status {workflow_id}")
                 raise
-            except WorkflowFailureError as error:
-                result, problem, status = display.result_in(error), reason_of(error), status_of(error)
-                result = result or await installation.ended(handle.id)
+            except PerdureError as error:
+                problem, status = str(error), status_of(error)
+                result = await installation.ended(workflow_id)
     finally:
         telemetry.stop()
     if as_json and result is not None:

@@ -7,8 +7,18 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
-from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.errors import EmbeddingMismatch, TenantKeyMismatch, WorkerUnavailable
+from perdure import Actor, ActorKind, AgentTask, RecallRequest, RememberRequest
+from perdure.errors import (
+    EmbeddingMismatch,
+    InvalidAnswer,
+    InvalidInput,
+    StoreUnavailable,
+    TenantKeyMismatch,
+    WorkerUnavailable,
+    WorkflowCancelled,
+)
+from perdure.questions import Answer
+from perdure.requests import UndoRequest
 from perdure.stores.redis.connection import ask
 from perdure.stores.tenant_key import KEY_BYTES
 from tests.conftest import Servers, clean_settings
@@ -101,11 +111,56 @@ async def test_what_needs_a_worker_says_that_there_is_none(servers: Servers, tmp
     said: list[str] = []
     nobody = clean_settings(tmp_path, task_queue=f"nobody-{uuid4().hex[:8]}")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("worker.gateway._WORKER_WITHIN", 0.5)
+        patch.setattr("worker.local_worker.WITHIN", 0.5)
         async with Gateway(nobody, servers, notify=said.append) as gateway:
             with pytest.raises(WorkerUnavailable, match="start one with 'perdure worker'"):
                 await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
     assert "waiting" in said[0]
+
+
+async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: Deployment, servers: Servers) -> None:
+    async with Gateway(here.settings, servers) as gateway:
+        task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audi")
+        started = await gateway.start(task, by=TESTER)
+        with pytest.raises(InvalidInput, match="no skill") as unknown:
+            await gateway.result(started.workflow_id)
+        assert (unknown.value.field, "dependency-audit" in unknown.value.fix) == ("skill", True)
+        left = await gateway.ended(started.workflow_id)
+        assert left is not None
+        assert left.status == "failed"
+
+        with pytest.raises(InvalidInput, match="forgot nothing") as undone:
+            await gateway.undo(UndoRequest(run="r", user_id="ada", by=TESTER))
+        assert undone.value.field == "run"
+        with pytest.raises(InvalidInput, match="not found"):
+            await gateway.receipt("job-nothing")
+
+
+async def test_an_answer_that_nobody_asked_for_is_refused_and_a_cancelled_task_says_so(
+    here: Deployment, servers: Servers, tmp_path: Path
+) -> None:
+    lock = tmp_path / "a.lock"
+    lock.write_text("nodeenv==1.12.0\n")
+    inputs: dict[str, JsonValue] = {"lock": str(lock), "report": str(tmp_path / "a.csv")}
+    task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
+    async with Gateway(here.settings, servers) as gateway:
+        started = await gateway.start(task, by=TESTER)
+        await until(lambda: gateway.progress(started.workflow_id), lambda now: bool(now and now.questions))
+        with pytest.raises(InvalidAnswer, match="nobody asked 'b'") as refused:
+            await gateway.answer(started.workflow_id, Answer(question_id="b", value="MIT"), by=TESTER)
+        assert (refused.value.field, bool(refused.value.fix)) == ("question_id", True)
+        assert await gateway.ended(started.workflow_id) is None
+        await gateway.cancel(started.workflow_id, by=TESTER)
+        with pytest.raises(WorkflowCancelled):
+            await gateway.result(started.workflow_id)
+
+
+async def test_a_temporal_that_is_not_there_is_named(servers: Servers, tmp_path: Path) -> None:
+    nowhere = servers.model_copy(update={"temporal": "127.0.0.1:9"})
+    async with Gateway(clean_settings(tmp_path), nowhere) as gateway:
+        for call in (gateway.workers, lambda: gateway.progress("task-x"), lambda: gateway.receipt("job-x")):
+            with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:9 does not answer"):
+                await call()
 
 
 def _other_model(_: str, *, api_key: str | None, base_url: str | None) -> HashingEmbedder:

@@ -8,12 +8,12 @@ import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription, ScheduleOverlapPolicy
 
 from perdure.names import SCHEDULE
+from perdure.requests import ForgetResult
 from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
 from tests.integration.worker.cli.installation import installation
 from tests.support.waiting import until
 from worker.schedules import ensure_schedule
-from workflows.forget_memory import ForgetResult
 
 DAILY, OTHER = "0 3 * * *", "30 4 * * 0"
 

@@ -26,6 +26,7 @@ from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter, Let
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.writing.checking import read_batch
+from perdure.requests import ForgetResult, Report
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.weaviate.mapping import properties_of
@@ -34,7 +35,7 @@ from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 from tests.support.waiting import until
 from workflows import options
-from workflows.forget_memory import ForgetResult, ForgetRun, Report
+from workflows.forget_memory import ForgetRun
 
 LONG_AGO = datetime(1998, 1, 1, tzinfo=UTC)
 """No other user of the same servers has anything due as early as this."""

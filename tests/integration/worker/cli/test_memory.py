@@ -8,8 +8,8 @@ from pydantic import JsonValue
 
 from perdure.jobs import Fate, Receipt
 from perdure.memory.recall.query import RecallResult
+from perdure.requests import ForgetResult
 from tests.integration.worker.cli.installation import Installation
-from workflows.forget_memory import ForgetResult
 
 
 @pytest.fixture

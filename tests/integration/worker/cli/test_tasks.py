@@ -89,7 +89,7 @@ async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installe
     await following.says("perdure answer")
     assert (await installed.perdure("cancel", file)).status == 0
     followed = await following.ended()
-    assert (followed.status, followed.complaint) == (1, "error: it was cancelled")
+    assert (followed.status, followed.complaint) == (1, "error: PRD404 it was cancelled")
     result = TaskResult.model_validate_json(followed.out)
     assert (result.status, result.unknown) == ("cancelled", ())
 

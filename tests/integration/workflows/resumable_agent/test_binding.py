@@ -14,7 +14,7 @@ from perdure.stores.redis.connection import ask
 from tests.conftest import Servers
 from tests.support.harness import Bench
 from tests.support.waiting import question_of
-from worker.gateway import Gateway
+from worker.gateway import Gateway, StartedTask
 
 ME = Actor(kind=ActorKind.PERSON, id="me")
 
@@ -143,16 +143,17 @@ async def test_a_task_started_again_is_attached_to_refused_or_run_anew(agents: B
     async with Gateway(agents.deployed.settings, servers) as gateway:
         first = await gateway.start(task, by=ME)
         assert (first.new, first.ended_at) == (True, None)
-        assert (await first.handle.result()).output == "May"
+        assert (await gateway.result(first.workflow_id)).output == "May"
         attached = await gateway.start(task, by=ME)
         assert not attached.new
         assert attached.ended_at is not None
         with pytest.raises(InvalidTask, match=r"differs in inputs\.line \(choose a new task_id"):
             await gateway.start(task.changed(inputs={"ledger": str(ledger), "line": "June"}), by=ME)
+        before = await run_of(gateway, first)
         again = await gateway.start(task, by=ME, again=True)
         assert again.new
-        assert again.handle.first_execution_run_id != first.handle.first_execution_run_id
-        assert (await again.handle.result()).output == "May"
+        assert (await run_of(gateway, again)) != before
+        assert (await gateway.result(again.workflow_id)).output == "May"
         (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND}\ndescription: mended")
         with pytest.raises(InvalidTask, match="has changed since"):
             await gateway.start(task, by=ME)
@@ -173,3 +174,7 @@ async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Be
     handle = await agents.start(task, id_=another())
     assert (await question_of(handle)).about.arguments.endswith('"line": "2020-02-29"}')  # pyright: ignore[reportOptionalMemberAccess]
     await handle.cancel()
+
+
+async def run_of(gateway: Gateway, started: StartedTask) -> str | None:
+    return (await (await gateway.task(started.workflow_id)).describe()).run_id

@@ -6,19 +6,17 @@ from collections.abc import Awaitable, Callable
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from temporalio.client import WorkflowFailureError
-from temporalio.exceptions import ApplicationError
 
-from perdure.errors import TaskFailed
+from perdure.errors import PerdureError
 from perdure.questions import Question
 from perdure.tasks import Progress, TaskResult
-from worker.cli.output import counted, err, out, program
-from worker.gateway import Gateway, TaskHandle
+from worker.gateway import Gateway
+from worker.terminal.output import counted, err, out, program
 
 
 async def follow(
     installation: Gateway,
-    handle: TaskHandle,
+    workflow_id: str,
     on_progress: Callable[[Progress], Awaitable[None]] | None = None,
     *,
     period: float = 0.25,
@@ -27,21 +25,22 @@ async def follow(
 
     Args:
         installation: The gateway to ask.
-        handle: The task.
+        workflow_id: The task.
         on_progress: Called with each state of the task, once it is shown.
         period: Seconds between two states.
 
     Raises:
-        WorkflowFailureError: The task was cancelled, or failed.
+        TaskFailed: It failed.
+        WorkflowCancelled: It was cancelled.
     """
-    result = asyncio.create_task(handle.result())
+    result = asyncio.create_task(installation.result(workflow_id))
     asked: set[str] = set()
     # In a log a bar is noise; the questions are not.
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[step]}"))
     with Bar(*columns, TimeElapsedColumn(), console=err, disable=not err.is_terminal) as bar:
         line = bar.add_task("starting", total=None, step="")
         while not result.done():
-            progress = await installation.progress(handle.id)
+            progress = await installation.progress(workflow_id)
             if progress is not None:
                 bar.update(
                     line,
@@ -53,30 +52,24 @@ async def follow(
                 for question in progress.questions:
                     if question.id not in asked:
                         asked.add(question.id)
-                        bar.console.print(how_to_answer(handle.id, question), markup=False)
+                        bar.console.print(how_to_answer(workflow_id, question), markup=False)
                 if on_progress:
                     await on_progress(progress)
             await asyncio.wait([result], timeout=period)
-        ended = _how_it_ended(result)
+        ended = await _how_it_ended(installation, workflow_id, result)
         if ended is not None:
             done = ended.done + ended.skipped + ended.failed
             bar.update(line, description=ended.status, completed=done, step="")
     return result.result()
 
 
-def result_in(error: WorkflowFailureError) -> TaskResult | None:
-    """Return the result that a failed task left, if it got far enough to leave one."""
-    cause = error.cause
-    if isinstance(cause, ApplicationError) and cause.type == TaskFailed.__name__ and cause.details:
-        return TaskResult.model_validate(cause.details[0])
-    return None
-
-
-def _how_it_ended(result: "asyncio.Task[TaskResult]") -> TaskResult | None:
-    error = result.exception()
-    if error is None:
+async def _how_it_ended(
+    installation: Gateway, workflow_id: str, result: "asyncio.Task[TaskResult]"
+) -> TaskResult | None:
+    try:
         return result.result()
-    return result_in(error) if isinstance(error, WorkflowFailureError) else None
+    except PerdureError:
+        return await installation.ended(workflow_id)
 
 
 def how_to_answer(workflow_id: str, question: Question) -> str:

@@ -12,16 +12,7 @@ from typing import Any, NoReturn
 import typer
 from pydantic import BaseModel
 from rich.console import Console
-from temporalio.client import (
-    ActivityFailureError,
-    WorkflowFailureError,
-    WorkflowQueryFailedError,
-    WorkflowUpdateFailedError,
-)
-from temporalio.exceptions import ApplicationError, CancelledError, FailureError, TimeoutError
-from temporalio.service import RPCError, RPCStatusCode
 
-from perdure import errors
 from perdure.errors import InvalidInput, PerdureError, Unavailable
 
 out = Console(highlight=False, soft_wrap=True)
@@ -79,48 +70,13 @@ def explained() -> Generator[None]:
     try:
         yield
     except PerdureError as error:
-        fail(str(error), _status_of_class(type(error)))
-    except (ActivityFailureError, WorkflowFailureError, WorkflowUpdateFailedError) as error:
-        fail(reason_of(error), status_of(error))
-    except WorkflowQueryFailedError as error:
-        fail(str(error), Exit.FAILED)
-    except RPCError as error:
-        if error.status in (RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT):
-            fail(f"Temporal: {error.message}", Exit.REFUSED)
-        fail(f"Temporal: {error.status.name.lower()}: {error.message}", Exit.UNAVAILABLE)
+        fail(str(error), status_of(error))
     except KeyboardInterrupt:
         raise typer.Exit(Exit.DETACHED) from None
 
 
-def reason_of(error: BaseException) -> str:
-    """Return the innermost message of a failure, which is the cause; the outer ones only pass it on."""
-    inner = _innermost(error)
-    if isinstance(inner, CancelledError):
-        return "it was cancelled"
-    if isinstance(inner, TimeoutError):
-        return "no worker answered in time: is one running? (perdure worker)"
-    return inner.message if isinstance(inner, FailureError) else str(inner)
-
-
-def status_of(error: BaseException) -> Exit:
-    """Return the exit status for a failure's type: wrong input, a server that does not answer, or just a failure."""
-    inner = _innermost(error)
-    if isinstance(inner, TimeoutError):
+def status_of(error: PerdureError) -> Exit:
+    """Return the exit status for an error: wrong input, a server that does not answer, or just a failure."""
+    if isinstance(error, Unavailable):
         return Exit.UNAVAILABLE
-    kind = getattr(errors, inner.type or "", None) if isinstance(inner, ApplicationError) else None
-    return _status_of_class(kind) if isinstance(kind, type) else Exit.FAILED
-
-
-def _status_of_class(kind: type) -> Exit:
-    if issubclass(kind, Unavailable):
-        return Exit.UNAVAILABLE
-    return Exit.REFUSED if issubclass(kind, InvalidInput) else Exit.FAILED
-
-
-def _innermost(error: BaseException) -> BaseException:
-    inner = error
-    while isinstance(inner, (ActivityFailureError, WorkflowFailureError, WorkflowUpdateFailedError, FailureError)) and (
-        inner.cause
-    ):
-        inner = inner.cause
-    return inner
+    return Exit.REFUSED if isinstance(error, InvalidInput) else Exit.FAILED

@@ -1,0 +1,125 @@
+"""Perdure's errors on their way through Temporal: as the failures that carry them, and back again for a caller."""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from typing import Any, ParamSpec, TypeVar, cast
+
+from temporalio.client import (
+    ActivityFailureError,
+    RPCError,
+    WorkflowFailureError,
+    WorkflowQueryFailedError,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.exceptions import ApplicationError, CancelledError, FailureError, TimeoutError
+from temporalio.service import RPCStatusCode
+
+from perdure import errors
+from perdure.errors import (
+    InvalidInput,
+    NamespaceUnusable,
+    PerdureError,
+    StoreUnavailable,
+    WorkerUnavailable,
+    WorkflowCancelled,
+    WorkflowFailed,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_WRAPPERS = (ActivityFailureError, WorkflowFailureError, WorkflowUpdateFailedError)
+
+FROM_TEMPORAL = (*_WRAPPERS, RPCError, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, RuntimeError)
+"""What Temporal's client raises."""
+
+_NOT_CONNECTED = "Failed client connect"
+"""What its RuntimeError begins with when nothing listens at the address (SDK 1.35)."""
+
+
+def failure_of(error: PerdureError, *, next_retry_delay: timedelta | None = None) -> ApplicationError:
+    """Return the failure that carries an error through Temporal: its class's name, its message and its parts."""
+    return ApplicationError(
+        str(error),
+        *filter(None, [error.carried()]),
+        type=type(error).__name__,
+        non_retryable=not error.retryable,
+        next_retry_delay=next_retry_delay,
+    )
+
+
+def translated(method: Callable[P, Awaitable[R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+    """Decorate a coroutine function so that an error of Temporal's client is raised as one of Perdure's."""
+
+    @functools.wraps(method)
+    async def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return await method(*args, **kwargs)
+        except FROM_TEMPORAL as error:
+            if is_cancelling():
+                raise asyncio.CancelledError from error
+            translation = perdure_error(error)
+            if translation is None:
+                raise
+            raise translation from error
+
+    return call
+
+
+def is_cancelling() -> bool:
+    """Return whether the caller is being cancelled, by Ctrl-C say: no server is away then."""
+    current = asyncio.current_task()
+    return current is not None and current.cancelling() > 0
+
+
+def perdure_error(error: BaseException) -> PerdureError | None:
+    """Return the error that one of Temporal's client stands for; None for one that is not Temporal's."""
+    if isinstance(error, RPCError):
+        return _of_call(error)
+    if isinstance(error, WorkflowUpdateRPCTimeoutOrCancelledError):
+        return StoreUnavailable("temporal", "no answer in time")
+    if isinstance(error, WorkflowQueryFailedError):
+        return WorkflowFailed(str(error))
+    if isinstance(error, RuntimeError):
+        return StoreUnavailable("temporal", "does not answer") if str(error).startswith(_NOT_CONNECTED) else None
+    return _of_failure(_innermost(error)) if isinstance(error, _WRAPPERS) else None
+
+
+def _of_failure(failure: BaseException) -> PerdureError:
+    if isinstance(failure, CancelledError):
+        return WorkflowCancelled("it was cancelled")
+    if isinstance(failure, TimeoutError):
+        return WorkerUnavailable("no worker answered in time: is one running? (perdure worker)")
+    if not isinstance(failure, ApplicationError):
+        return WorkflowFailed(failure.message if isinstance(failure, FailureError) else str(failure))
+    kind = getattr(errors, failure.type or "", None)
+    if not (isinstance(kind, type) and issubclass(kind, PerdureError)):
+        return WorkflowFailed(failure.message)
+    first = failure.details[0] if failure.details else None
+    return kind.received(failure.message, cast("dict[str, object]", first) if isinstance(first, dict) else {})
+
+
+def _of_call(error: RPCError) -> PerdureError:
+    match error.status:
+        case RPCStatusCode.NOT_FOUND if error.message.startswith("Namespace"):
+            return NamespaceUnusable(f"{error.message} (correct it in Temporal's client configuration, or create it)")
+        case RPCStatusCode.NOT_FOUND:
+            return InvalidInput("id", error.message)
+        case RPCStatusCode.INVALID_ARGUMENT:
+            return InvalidInput("temporal", error.message)
+        case RPCStatusCode.PERMISSION_DENIED | RPCStatusCode.UNAUTHENTICATED:
+            fix = "correct the API key or the certificate in Temporal's client configuration"
+            return InvalidInput("temporal", f"refuses this client: {error.message}", fix=fix)
+        case _:
+            return StoreUnavailable("temporal", f"{error.status.name.lower()}: {error.message}")
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Return the cause of a failure; the outer ones only pass it on."""
+    inner = error
+    while isinstance(inner, (*_WRAPPERS, FailureError)) and inner.cause:
+        inner = inner.cause
+    return inner

@@ -1,0 +1,39 @@
+"""What is printed, and with which status a command ends."""
+
+import shlex
+
+import pytest
+
+from perdure.errors import InvalidInput, PerdureError, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.questions import Approval, Question, QuestionKind, choice_of
+from worker.terminal.display import how_to_answer
+from worker.terminal.output import Exit, counted, status_of
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (InvalidInput("skill", "is missing"), Exit.REFUSED),
+        (TaskFailed("no"), Exit.FAILED),
+        (WorkflowCancelled("it was cancelled"), Exit.FAILED),
+        (StoreUnavailable("redis", "down"), Exit.UNAVAILABLE),
+    ],
+)
+def test_the_exit_status_says_what_kind_of_error_it_was(error: PerdureError, status: Exit) -> None:
+    assert status_of(error) is status
+
+
+def test_the_command_that_answers_can_be_pasted_into_a_shell() -> None:
+    question = Question(id="rows[0].a*", kind=QuestionKind.APPROVAL, text="May it?", answer=choice_of(Approval))
+    first, second = how_to_answer("task-1", question).splitlines()
+
+    assert first == "? May it? [yes | no]"
+    assert shlex.split(second) == ["perdure", "answer", "task-1", "rows[0].a*", "ANSWER"]
+
+
+def test_nouns_follow_their_number() -> None:
+    assert [counted(0, "item"), counted(1, "item"), counted(2, "entry", "entries")] == [
+        "0 items",
+        "1 item",
+        "2 entries",
+    ]

@@ -1,0 +1,43 @@
+"""The worker next to the local servers: whether it serves, and what it says when it does not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import localservers
+from perdure.settings import Settings
+
+WITHIN = 10.0
+"""Seconds that a worker which was just started may take until it serves; loading its model takes longest."""
+
+LOOK_AGAIN = 0.25
+
+
+def problem(settings: Settings) -> str:
+    """Return why the local worker fails again and again; empty where it does not, or where there is none."""
+    current = localservers.state(settings)
+    if not (current and current.worker and current.worker.problem):
+        return ""
+    return (
+        f"the local worker fails again and again, see {settings.home}/logs/worker.log: {current.worker.problem}\n"
+        "To give it other settings: perdure down, then perdure up with them"
+    )
+
+
+async def served(settings: Settings, workers: Callable[[int], Awaitable[int]]) -> bool:
+    """Wait until the local worker serves; False if it does not within a few seconds.
+
+    Args:
+        settings: Whose local servers.
+        workers: Returns how many workers with a process id serve the task queue.
+
+    Raises:
+        ServerNotStarted: It fails again and again; with what it says.
+    """
+    for _ in range(int(WITHIN / LOOK_AGAIN)):
+        current = localservers.state(settings)
+        if current is None or current.worker is None or await workers(current.worker.pid):
+            return True
+        if said := problem(settings):
+            raise localservers.ServerNotStarted(said)
+        await asyncio.sleep(LOOK_AGAIN)
+    return False
