@@ -4,9 +4,8 @@ import asyncio
 
 from perdure.errors import InvalidInput
 from perdure.settings import Settings
-from perdure.skills.library import SkillLibrary
 from perdure.tasks import AgentTask, TaskBinding
-from worker.wiring import packaged_skills
+from worker.wiring import skills_of
 
 
 async def require_same(settings: Settings, task: AgentTask, bound: TaskBinding) -> None:
@@ -20,7 +19,7 @@ async def require_same(settings: Settings, task: AgentTask, bound: TaskBinding) 
     Raises:
         InvalidTask: It is another one; with the difference.
     """
-    library = SkillLibrary((*settings.skills, packaged_skills()))
+    library = skills_of(settings)
     try:
         version = (await asyncio.to_thread(library.get, task.skill)).digest
     except InvalidInput:

@@ -1,35 +1,53 @@
 """Checks whether an installation keeps its promises. Each check asks a real server or file, and says what to do.
 
-Covers servers, durability settings, keys, models and skills, and changes none of them; what is stored is only read.
+Covers servers, durability settings, keys, the journal, models, tools and skills. It makes and changes none of them: no
+key, no journal and no collection; what is stored is only read.
 """
 
+import asyncio
+import contextlib
 import os
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from redis.asyncio import Redis
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
-from temporalio.service import RPCError
 
 from perdure.agent.steps.validation import check_skill
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
+    JournalMismatch,
     ModelRefused,
+    NamespaceUnusable,
     PerdureError,
+    SchemaMismatch,
     StoreUnavailable,
     TenantKeyMismatch,
+    TenantKeyMissing,
 )
 from perdure.model import Model
+from perdure.models.embedding import Embedder
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
-from perdure.stores.redis.connection import ask
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.checks import Checks
+from perdure.stores.redis.connection import ask, connect
+from perdure.stores.redis.installation import Installation
+from perdure.stores.tenant_key import TenantKey
+from perdure.stores.weaviate.examination import differences, version
 from perdure.stores.weaviate.resting import most_active
+from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
 from perdure.temporal.connection import pollers
-from worker.wiring import Services
+from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
+from worker.wiring import embedder_of, longterm_of, skills_of, toolbox_of
 
 ENOUGH_DISK = 1_000_000_000
 """Free bytes below which the journal and the local servers may soon be unable to write."""
@@ -50,12 +68,33 @@ class Finding(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Patient:
-    """The installation that is examined."""
+    """The installation that is examined. Each check opens what it needs by itself, so that none hides another."""
 
     settings: Settings
     addresses: Addresses
     client: Client
-    services: Services
+    """Connects when first asked."""
+
+    @asynccontextmanager
+    async def redis(self) -> AsyncGenerator[Redis]:
+        """Connect to Redis."""
+        async with contextlib.aclosing(connect(self.addresses.redis_url)) as redis:
+            yield redis
+
+    @asynccontextmanager
+    async def longterm(self, redis: Redis, embedder: Embedder) -> AsyncGenerator[LongTerm]:
+        """Open long-term memory for reading."""
+        longterm = longterm_of(self.addresses, redis, embedder)
+        try:
+            yield longterm
+        finally:
+            await longterm.close()
+
+    @property
+    def weaviate(self) -> dict[str, Any]:
+        """The arguments with which Weaviate is examined."""
+        names = {"url": "weaviate_url", "grpc_port": "weaviate_grpc_port", "api_key": "weaviate_api_key"}
+        return {name: getattr(self.addresses, field) for name, field in names.items()}
 
 
 async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) -> list[Finding]:
@@ -75,19 +114,20 @@ async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str
         ok, detail, fix = await check(patient)
     except PerdureError as error:
         return Finding(check=name, ok=False, detail=str(error), fix=_fix(error))
-    except RPCError as error:
-        return Finding(check=name, ok=False, detail=f"Temporal: {error.message}", fix="perdure up")
-    except RuntimeError:
-        # Temporal's client raises it if nothing listens at the address.
-        detail = f"Temporal: {patient.addresses.temporal} does not answer"
-        return Finding(check=name, ok=False, detail=detail, fix="start it, or correct its address in the settings")
+    except FROM_TEMPORAL as error:
+        translated = perdure_error(error)
+        if translated is None:
+            raise
+        return Finding(check=name, ok=False, detail=str(translated), fix=_fix(translated))
     return Finding(check=name, ok=ok, detail=detail, fix="" if ok else fix)
 
 
 def _fix(error: PerdureError) -> str:
     match error:
-        case InvalidInput() | ModelRefused():
+        case InvalidInput() | ModelRefused() | JournalMismatch() | SchemaMismatch() | NamespaceUnusable():
             return ""  # The message contains it.
+        case TenantKeyMissing():
+            return "start a worker with this data folder, or copy the key of the installation there"
         case TenantKeyMismatch():
             return "restore the backup of tenant.key, or use the stores that belong to this key"
         case EmbeddingMismatch():
@@ -127,20 +167,34 @@ async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
 
 async def _redis(patient: Patient) -> tuple[bool, str, str]:
     wanted = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
-    redis = patient.services.redis
     found: dict[str, str] = {}
-    for name in wanted:
-        answer = await ask(redis, "CONFIG", "GET", name)
-        found |= answer if isinstance(answer, dict) else dict([answer])
+    async with patient.redis() as redis:
+        for name in wanted:
+            answer = await ask(redis, "CONFIG", "GET", name)
+            found |= answer if isinstance(answer, dict) else dict([answer])
     wrong = [f"{name} is {found.get(name)}" for name, value in wanted.items() if found.get(name) != value]
     fix = "set " + ", ".join(f"{name} {value}" for name, value in wanted.items())
     return not wrong, "; ".join(wrong) or "append-only, fsync always, no eviction", fix
 
 
 async def _weaviate(patient: Patient) -> tuple[bool, str, str]:
-    await patient.services.longterm.open()
-    embedder = patient.services.embedder
-    return True, f"{patient.addresses.weaviate_url}, {embedder.name} ({embedder.dimension} numbers)", ""
+    return True, f"{patient.addresses.weaviate_url}, version {await version(**patient.weaviate)}", ""
+
+
+async def _embedding(patient: Patient) -> tuple[bool, str, str]:
+    embedder = await asyncio.to_thread(embedder_of, patient.settings)
+    return True, f"{embedder.name}, {embedder.dimension} numbers", ""
+
+
+async def _collections(patient: Patient) -> tuple[bool, str, str]:
+    try:
+        embedder = await asyncio.to_thread(embedder_of, patient.settings)
+        embedding = Embedding(name=embedder.name, dimension=embedder.dimension)
+    except InvalidInput:
+        # That is a finding of its own; the properties can be compared without it.
+        embedding = None
+    missing = await differences(**patient.weaviate, embedding=embedding)
+    return not missing, "; ".join(missing) or "as this build needs them", "start a worker of this build: it adds them"
 
 
 async def _users(patient: Patient) -> tuple[bool, str, str]:
@@ -152,13 +206,14 @@ async def _users(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _vectors(patient: Patient) -> tuple[bool, str, str]:
-    longterm, checks = patient.services.longterm, patient.services.checks
-    tenants = await longterm.tenants()
+    embedder = await asyncio.to_thread(embedder_of, patient.settings)
     missing: dict[str, int] = {}
-    for tenant in tenants:
-        if ids := await longterm.unsearchable(tenant):
-            missing[tenant] = len(ids)
-            await checks.note(tenant, datetime.now(UTC))
+    async with patient.redis() as redis, patient.longterm(redis, embedder) as longterm:
+        tenants = await longterm.tenants()
+        for tenant in tenants:
+            if ids := await longterm.unsearchable(tenant):
+                missing[tenant] = len(ids)
+                await Checks(redis).note(tenant, datetime.now(UTC))
     if not missing:
         return True, f"everything that is stored of {len(tenants)} users is found by meaning", ""
     detail = f"{sum(missing.values())} entries of {len(missing)} of {len(tenants)} users are not found by meaning"
@@ -166,9 +221,22 @@ async def _vectors(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
-    key = patient.services.tenant_key
-    await patient.services.installation.require(key)
-    return True, f"{key.fingerprint} matches the stored data; back up {patient.settings.home}/tenant.key", ""
+    path = patient.settings.tenant_key_file
+    key = TenantKey.load(path)
+    async with patient.redis() as redis:
+        await Installation(redis).require(key)
+    return True, f"{key.fingerprint} matches the stored data; back up {path}", ""
+
+
+async def _journal(patient: Patient) -> tuple[bool, str, str]:
+    journal = Journal(patient.settings.journal_folder)
+    async with patient.redis() as redis:
+        shared = await Installation(redis).require_journal(journal)
+    found = await asyncio.to_thread(journal.known_id)
+    if found:
+        return True, f"{found} in {journal.folder}", ""
+    detail = f"there is none in {journal.folder}" + (f"; the workers share {shared}" if shared else " yet")
+    return not shared, detail, "set PERDURE_JOURNAL to the folder that they share"
 
 
 async def _disk(patient: Patient) -> tuple[bool, str, str]:
@@ -180,20 +248,31 @@ async def _disk(patient: Patient) -> tuple[bool, str, str]:
     return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
 
 
+async def _tools(patient: Patient) -> tuple[bool, str, str]:
+    toolbox = await asyncio.to_thread(toolbox_of, patient.settings)
+    return True, f"{len(toolbox)} from {', '.join(patient.settings.tools)}", ""
+
+
 async def _skills(patient: Patient) -> tuple[bool, str, str]:
-    library, toolbox = patient.services.skills, patient.services.toolbox
-    own = SkillLibrary(patient.settings.skills).names()
+    library, own = skills_of(patient.settings), SkillLibrary(patient.settings.skills).names()
+    try:
+        toolbox = await asyncio.to_thread(toolbox_of, patient.settings)
+    except InvalidInput:
+        # That is a finding of its own; what does not depend on tools can still be judged.
+        toolbox = None
     usable: list[str] = []
     bad: list[str] = []
     for name in library.names():
         try:
-            check_skill(library.get(name), toolbox)
+            skill = library.get(name)
+            if toolbox is not None:
+                check_skill(skill, toolbox)
             usable.append(name)
         except InvalidInput as error:
             # A packaged skill is of no use where the tools that come with it were replaced by others.
             if name in own:
                 bad.append(f"{error.code} {name}: {str(error).removeprefix(f'{error.code} ')}")
-    return not bad, "; ".join(bad) or f"{', '.join(usable) or 'none'}; {len(toolbox)} tools", "correct the skills"
+    return not bad, "; ".join(bad) or ", ".join(usable) or "none", "correct the skills"
 
 
 _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
@@ -203,9 +282,13 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "search attributes": _search_attributes,
     "redis": _redis,
     "weaviate": _weaviate,
+    "embedding": _embedding,
+    "collections": _collections,
     "users": _users,
     "tenant key": _tenant_key,
+    "journal": _journal,
     "disk": _disk,
+    "tools": _tools,
     "skills": _skills,
 }
 

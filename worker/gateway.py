@@ -303,19 +303,10 @@ class Gateway:
             deep: Also compare what is stored of every user with what is found by meaning.
         """
         from worker import doctor  # noqa: PLC0415
-        from worker.wiring import open_services  # noqa: PLC0415
 
-        path = self._settings.tenant_key_file
-        if not path.exists():
-            # Opening the services would make one, and a check must not decide which key an installation has.
-            fix = "start a worker with this data folder, or copy the key of the installation there"
-            return [doctor.Finding(check="tenant key", ok=False, detail=f"{path} is missing", fix=fix)]
         client = await connected(self._addresses.temporal, lazy=True)
-        async with open_services(self._settings, self._addresses) as services:
-            patient = doctor.Patient(
-                settings=self._settings, addresses=self._addresses, client=client, services=services
-            )
-            return await doctor.examine(patient, quick=quick, deep=deep)
+        patient = doctor.Patient(settings=self._settings, addresses=self._addresses, client=client)
+        return await doctor.examine(patient, quick=quick, deep=deep)
 
     @translated
     async def workers(self, *, pid: int | None = None) -> int:

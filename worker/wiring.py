@@ -138,19 +138,8 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         InvalidInput: A setting names an embedding model that is not there.
     """
     redis = connect(addresses.redis_url)
-    api_key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
-    embedder = CachedEmbedder(
-        open_embedder(settings.embedding, api_key=api_key, base_url=settings.openai_base_url), _CACHED_VECTORS
-    )
-    longterm = LongTerm(
-        addresses.weaviate_url,
-        addresses.weaviate_grpc_port,
-        embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
-        api_key=addresses.weaviate_api_key,
-        write_timeout=WRITE_SECONDS,
-        active=ActiveTenants(redis),
-        most_active=most_active(addresses.weaviate_open_files),
-    )
+    embedder = CachedEmbedder(embedder_of(settings), _CACHED_VECTORS)
+    longterm = longterm_of(addresses, redis, embedder)
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     checks = Checks(redis)
     whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
@@ -242,14 +231,46 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             claims=Claims(redis, ttl),
             outputs=Outputs(redis, ttl),
             answers=Outputs(redis, ANSWERS_KEPT, kind="answer"),
-            toolbox=Toolbox.load(settings.tools, reserved=RESERVED),
-            skills=SkillLibrary((*settings.skills, packaged_skills())),
+            toolbox=toolbox_of(settings),
+            skills=skills_of(settings),
         )
 
 
-def packaged_skills() -> Path:
-    """Return the folder of the skills that come with Perdure."""
-    return Path(playbooks.__file__).parent / "skills"
+def embedder_of(settings: Settings) -> Embedder:
+    """Open the embedding model.
+
+    Raises:
+        InvalidInput: It is not there.
+    """
+    api_key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+    return open_embedder(settings.embedding, api_key=api_key, base_url=settings.openai_base_url)
+
+
+def longterm_of(addresses: Addresses, redis: Redis, embedder: Embedder) -> LongTerm:
+    """Return long-term memory, which connects when first asked."""
+    return LongTerm(
+        addresses.weaviate_url,
+        addresses.weaviate_grpc_port,
+        embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
+        api_key=addresses.weaviate_api_key,
+        write_timeout=WRITE_SECONDS,
+        active=ActiveTenants(redis),
+        most_active=most_active(addresses.weaviate_open_files),
+    )
+
+
+def toolbox_of(settings: Settings) -> Toolbox:
+    """Load the tools.
+
+    Raises:
+        InvalidInput: A module with tools is not there, or cannot be used.
+    """
+    return Toolbox.load(settings.tools, reserved=RESERVED)
+
+
+def skills_of(settings: Settings) -> SkillLibrary:
+    """Return the library of the configured skills and of those that come with Perdure."""
+    return SkillLibrary((*settings.skills, Path(playbooks.__file__).parent / "skills"))
 
 
 def activities(services: Services, client: Client, settings: Settings) -> list[Callable[..., Any]]:

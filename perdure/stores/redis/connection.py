@@ -10,7 +10,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import RedisError
 from redis.maint_notifications import MaintNotificationsConfig
 
-from perdure.errors import StoreUnavailable
+from perdure.errors import InvalidInput, StoreUnavailable
 
 
 def connect(url: str, *, timeout: float = 2.0) -> Redis:
@@ -22,7 +22,12 @@ def connect(url: str, *, timeout: float = 2.0) -> Redis:
     Args:
         url: Redis's address: ``redis://host:port`` or ``rediss://…``.
         timeout: Seconds that connecting and each answer may take.
+
+    Raises:
+        InvalidInput: The URL is not an address of Redis.
     """
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise InvalidInput("redis_url", f"{url.partition(':')[0]} is no scheme of Redis", fix="write redis://host:port")
     kind: Any = Redis  # The types of its constructors are not written out.
     return kind.from_url(
         url,

@@ -49,23 +49,7 @@ class Connection:
         prefix: str = "Perdure",
         open_timeout: float = 10.0,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InvalidInput("weaviate url", f"{url} is not an address", fix="write http://host:port")
-        secure = parts.scheme == "https"
-        self._client = weaviate.use_async_with_custom(
-            http_host=parts.hostname,
-            http_port=parts.port or (443 if secure else 80),
-            http_secure=secure,
-            grpc_host=parts.hostname,
-            grpc_port=grpc_port,
-            grpc_secure=secure,
-            auth_credentials=Auth.api_key(api_key.get_secret_value()) if api_key else None,
-            # The client's own checks at start also ask a package index for news.
-            skip_init_checks=True,
-            # Ours are shorter; these only end what was cancelled already.
-            additional_config=AdditionalConfig(timeout=Timeout(init=30, query=60, insert=120)),
-        )
+        self._client = make_client(url, grpc_port, api_key=api_key)
         self._embedding = embedding
         self.prefix = prefix
         self._open_timeout = open_timeout
@@ -138,6 +122,31 @@ class Connection:
             raise StoreUnavailable(STORE, f"has no collection {name} yet; a worker creates it when it starts")
         config = await self._client.collections.use(name).config.get(simple=True)
         schema.check(name, config.description, self._embedding)
+
+
+def make_client(url: str, grpc_port: int, *, api_key: SecretStr | None = None) -> weaviate.WeaviateAsyncClient:
+    """Make a client, which connects to nothing yet.
+
+    Raises:
+        InvalidInput: The URL is not an address.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InvalidInput("weaviate url", f"{url} is not an address", fix="write http://host:port")
+    secure = parts.scheme == "https"
+    return weaviate.use_async_with_custom(
+        http_host=parts.hostname,
+        http_port=parts.port or (443 if secure else 80),
+        http_secure=secure,
+        grpc_host=parts.hostname,
+        grpc_port=grpc_port,
+        grpc_secure=secure,
+        auth_credentials=Auth.api_key(api_key.get_secret_value()) if api_key else None,
+        # The client's own checks at start also ask a package index for news.
+        skip_init_checks=True,
+        # Ours are shorter; these only end what was cancelled already.
+        additional_config=AdditionalConfig(timeout=Timeout(init=30, query=60, insert=120)),
+    )
 
 
 @asynccontextmanager

@@ -42,9 +42,28 @@ async def prepare(client: WeaviateAsyncClient, name: str, kind: Kind, embedding:
             # Another process may have created it between the question and now.
             if not await client.collections.exists(name):
                 raise
-    collection = client.collections.use(name)
-    config = await collection.config.get(simple=True)
-    check(name, config.description, embedding)
+    for one in await lacking(client, name, kind, embedding):
+        await client.collections.use(name).config.add_property(one)
+
+
+async def lacking(
+    client: WeaviateAsyncClient, name: str, kind: Kind, embedding: Embedding | None
+) -> list[wvc.Property]:
+    """Return the properties that a collection lacks; changes nothing.
+
+    Args:
+        client: The client to ask with.
+        name: The collection's name.
+        kind: What it holds.
+        embedding: The model whose vectors it must hold; None where it is not known.
+
+    Raises:
+        EmbeddingMismatch: It holds another model's vectors.
+        SchemaMismatch: It has a property in another form, which Weaviate cannot change.
+    """
+    config = await client.collections.use(name).config.get(simple=True)
+    if embedding is not None:
+        check(name, config.description, embedding)
     found = {one.name: one for one in config.properties}
     wanted = [*COMMON, *_OF_KIND[kind]]
     if differing := [one.name for one in wanted if one.name in found and not _alike(one, found[one.name])]:
@@ -53,9 +72,7 @@ async def prepare(client: WeaviateAsyncClient, name: str, kind: Kind, embedding:
             "cannot change it: stop all workers, export what is remembered, delete the collection, and start a worker, "
             "which creates it anew"
         )
-    for one in wanted:
-        if one.name not in found:
-            await collection.config.add_property(one)
+    return [one for one in wanted if one.name not in found]
 
 
 def _alike(wanted: wvc.Property, found: PropertyConfig) -> bool:

@@ -3,9 +3,11 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from perdure.entries import Memory, MemoryType, Source
 from perdure.models.embedding.minilm import MiniLMEmbedder
+from perdure.stores.redis.connection import ask, connect
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
@@ -25,7 +27,7 @@ async def test_all_is_well(installed: Installation) -> None:
     ran = await installed.perdure("doctor", PERDURE_SKILLS="")
 
     assert ran.status == 0, ran.out
-    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 10
+    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 14
 
     quick = await installed.perdure("doctor", "--quick", "--json")
     assert quick.status == 0
@@ -68,7 +70,7 @@ async def test_another_tenant_key_does_not_open_the_data(installed: Installation
 
     found = await bad(installed, PERDURE_HOME=str(tmp_path), PERDURE_JOURNAL="")
 
-    assert found.keys() == {"tenant key"}
+    assert found.keys() == {"tenant key", "journal"}
     assert "PRD202 the data was written under the tenant key" in found["tenant key"]
     assert "backup of tenant.key" in found["tenant key"]
 
@@ -82,17 +84,17 @@ async def test_what_does_not_fit_is_named_with_its_fix(installed: Installation) 
         PERDURE_TASK_QUEUE="nobody-here",
     )
 
-    assert found.keys() == {"worker", "retention", "weaviate"}
+    assert found.keys() == {"worker", "retention", "collections"}
     assert "perdure worker" in found["worker"]
     assert "PERDURE_CLAIM_TTL_DAYS" in found["retention"]
-    assert "PRD201" in found["weaviate"]
-    assert "PERDURE_EMBEDDING" in found["weaviate"]
+    assert "PRD201" in found["collections"]
+    assert "PERDURE_EMBEDDING" in found["collections"]
 
 
 async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -> None:
     found = await bad(installed, PERDURE_REDIS_URL="redis://127.0.0.1:9")
 
-    assert found.keys() == {"redis", "tenant key"}
+    assert found.keys() == {"redis", "tenant key", "journal"}
     assert "PRD200 redis" in found["redis"]
 
 
@@ -100,7 +102,7 @@ async def test_a_temporal_that_is_not_there_hides_nothing_else(installed: Instal
     found = await bad(installed, **unanswered(servers))
 
     assert found.keys() == {"temporal", "worker", "retention", "search attributes"}
-    assert "127.0.0.1:9 does not answer" in found["temporal"]
+    assert "PRD200 temporal: does not answer" in found["temporal"]
 
 
 async def test_nothing_runs(installed: Installation, servers: Servers, tmp_path: Path) -> None:
@@ -128,7 +130,7 @@ async def test_nobody_serves_the_queue(installed: Installation) -> None:
 async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installation, tmp_path: Path) -> None:
     foreign = await installed.perdure("doctor", "--json", PERDURE_SKILLS="", PERDURE_TOOLS='["tests.support.tools"]')
     assert foreign.status == 0, "the packaged skill needs tools that were replaced on purpose"
-    assert "none; " in foreign.out
+    assert "none" in foreign.out
 
     (tmp_path / "mine.yaml").write_text("name: mine\nsteps: [{id: a, tool: not_there}]")
     (tmp_path / "other.yaml").write_text("name: other\nstep: []")
@@ -137,8 +139,52 @@ async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installa
     assert "PRD102 other: step: is not a field here (did you mean 'steps'?)" in found["skills"]
 
 
-async def test_it_makes_no_tenant_key(installed: Installation, tmp_path: Path) -> None:
-    found = await bad(installed, PERDURE_HOME=str(tmp_path / "empty"))
+async def test_it_makes_nothing(installed: Installation, servers: Servers, tmp_path: Path) -> None:
+    home = tmp_path / "empty"
+    found = await bad(
+        installed,
+        PERDURE_HOME=str(home),
+        PERDURE_JOURNAL="",
+        PERDURE_REDIS_URL=f"{servers.redis_url}/10",
+    )
     assert found.keys() == {"tenant key"}
     assert "copy the key of the installation there" in found["tenant key"]
-    assert not (tmp_path / "empty" / "tenant.key").exists()
+    assert not home.exists()
+    assert not await asked(f"{servers.redis_url}/10", "KEYS", "*")
+
+
+async def test_a_folder_that_is_not_the_shared_journal_is_a_finding(installed: Installation, tmp_path: Path) -> None:
+    missing = await bad(installed, PERDURE_JOURNAL=str(tmp_path / "missing"))
+    assert missing.keys() == {"journal"}
+    assert "set PERDURE_JOURNAL to the folder that they share" in missing["journal"]
+    assert not (tmp_path / "missing").exists()
+
+    (tmp_path / "journal.id").write_text("another")
+    other = await bad(installed, PERDURE_JOURNAL=str(tmp_path))
+    assert other.keys() == {"journal"}
+    assert "PRD203" in other["journal"]
+
+
+async def test_one_bad_setting_hides_nothing_else(installed: Installation, tmp_path: Path) -> None:
+    found = await bad(
+        installed,
+        PERDURE_HOME=str(tmp_path),
+        PERDURE_EMBEDDING="all-minilm",
+        PERDURE_TOOLS='["no.such.tools"]',
+        PERDURE_CLAIM_TTL_DAYS="1",
+        PERDURE_REDIS_URL="http://127.0.0.1:9",
+    )
+
+    assert found.keys() == {"embedding", "tools", "tenant key", "redis", "journal", "retention"}
+    assert "PRD100 embedding: there is no model 'all-minilm'" in found["embedding"]
+    assert "PRD100 tools no.such.tools: cannot be imported" in found["tools"]
+    assert "PRD100 redis_url: http is no scheme of Redis" in found["redis"]
+
+
+async def asked(url: str, *command: str) -> Any:
+    """Ask a Redis."""
+    redis = connect(url)
+    try:
+        return await ask(redis, *command)
+    finally:
+        await redis.aclose()
