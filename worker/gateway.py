@@ -37,7 +37,7 @@ from worker import local_worker
 
 if TYPE_CHECKING:
     from worker.doctor import Finding
-    from worker.wiring import Reading
+    from worker.reader import Reader
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
 
@@ -97,8 +97,7 @@ class Gateway:
         self._connected: Client | None = None
         self._stack = AsyncExitStack()
         self._opening = asyncio.Lock()
-        self._asked = False
-        self._reading: Reading | None = None
+        self._reader: Reader | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -262,13 +261,11 @@ class Gateway:
         from worker import reader  # noqa: PLC0415
 
         async with self._opening:
-            if not self._asked:
-                self._reading = await self._stack.enter_async_context(
-                    reader.open_reader(self._settings, self._addresses)
-                )
-                self._asked = True
-        if self._reading is not None:
-            return await reader.recall(self._reading, request)
+            if self._reader is None:
+                opened = reader.open_reader(self._settings, self._addresses)
+                self._reader = await self._stack.enter_async_context(opened)
+        if self._reader is not None:
+            return await self._reader.recall(request)
         reference = await self._execute(Workflow.RECALL_MEMORY, request, Reference, name="recall")
         return await reader.fetch(self._addresses, reference)
 

@@ -90,6 +90,15 @@ class Wholeness:
         """
         return self._judged(await self._ask())
 
+    async def examine(self) -> tuple[Loss, ...]:
+        """Return the stores that lost data, once every store answers.
+
+        Raises:
+            JournalMismatch: The stores belong to different installations.
+            StoreUnavailable: A store does not answer.
+        """
+        return self._judged(await self._ask_all())
+
     async def lost(self, store: Store) -> bool:
         """Return whether a store lost data, as the last comparison found it; compares again where that is long ago."""
         if time.monotonic() - self._compared > COMPARED_EVERY:
@@ -108,7 +117,7 @@ class Wholeness:
             JournalMismatch: The stores belong to different installations.
             StoreUnavailable: A store does not answer.
         """
-        _require(self._judged(await self._ask_all()))
+        _require(await self.examine())
 
     async def redis_since(self) -> datetime | None:
         """Return since when Redis has lost nothing; None where it lost something and is not rebuilt.

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from pydantic import JsonValue
 
+from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, RecallRequest, RememberRequest
 from perdure.errors import (
     EmbeddingMismatch,
@@ -19,13 +20,15 @@ from perdure.errors import (
 )
 from perdure.questions import Answer
 from perdure.requests import UndoRequest
-from perdure.stores.redis.connection import ask
-from perdure.stores.tenant_key import KEY_BYTES
-from tests.conftest import Servers, clean_settings
+from perdure.stores.redis.connection import ask, connect
+from perdure.stores.redis.installation import Installation
+from perdure.stores.tenant_key import KEY_BYTES, TenantKey
+from tests.conftest import OwnServers, Servers, clean_settings, give_tenant_key
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder
 from tests.support.waiting import until
 from worker.gateway import Gateway
+from worker.reader import Reader, open_reader
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 SECRET = "Marzipan contains almonds."
@@ -118,6 +121,39 @@ async def test_what_needs_a_worker_says_that_there_is_none(servers: Servers, tmp
     assert "waiting" in said[0]
 
 
+@pytest.mark.parametrize("again", [True, False])
+async def test_a_mismatch_is_found_once_redis_is_back(
+    servers: Servers, own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    fleet = await own_servers(Server.REDIS)
+    redis = connect(fleet.addresses.redis_url)
+    await Installation(redis).check(TenantKey(bytes(KEY_BYTES)))
+    await redis.aclose()
+    give_tenant_key(tmp_path / "home")
+    question = RecallRequest(user_id=f"user {uuid4().hex}", text="almonds")
+    async with Gateway(clean_settings(tmp_path / "home"), fleet.addresses) as gateway:
+        await fleet.stop(Server.REDIS)
+        assert "redis" in (await gateway.recall(question)).degraded
+        if not again:
+            # The control: a check that is tried once only never learns of it.
+            monkeypatch.setattr("worker.reader.Reader._check_all", _nothing)
+        await fleet.start(Server.REDIS)
+        if again:
+            for _ in range(2):
+                with pytest.raises(TenantKeyMismatch):
+                    await gateway.recall(question)
+        else:
+            assert not (await gateway.recall(question)).items
+
+
+async def test_what_was_answered_is_not_checked_again(here: Deployment, servers: Servers, user: str) -> None:
+    async with open_reader(here.settings, servers) as reader:
+        assert reader is not None
+        assert len(reader.unanswered) == 3
+        await reader.recall(RecallRequest(user_id=user, text="almonds"))
+        assert not reader.unanswered
+
+
 async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: Deployment, servers: Servers) -> None:
     async with Gateway(here.settings, servers) as gateway:
         task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audi")
@@ -161,6 +197,10 @@ async def test_a_temporal_that_is_not_there_is_named(servers: Servers, tmp_path:
         for call in (gateway.workers, lambda: gateway.progress("task-x"), lambda: gateway.receipt("job-x")):
             with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:9 does not answer"):
                 await call()
+
+
+async def _nothing(_: Reader) -> None:
+    """Check nothing."""
 
 
 def _other_model(_: str, *, api_key: str | None, base_url: str | None) -> HashingEmbedder:
