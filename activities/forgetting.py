@@ -8,7 +8,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor
 from perdure.errors import InvalidInput, StoreUnavailable
-from perdure.memory.forgetting.forgetter import Forgetter, Let, Restored
+from perdure.memory.forgetting.forgetter import Forgetter, Restored, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.model import Instant, Passed
 from perdure.names import Activity
@@ -118,7 +118,7 @@ class ForgettingActivities:
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name=Activity.TOMBSTONE)
-    async def tombstone(self, request: ForgetCall) -> Let:
+    async def tombstone(self, request: ForgetCall) -> Tombstoned:
         """Forget what was chosen, undoably."""
         return await self.forgetter.tombstone(request.forgetting, run=request.run, by=request.by)
 

@@ -20,17 +20,17 @@ class MemoryActivities:
     Args:
         recall: The worker's recall service.
         key: Turns user ids into tenants.
-        answers: Where answers wait until they are fetched.
+        results: Where results wait until they are fetched.
     """
 
-    def __init__(self, recall: Recall, key: TenantKey, answers: Outputs) -> None:
+    def __init__(self, recall: Recall, key: TenantKey, results: Outputs) -> None:
         self._recall = recall
         self._key = key
-        self._answers = answers
+        self._results = results
 
     @activity.defn(name=Activity.RECALL_MEMORY)
     async def recall_memory(self, request: RecallRequest) -> Reference:
-        """Answer from every tier, and return where the answer is kept; a store that is down makes it degraded.
+        """Recall from every tier, and return where the result is kept; a store that is down makes it degraded.
 
         Raises:
             InvalidInput: The question is malformed.
@@ -41,6 +41,6 @@ class MemoryActivities:
         encoded = found.model_dump_json()
         if (size := len(encoded.encode())) > RESULT_LIMIT:
             raise ResultTooLarge(
-                f"the answer has {size:,} bytes, and at most {RESULT_LIMIT:,} can be returned (ask for fewer keys)"
+                f"the result has {size:,} bytes, and at most {RESULT_LIMIT:,} can be returned (ask for fewer keys)"
             )
-        return Reference(tenant=tenant, id=await self._answers.keep(tenant, encoded))
+        return Reference(tenant=tenant, id=await self._results.keep(tenant, encoded))

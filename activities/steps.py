@@ -146,8 +146,8 @@ def _parts(found: RecallResult, asked: Sequence[str]) -> dict[str, JsonValue]:
 
 
 def _summary(step: str, found: RecallResult) -> RecallSummary:
-    phases = [item.phase for item in found.items]
-    counted = ", ".join(f"{phases.count(phase)} {phase}" for phase in dict.fromkeys(phases)) or "nothing"
+    how = [item.found_by for item in found.items]
+    counted = ", ".join(f"{how.count(one)} {one}" for one in dict.fromkeys(how)) or "nothing"
     searched = f"; searched by meaning: {found.trigger}" if found.trigger else ""
     return RecallSummary(
         step=step,

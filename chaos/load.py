@@ -136,9 +136,9 @@ class Load:
             for index in range(ITEMS)
         ]
         written = tuple(item.model_dump(mode="json") for item in items)
-        one = Submitted(RememberRequest(user_id=user, key=f"job-{number}", items=written, by=BY), items)
+        one = Submitted(RememberRequest(user_id=user, key=f"job-{number}", items=written), items)
         self.jobs.append(one)
-        job = await insisting(lambda: self.gateway.remember(one.request))
+        job = await insisting(lambda: self.gateway.remember(one.request, by=BY))
         one.receipt = await insisting(lambda: self.gateway.receipt(job))
 
     async def _recall(self) -> None:
@@ -151,7 +151,7 @@ class Load:
 
     async def _sweep(self) -> None:
         user = self._user()
-        await insisting(lambda: self.gateway.forget(ForgetRequest(user_id=user, approved=True, by=BY)))
+        await insisting(lambda: self.gateway.forget(ForgetRequest(user_id=user, approved=True), by=BY))
         self.sweeps += 1
         await asyncio.sleep(2)
 

@@ -183,10 +183,10 @@ class Demo:
 
     async def _forgetting(self, gateway: Gateway) -> None:
         out.print("\n[bold]4. Forgetting[/]: two notes have expired, one has too little confidence, one stays")
-        await gateway.receipt(await gateway.remember(self._notes()))
+        await gateway.receipt(await gateway.remember(self._notes(), by=SHOWN_BY))
         dry = await self._sweep(gateway, dry_run=True)
         swept = await self._sweep(gateway, dry_run=False)
-        undone = await gateway.undo(UndoRequest(run=swept.run, by=SHOWN_BY))
+        undone = await gateway.undo(UndoRequest(sweep=swept.sweep), by=SHOWN_BY)
         reasons = ", ".join(f"{number} × {reason}" for reason, number in swept.report.reasons.items())
         out.print(f"   dry run: would forget {dry.report.forgotten}; then forgot {swept.report.forgotten} ({reasons})")
         out.print(f"   undo: {undone.restored} restored")
@@ -194,7 +194,7 @@ class Demo:
         self._hold("three came back", undone.restored == 3)
 
     async def _sweep(self, gateway: Gateway, *, dry_run: bool) -> ForgetResult:
-        return await gateway.forget(ForgetRequest(user_id=self._user, dry_run=dry_run, by=SHOWN_BY))
+        return await gateway.forget(ForgetRequest(user_id=self._user, dry_run=dry_run), by=SHOWN_BY)
 
     def _notes(self) -> RememberRequest:
         now = datetime.now(UTC)

@@ -60,6 +60,9 @@ RESULT = "result"
 AGAIN = "again"
 """The memo of a task's workflow that was to be started again although the task had completed."""
 
+STARTED_BY = "startedBy"
+"""The memo of a task's workflow that says who started it: an ``Actor``."""
+
 BINDING = "binding"
 """The memo of a task's workflow that holds what the task's id stands for."""
 

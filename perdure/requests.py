@@ -73,7 +73,7 @@ class Report(Passed):
 class ForgetResult(Passed):
     """How a sweep ended."""
 
-    run: str
+    sweep: str
     """The id by which it can be undone."""
     dry_run: bool
     report: Report
@@ -82,7 +82,7 @@ class ForgetResult(Passed):
 class UndoRequest(Request):
     """The undoing of a sweep."""
 
-    run: str = ""
+    sweep: str = ""
     """The sweep's id; empty: the user's latest."""
     user_id: str = ""
     """Undo it for this user only."""
@@ -92,12 +92,12 @@ class UndoRequest(Request):
 class UndoResult(Passed):
     """How an undoing ended."""
 
-    run: str
+    sweep: str
     restored: int
 
 
 class Reference(Passed):
-    """Where an answer is kept for a few minutes, so that no history holds it."""
+    """Where the result of a recall is kept for a few minutes, so that no history holds it."""
 
     tenant: str
     id: str

@@ -17,7 +17,7 @@ from perdure.changes import Actor
 from perdure.errors import InvalidTask, NothingRuns, TaskFailed, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
-from perdure.names import AGAIN, ANSWER, BINDING, PROGRESS, RESULT, Workflow
+from perdure.names import AGAIN, ANSWER, BINDING, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.questions import Answer
 from perdure.requests import (
     ForgetRequest,
@@ -139,7 +139,7 @@ class Gateway:
                 result_type=TaskResult,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 static_summary=f"{task.skill} for {task.agent}",
-                memo={"startedBy": by.model_dump(mode="json"), AGAIN: again},
+                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again},
             )
         except WorkflowAlreadyStartedError:
             found = await (await self.task(task.workflow_id)).describe()
@@ -228,7 +228,7 @@ class Gateway:
         await self.served()
         handle = await self.task(workflow_id)
         try:
-            await handle.execute_update(ANSWER, answer.changed(by=answer.by or by.id))
+            await handle.execute_update(ANSWER, answer.changed(by=by.id))
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND and "completed" in error.message:
                 raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
@@ -252,10 +252,10 @@ class Gateway:
 
     @translated
     async def recall(self, request: RecallRequest) -> RecallResult:
-        """Answer a question from every tier of memory.
+        """Recall from every tier of memory.
 
         Where this process has the tenant key, it asks the stores itself and leaves nothing in a history. Otherwise a
-        worker answers, and the answer is fetched by a reference that expires within minutes.
+        worker recalls, and the result is fetched by a reference that expires within minutes.
         """
         # The stores' clients take a second to import, which the other calls need not wait for.
         from worker import reader  # noqa: PLC0415
@@ -270,9 +270,9 @@ class Gateway:
         return await reader.fetch(self._addresses, reference)
 
     @translated
-    async def remember(self, request: RememberRequest) -> str:
+    async def remember(self, request: RememberRequest, *, by: Actor) -> str:
         """Submit items to be remembered; returns the id of their job."""
-        return await self._execute(Workflow.REMEMBER_ITEMS, request, str, name="remember")
+        return await self._execute(Workflow.REMEMBER_ITEMS, request.changed(by=by), str, name="remember")
 
     @translated
     async def receipt(self, job: str) -> Receipt:
@@ -280,14 +280,14 @@ class Gateway:
         return await (await self.client()).get_workflow_handle(job, result_type=Receipt).result()
 
     @translated
-    async def forget(self, request: ForgetRequest) -> ForgetResult:
+    async def forget(self, request: ForgetRequest, *, by: Actor) -> ForgetResult:
         """Run a sweep: forget what the rules no longer keep."""
-        return await self._execute(Workflow.FORGET_MEMORY, request, ForgetResult, name="forget-memory")
+        return await self._execute(Workflow.FORGET_MEMORY, request.changed(by=by), ForgetResult, name="forget-memory")
 
     @translated
-    async def undo(self, request: UndoRequest) -> UndoResult:
+    async def undo(self, request: UndoRequest, *, by: Actor) -> UndoResult:
         """Bring back what a sweep forgot."""
-        return await self._execute(Workflow.UNDO_FORGETTING, request, UndoResult, name="undo-forgetting")
+        return await self._execute(Workflow.UNDO_FORGETTING, request.changed(by=by), UndoResult, name="undo-forgetting")
 
     # Status
 

@@ -15,7 +15,7 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
-from worker.wiring import ANSWERS_KEPT, Reading, open_reading
+from worker.wiring import RESULTS_KEPT, Reading, open_reading
 
 
 class Reader:
@@ -37,7 +37,7 @@ class Reader:
         """The checks that a store has not answered yet."""
 
     async def recall(self, request: RecallRequest) -> RecallResult:
-        """Answer a question by the service that workers use.
+        """Recall by the service that workers use.
 
         What no store has answered yet is checked beside it: a store that is down, or too slow, costs no time and leaves
         the result degraded.
@@ -81,12 +81,12 @@ async def open_reader(settings: Settings, addresses: Addresses) -> AsyncGenerato
 
 
 async def fetch(addresses: Addresses, reference: Reference) -> RecallResult:
-    """Fetch the answer that a worker left.
+    """Fetch the result that a worker left.
 
     Raises:
         ResultExpired: It was left more than a few minutes ago.
         StoreUnavailable: Redis does not answer.
     """
     async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
-        answer = await Outputs(redis, ANSWERS_KEPT, kind="answer").get(reference.tenant, reference.id)
-    return RecallResult.model_validate(answer)
+        found = await Outputs(redis, RESULTS_KEPT, kind="result").get(reference.tenant, reference.id)
+    return RecallResult.model_validate(found)

@@ -61,8 +61,8 @@ WRITE_SECONDS = 3.0
 """The longest that one write of 50 objects to Weaviate may take (0.03 s measured); twice that must be left of the
 10 s that a lease lasts."""
 
-ANSWERS_KEPT = timedelta(minutes=5)
-"""How long an answer waits to be fetched by a caller without the tenant key, who does so at once."""
+RESULTS_KEPT = timedelta(minutes=5)
+"""How long the result of a recall waits to be fetched by a caller without the tenant key, who does so at once."""
 
 _POLICY = WritePolicy()
 """What may be believed; degraded recall applies it too."""
@@ -102,7 +102,8 @@ class Services(Reading):
     bindings: TaskBindings
     claims: Claims
     outputs: Outputs
-    answers: Outputs
+    results: Outputs
+    """Results of recall, kept until their caller fetches them."""
     toolbox: Toolbox
     skills: SkillLibrary
 
@@ -230,7 +231,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             bindings=TaskBindings(redis, ttl),
             claims=Claims(redis, ttl),
             outputs=Outputs(redis, ttl),
-            answers=Outputs(redis, ANSWERS_KEPT, kind="answer"),
+            results=Outputs(redis, RESULTS_KEPT, kind="result"),
             toolbox=toolbox_of(settings),
             skills=skills_of(settings),
         )
@@ -290,7 +291,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             continue_after=settings.continue_after,
         ),
         RecallStepActivities(runner, services.recall),
-        MemoryActivities(services.recall, services.tenant_key, services.answers),
+        MemoryActivities(services.recall, services.tenant_key, services.results),
         EvaluationActivities(runner),
         IngestActivities(
             client=client,

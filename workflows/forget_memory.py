@@ -11,8 +11,8 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import DueCall, ForgetCall, ForgettingActivities, SelectCall
     from perdure.changes import Actor
-    from perdure.memory.forgetting.forgetter import Let
-    from perdure.memory.forgetting.selection import Forgetting, Letting
+    from perdure.memory.forgetting.forgetter import Tombstoned
+    from perdure.memory.forgetting.selection import DueEntry, Forgetting
     from perdure.model import Instant, Passed
     from perdure.names import REPORT, Workflow
     from perdure.requests import ForgetRequest, ForgetResult, Report
@@ -77,7 +77,7 @@ class ForgetMemory:
                     if self._history.is_due:
                         carried = begun.changed(after=after, report=self._report, idle=self._idle)
                         workflow.continue_as_new(sweep.changed(carried=carried))
-        return ForgetResult(run=run, dry_run=sweep.dry_run, report=self._report)
+        return ForgetResult(sweep=run, dry_run=sweep.dry_run, report=self._report)
 
     @workflow.query(name=REPORT)
     def report(self) -> Report:
@@ -116,23 +116,23 @@ class ForgetMemory:
             planned = Counter({} if chosen.held else chosen.due)
             self._note(chosen, reasons=planned, forgotten=planned.total(), purged=chosen.purgeable, finished=True)
             return True, True
-        let, purged = await self._forget(chosen, run, sweep.by)
+        tombstoned, purged = await self._forget(chosen, run, sweep.by)
         finished = not chosen.more or bool(chosen.held and not chosen.purge and not chosen.backdated)
         if finished:
             await options.sweep(ForgettingActivities.finish, tenant, "Set the next due date")
         self._note(chosen, purged=purged, finished=finished)
-        return finished, bool(let.forgotten or let.kept or purged)
+        return finished, bool(tombstoned.forgotten or tombstoned.kept or purged)
 
-    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[Let, int]:
+    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[Tombstoned, int]:
         tombstone = chosen.changed(tombstone=_forgotten(chosen))
         call = ForgetCall(forgetting=tombstone, run=run, by=by)
         summary = f"Forget {len(tombstone.tombstone)} entries"
-        let = await options.sweep(ForgettingActivities.tombstone, call, summary)
+        tombstoned = await options.sweep(ForgettingActivities.tombstone, call, summary)
         # What was forgotten is told also if a later step fails.
         reasons = Counter(item.reason for item in tombstone.tombstone)
-        self._note(chosen, reasons=reasons, forgotten=let.forgotten)
+        self._note(chosen, reasons=reasons, forgotten=tombstoned.forgotten)
         call = ForgetCall(forgetting=chosen, run=run, by=by)
-        return let, await options.sweep(ForgettingActivities.purge, call, f"Purge {len(chosen.purge)} entries")
+        return tombstoned, await options.sweep(ForgettingActivities.purge, call, f"Purge {len(chosen.purge)} entries")
 
     def _given_up(self, tenant: str, reason: str) -> bool:
         self._idle = 0
@@ -165,5 +165,5 @@ class ForgetMemory:
         )
 
 
-def _forgotten(chosen: Forgetting) -> tuple[Letting, ...]:
+def _forgotten(chosen: Forgetting) -> tuple[DueEntry, ...]:
     return () if chosen.held else chosen.tombstone

@@ -12,11 +12,11 @@ with workflow.unsafe.imports_passed_through():
 
 @workflow.defn(name=Workflow.RECALL_MEMORY)
 class RecallMemory:
-    """Answers a question to memory. Its result is where the answer is kept for a few minutes: no history has it."""
+    """Recalls. What it returns is where the result is kept for a few minutes: no history has it."""
 
     @workflow.run
     async def run(self, request: RecallRequest | None = None) -> Reference:
-        """Have a worker answer."""
+        """Have a worker recall."""
         request = asked(request, "give a RecallRequest")
         reference = await workflow.execute_activity(
             Activity.RECALL_MEMORY, request, result_type=Reference, summary="recall", **options.of_request()

@@ -52,7 +52,7 @@ class UndoForgetting:
     async def run(self, undo: UndoRun | None = None) -> UndoResult:
         """Undo a run for each tenant that it touched."""
         undo = asked(undo, "give an UndoRequest")
-        run, after = (undo.carried.run, undo.carried.after) if undo.carried else (undo.run, "")
+        run, after = (undo.carried.run, undo.carried.after) if undo.carried else (undo.sweep, "")
         while True:
             call = FindUndoCall(run=run, user_id=undo.user_id, after=after)
             found = await options.change(ForgettingActivities.find_undo, call, "Find what was forgotten")
@@ -68,8 +68,10 @@ class UndoForgetting:
                     carried = Undoing(run=run, now=self._now, after=after, restored=self._restored)
                     workflow.continue_as_new(undo.changed(carried=carried))
         if not self._restored:
-            raise failure_of(InvalidInput("run", f"{run or 'the latest run'} forgot nothing that can still be undone"))
-        return UndoResult(run=run, restored=self._restored)
+            raise failure_of(
+                InvalidInput("sweep", f"{run or 'the latest one'} forgot nothing that can still be undone")
+            )
+        return UndoResult(sweep=run, restored=self._restored)
 
     async def _restore(self, tenant: str, run: str, by: Actor) -> None:
         before, more = self._restored, True

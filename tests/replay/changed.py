@@ -9,7 +9,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun
     from perdure.changes import Actor
     from perdure.jobs import Batch, Receipt, WritePlan
-    from perdure.memory.forgetting.forgetter import Let
+    from perdure.memory.forgetting.forgetter import Tombstoned
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
     from perdure.requests import ForgetResult, RecallRequest, Reference, RememberRequest, UndoResult
@@ -73,9 +73,9 @@ class AnyOrder(ForgetMemory):
     async def run(self, sweep: ForgetRun | None = None) -> ForgetResult:
         return await super().run(sweep)
 
-    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[Let, int]:
+    async def _forget(self, chosen: Forgetting, run: str, by: Actor) -> tuple[Tombstoned, int]:
         done: dict[str, Any] = {}
-        types = {"tombstone": Let, "purge": int}
+        types = {"tombstone": Tombstoned, "purge": int}
         for name in {"tombstone", "purge"}:  # noqa: PLC0208  the mistake that is made here
             done[name] = await workflow.execute_activity(
                 name, ForgetCall(forgetting=chosen, run=run, by=by), result_type=types[name], **options.of_ingest()

@@ -73,16 +73,16 @@ async def _sweeps_of_a_user(here: Recorder) -> None:
     assert run["report"]["forgotten"] == 2
     await here.keep("forget_user", swept)
 
-    undone = await here.start("UndoForgetting", UndoRun(run=run["run"]))
+    undone = await here.start("UndoForgetting", UndoRun(sweep=run["sweep"]))
     assert (await undone.result())["restored"] == 2
     await here.keep("undo_run", undone)
     # What was brought back is kept from then on, so that the next sweep needs something else.
     await (await _submit(here, _batch(tenant, "more", _memory(4, expired=True)))).result()
     await (await here.start("ForgetMemory", ForgetRun(user_id=user))).result()
-    undone = await here.start("UndoForgetting", UndoRun(run="", user_id=user))
+    undone = await here.start("UndoForgetting", UndoRun(sweep="", user_id=user))
     assert (await undone.result())["restored"] == 1
     await here.keep("undo_user", undone)
-    await here.keep_failed("undo_nothing", await here.start("UndoForgetting", UndoRun(run="nonsense")))
+    await here.keep_failed("undo_nothing", await here.start("UndoForgetting", UndoRun(sweep="nonsense")))
 
     much = [_memory(number, expired=True) for number in range(10, 40)]
     await (await _submit(here, _batch(tenant, "much", *much))).result()
@@ -97,10 +97,10 @@ async def _sweep_of_all(here: Recorder) -> None:
         old = _memory(1, expired=True) | {"occurred_at": LONG_AGO.isoformat(), "valid_until": LONG_AGO.isoformat()}
         await (await _submit(here, _batch(tenant, "old", old))).result()
     swept = await here.start("ForgetMemory", ForgetRun(at=LONG_AGO + timedelta(days=1), continue_after=60))
-    run = (await swept.result())["run"]
+    run = (await swept.result())["sweep"]
     assert [await here.services.longterm.count(tenant) for tenant in tenants] == [0, 0, 0]
     await here.keep("forget_continued", swept)
-    undone = await here.start("UndoForgetting", UndoRun(run=run, continue_after=12))
+    undone = await here.start("UndoForgetting", UndoRun(sweep=run, continue_after=12))
     assert (await undone.result())["restored"] == 3
     await here.keep("undo_continued", undone)
 

@@ -87,10 +87,10 @@ async def remember(
     }
     items = _read_items(file) if file else [item]
     stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
-    asked = {"user_id": user, "key": batch_key, "items": stamped, "by": person()}
+    asked = {"user_id": user, "key": batch_key, "items": stamped}
     request = validated(RememberRequest, asked, "", InvalidItem)
     installation = gateway(Settings())
-    job = await installation.remember(request)
+    job = await installation.remember(request, by=person())
     say(f"submitted {job}")
     receipt = await installation.receipt(job)
     if as_json:
@@ -126,27 +126,27 @@ async def forget(
     *,
     user: Annotated[str, typer.Option("--user", help="Only this user's memories.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be forgotten.")] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Restore what the latest run (or --run) forgot.")] = False,
-    run: Annotated[str, typer.Option("--run", help="With --undo: the run that 'forget' printed.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Restore what the latest sweep (or --sweep) forgot.")] = False,
+    sweep: Annotated[str, typer.Option("--sweep", help="With --undo: the sweep that 'forget' printed.")] = "",
     approve: Annotated[bool, typer.Option("--approve", help="Forget also where the guard holds a tenant.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Forget what the rules no longer keep, as the schedule does, or restore it."""
-    if undo and not (user or run):
-        raise InvalidInput("--undo", "needs a user or a run", fix="add --user, or --run with the id of a sweep")
+    if undo and not (user or sweep):
+        raise InvalidInput("--undo", "needs a user or a sweep", fix="add --user, or --sweep with the id of one")
     if undo and (dry_run or approve):
         raise InvalidInput("--undo", "is not for --dry-run or --approve", fix="leave them out")
-    if run and not undo:
-        raise InvalidInput("--run", "is only for --undo", fix="add --undo, or leave --run out")
+    if sweep and not undo:
+        raise InvalidInput("--sweep", "is only for --undo", fix="add --undo, or leave --sweep out")
     if undo:
-        undone = await gateway(Settings()).undo(UndoRequest(run=run, user_id=user, by=person()))
+        undone = await gateway(Settings()).undo(UndoRequest(sweep=sweep, user_id=user), by=person())
         if as_json:
             show_json(undone)
         else:
-            out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the run {undone.run}")
+            out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the sweep {undone.sweep}")
         return
-    request = ForgetRequest(dry_run=dry_run, user_id=user, approved=approve, by=person())
-    swept = await gateway(Settings()).forget(request)
+    request = ForgetRequest(dry_run=dry_run, user_id=user, approved=approve)
+    swept = await gateway(Settings()).forget(request, by=person())
     if as_json:
         show_json(swept)
     else:
@@ -168,7 +168,7 @@ def show_sweep(swept: ForgetResult) -> None:
     for failed in report.failed:
         out.print(f"  left to the next sweep: {failed}", markup=False)
     if not swept.dry_run and report.forgotten:
-        out.print(f"  undo: perdure forget --undo --run {swept.run}")
+        out.print(f"  undo: perdure forget --undo --sweep {swept.sweep}")
 
 
 def _check_user(user: str) -> None:

@@ -18,7 +18,7 @@ MOST_AT_ONCE = 200
 """Entries a plan takes: under 40 kB of history, and a few seconds under the tenant's lease."""
 
 
-class Let(Passed):
+class Tombstoned(Passed):
     """What a step of a sweep has let go: only what has left the due set counts."""
 
     forgotten: int = 0
@@ -87,7 +87,7 @@ class Forgetter:
             at=at,
         )
 
-    async def tombstone(self, forgetting: Forgetting, *, run: str, by: Actor) -> Let:
+    async def tombstone(self, forgetting: Forgetting, *, run: str, by: Actor) -> Tombstoned:
         """Forget what was chosen: from here on it is never recalled, and can be undone.
 
         Raises:
@@ -96,7 +96,7 @@ class Forgetter:
         tenant, at = forgetting.tenant, forgetting.at
         chosen = (*forgetting.tombstone, *forgetting.backdated)
         if not chosen:
-            return Let()
+            return Tombstoned()
         stored = await self._longterm.get(tenant, [item.id for item in chosen])
         if len(stored) < len(chosen):
             raise VersionConflict("some of the entries are no longer there")
@@ -121,7 +121,7 @@ class Forgetter:
         await self._door.change(tenant, changes, deletions=deletions)
         reached(CrashPoint.FORGET_TOMBSTONED)
         kept = [self._rules.date(stored[item.id])[0] for item in forgetting.backdated]
-        return Let(forgotten=len(forgotten), kept=sum(date is None or date > at for date in kept))
+        return Tombstoned(forgotten=len(forgotten), kept=sum(date is None or date > at for date in kept))
 
     async def purge(self, forgetting: Forgetting, *, run: str, by: Actor) -> int:
         """Remove for good what was forgotten long enough ago, if it is still as the plan saw it."""

@@ -12,7 +12,7 @@ from perdure.memory.retention import RetentionRules
 from perdure.model import Instant, Model, Passed, Unit
 
 
-class Letting(Passed):
+class DueEntry(Passed):
     """One entry to be forgotten, small enough for a workflow's history: no content."""
 
     id: str
@@ -25,11 +25,11 @@ class Forgetting(Passed):
 
     tenant: str
     at: Instant
-    tombstone: tuple[Letting, ...] = ()
+    tombstone: tuple[DueEntry, ...] = ()
     """To be forgotten now; undoable until purged."""
-    purge: tuple[Letting, ...] = ()
+    purge: tuple[DueEntry, ...] = ()
     """Forgotten long enough ago to be removed for good."""
-    backdated: tuple[Letting, ...] = ()
+    backdated: tuple[DueEntry, ...] = ()
     """Due by old rules, and kept by the present ones: only their date is put right."""
     due: dict[str, int] = Field(default_factory=dict[str, int])
     """How many are due in all, those of later plans included, for each reason."""
@@ -90,20 +90,20 @@ def select(
         approved: A person has looked and said yes.
         at: The sweep's moment.
     """
-    tombstone: list[Letting] = []
-    backdated: list[Letting] = []
+    tombstone: list[DueEntry] = []
+    backdated: list[DueEntry] = []
     for entry in due:
         moment, reason = rules.date(entry)
         if moment is not None and moment <= at:
-            tombstone.append(Letting(id=entry.id, version=entry.version, reason=reason))
+            tombstone.append(DueEntry(id=entry.id, version=entry.version, reason=reason))
         else:
-            backdated.append(Letting(id=entry.id, version=entry.version, reason="the rules changed"))
+            backdated.append(DueEntry(id=entry.id, version=entry.version, reason="the rules changed"))
     # What was read is judged by today's rules; the rest is counted by the reason under which it was dated.
     reasons = Counter(counts.due)
     reasons.subtract(entry.forget_reason for entry in due)
     reasons.update(item.reason for item in tombstone)
     held = "" if approved else guard.objection((+reasons).total(), counts.stored)
-    purge = [Letting(id=entry.id, version=entry.version, reason=entry.forget_reason) for entry in purgeable]
+    purge = [DueEntry(id=entry.id, version=entry.version, reason=entry.forget_reason) for entry in purgeable]
     return Forgetting(
         tenant=tenant,
         at=at,

@@ -1,4 +1,4 @@
-"""What is asked of recall, and what it answers. Pure values."""
+"""What is asked of recall, and what it returns. Pure values."""
 
 from typing import Annotated, Literal, Self
 
@@ -10,7 +10,7 @@ from perdure.episodes import Episode
 from perdure.model import Instant, Model, OpenEnum, Passed, Unit
 
 
-class Phase(OpenEnum):
+class FoundBy(OpenEnum):
     """Which part of recall found something. An unknown one is shown as it is."""
 
     EXACT = "exact"
@@ -27,7 +27,7 @@ class Trigger(OpenEnum):
     NONE = ""
     """It was not."""
     NO_KEY = "no_key"
-    """Nothing names what is looked for, so an exact answer cannot be enough."""
+    """Nothing names what is looked for, so an exact result cannot be enough."""
     TOO_FEW = "too_few_exact"
 
 
@@ -90,7 +90,7 @@ class RecalledItem(Passed):
     payload: JsonValue = None
     """A record's payload, exactly as it was written."""
     memory_type: MemoryType | None = None
-    phase: Phase
+    found_by: FoundBy
     score: float
     parts: dict[str, float]
     """What the score was made of."""

@@ -60,7 +60,7 @@ def rank(
 ) -> list[Scored]:
     """Rank what was found by meaning and by words.
 
-    Both kinds of score are brought to 0…1 within this answer, as neither means anything beyond it: cosines
+    Both kinds of score are brought to 0…1 within this result, as neither means anything beyond it: cosines
     between the lowest and the highest, word scores between nothing and the highest.
 
     Args:

@@ -1,4 +1,4 @@
-"""Asks every tier, within one time limit, and puts the answers together.
+"""Asks every tier, within one time limit, and puts what they found together.
 
 Never changes what is remembered, and never fails for a store.
 """
@@ -15,7 +15,7 @@ from perdure.episodes import Episode
 from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.memory.recall import local
 from perdure.memory.recall.context import render
-from perdure.memory.recall.query import Phase, Query, RecalledItem, RecallResult, Trigger
+from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult, Trigger
 from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, Scored, rank, score_exact
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.writing.planning import WritePolicy
@@ -30,7 +30,7 @@ from perdure.together import together
 _T = TypeVar("_T")
 
 _FALLBACK_MOST = 10
-"""How many items the search after a thin exact answer may add."""
+"""How many items the search after a thin exact result may add."""
 _EXACT_MOST = 1_000
 _CANDIDATES = 30
 """How many each search gives to the ranking: three times what is usually asked for."""
@@ -41,7 +41,7 @@ _EMBEDDING_SHARE = 0.4
 _STORES_SHARE = 0.75
 """Of the time limit: what did not answer by then is looked for on disk."""
 _ALL_SHARE = 0.95
-"""Of the time limit: the rest is for putting the answer together."""
+"""Of the time limit: the rest is for putting the result together."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class _Answers:
     entries: list[Record | Memory] | None = None
     """What the journal knows, once it was asked."""
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Several phases may need the journal at once; one reads it."""
+    """Several searches may need the journal at once; one reads it."""
 
 
 class Recall:
@@ -131,7 +131,7 @@ class Recall:
 
     async def _items(self, query: Query, answers: _Answers) -> tuple[list[RecalledItem], Trigger]:
         if not query.keys:
-            # An exact answer can never be enough here, so nothing waits for it.
+            # An exact result can never be enough here, so nothing waits for it.
             exact, found = await together(self._exact(query, answers), self._semantic(query, answers, query.limit))
             trigger = Trigger.NO_KEY if query.text.strip() else Trigger.NONE
         else:
@@ -153,25 +153,25 @@ class Recall:
         limit = _EXACT_MOST if query.keys else query.limit
         call = self._longterm.lookup(query.tenant, lane=query.lane, keys=query.keys, limit=limit, now=query.now)
         records = await self._ask(answers, "weaviate", "lookup", call)
-        phase = Phase.EXACT
+        found_by = FoundBy.EXACT
         if records is None:
-            phase = Phase.JOURNAL
+            found_by = FoundBy.JOURNAL
             records = local.exact(query, await self._local(query, answers))[:limit]
         why = "same lane and key" if query.keys else "same lane"
-        return [_item(score_exact(one, now=query.now, profile=self._profile), phase, why) for one in records]
+        return [_item(score_exact(one, now=query.now, profile=self._profile), found_by, why) for one in records]
 
     async def _semantic(self, query: Query, answers: _Answers, limit: int) -> list[RecalledItem]:
         if not query.text.strip():
             return []
-        phase = Phase.SEMANTIC
+        found_by = FoundBy.SEMANTIC
         hits = await self._search(query, answers, limit)
         if hits is None:
-            phase = Phase.JOURNAL
+            found_by = FoundBy.JOURNAL
             entries = await self._local(query, answers)
             hits = await self._ask_disk(answers, "journal", asyncio.to_thread(local.by_words, query, entries)) or []
         floor = self._embedder.relevance_floor
         ranked = rank(hits, now=query.now, floor=floor, limit=limit, profile=self._profile)
-        return [_item(scored, phase, _explained(scored, self._profile)) for scored in ranked]
+        return [_item(scored, found_by, _explained(scored, self._profile)) for scored in ranked]
 
     async def _search(self, query: Query, answers: _Answers, limit: int) -> list[Hit] | None:
         if "weaviate" in answers.degraded:
@@ -250,7 +250,7 @@ def _shared(exact: list[RecalledItem], found: list[RecalledItem], limit: int) ->
     return kept + found[: limit - len(kept)]
 
 
-def _item(scored: Scored, phase: Phase, why: str) -> RecalledItem:
+def _item(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
     entry = scored.entry
     is_record = isinstance(entry, Record)
     return RecalledItem(
@@ -261,7 +261,7 @@ def _item(scored: Scored, phase: Phase, why: str) -> RecalledItem:
         key=entry.key if is_record else "",
         payload=entry.payload if is_record else None,
         memory_type=None if is_record else entry.memory_type,
-        phase=phase,
+        found_by=found_by,
         score=scored.score,
         parts=scored.parts,
         why=f"{why}; seen {entry.seen}×, last {entry.last_seen:%Y-%m-%d}",

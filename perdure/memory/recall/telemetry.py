@@ -8,7 +8,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 
-from perdure.memory.recall.query import Phase, Query, RecallResult
+from perdure.memory.recall.query import FoundBy, Query, RecallResult
 
 _BUCKETS = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0]
 """Fine around 0.1 s, which 95 % of all recalls must beat."""
@@ -73,14 +73,14 @@ class Telemetry:
 
     def finished(self, span: Span, result: RecallResult) -> None:
         """Record how a recall ended."""
-        counts = {phase: sum(item.phase is phase for item in result.items) for phase in Phase}
+        counts = {found_by: sum(item.found_by is found_by for item in result.items) for found_by in FoundBy}
         span.set_attributes(
             {
                 "gen_ai.memory.record.count": len(result.items),
                 "perdure.recall.trigger": result.trigger.value,
                 "perdure.recall.degraded": list(result.degraded),
                 "perdure.recall.episodes": len(result.episodes),
-                **{f"perdure.recall.{phase.value}": count for phase, count in counts.items()},
+                **{f"perdure.recall.{found_by.value}": count for found_by, count in counts.items()},
             }
         )
         if self._content:

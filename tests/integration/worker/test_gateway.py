@@ -51,8 +51,8 @@ async def user(here: Deployment, servers: Servers) -> str:
             "occurrence": "o",
             "occurred_at": "2026-05-01T12:00:00Z",
         }
-        request = RememberRequest(user_id=user, key="k", items=(item,), by=TESTER)
-        await gateway.receipt(await gateway.remember(request))
+        request = RememberRequest(user_id=user, key="k", items=(item,))
+        await gateway.receipt(await gateway.remember(request, by=TESTER))
     return user
 
 
@@ -88,7 +88,7 @@ async def test_without_the_key_the_answer_comes_by_a_reference_that_expires(
     assert tenant in str(await here.client.get_workflow_handle(workflow).result())
     assert "Marzipan" not in history
     found_keys: list[str] = await ask(here.services.redis, "KEYS", f"*{tenant}*")
-    answers = [key for key in found_keys if "answer" in key]
+    answers = [key for key in found_keys if "result" in key]
     assert answers
     for key in answers:
         assert 0 < await ask(here.services.redis, "TTL", key) <= 300
@@ -166,8 +166,8 @@ async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: De
         assert left.status == "failed"
 
         with pytest.raises(InvalidInput, match="forgot nothing") as undone:
-            await gateway.undo(UndoRequest(run="r", user_id="ada", by=TESTER))
-        assert undone.value.field == "run"
+            await gateway.undo(UndoRequest(sweep="r", user_id="ada"), by=TESTER)
+        assert undone.value.field == "sweep"
         with pytest.raises(InvalidInput, match="not found"):
             await gateway.receipt("job-nothing")
 

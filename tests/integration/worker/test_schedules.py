@@ -107,5 +107,5 @@ async def test_a_worker_makes_it_and_serves_it(namespaced: Client, servers: Serv
         action: Any = found.info.recent_actions[0].action
         sweep = namespaced.get_workflow_handle(action.workflow_id, result_type=ForgetResult)
         result = await sweep.result()
-        assert result.run == action.first_execution_run_id
+        assert result.sweep == action.first_execution_run_id
         assert not result.dry_run

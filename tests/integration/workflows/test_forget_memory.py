@@ -23,7 +23,7 @@ from perdure.errors import StoreUnavailable
 from perdure.identity import object_uuid
 from perdure.memory import door
 from perdure.memory.forgetting import forgetter
-from perdure.memory.forgetting.forgetter import Forgetter, Let
+from perdure.memory.forgetting.forgetter import Forgetter, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.writing.checking import read_batch
 from perdure.requests import ForgetResult, Report
@@ -71,7 +71,7 @@ async def swept(here: Deployment, **request: Any) -> WorkflowHandle[Any, ForgetR
 
 async def undone(here: Deployment, run: str) -> int:
     result = await here.client.execute_workflow(
-        "UndoForgetting", {"run": run}, id=uuid4().hex, task_queue=here.queue, result_type=dict[str, Any]
+        "UndoForgetting", {"sweep": run}, id=uuid4().hex, task_queue=here.queue, result_type=dict[str, Any]
     )
     return result["restored"]
 
@@ -141,7 +141,7 @@ async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it
         for tenant in two:
             await write(here, tenant, note(1))
 
-        async def overtaken(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Let:
+        async def overtaken(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Tombstoned:
             nonlocal passes
             if forgetting.tenant == busy:
                 passes += 1
@@ -179,7 +179,7 @@ async def test_what_each_of_two_sweeps_says_that_it_forgot_is_undone_by_its_id(
             failed.set()
             raise StoreUnavailable("weaviate", "it went away in the middle")
 
-    async def held_up(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Let:
+    async def held_up(self: Forgetter, forgetting: Forgetting, *, run: str, by: Actor) -> Tombstoned:
         if not protected and failed.is_set() and len(forgetting.tombstone) == 60:
             await second_ended.wait()
         return await tombstone(self, forgetting, run=run, by=by)
@@ -205,9 +205,9 @@ async def test_what_each_of_two_sweeps_says_that_it_forgot_is_undone_by_its_id(
             await second.result()
             second_ended.set()
         ended = [await first.result(), await second.result()]
-        forgotten = {result.run: result.report.forgotten for result in ended if result.report.forgotten}
+        forgotten = {result.sweep: result.report.forgotten for result in ended if result.report.forgotten}
         assert sum(forgotten.values()) == (60 if protected else 10), "the control: the first says that it forgot none"
-        restored = {result.run: await undone(here, result.run) for result in ended if result.run in forgotten}
+        restored = {result.sweep: await undone(here, result.sweep) for result in ended if result.sweep in forgotten}
         assert restored == forgotten
         assert await here.services.longterm.count(tenant) == sum(forgotten.values())
 
@@ -235,9 +235,9 @@ async def test_a_sweep_that_was_reset_keeps_the_id_by_which_it_is_undone(servers
             )
         )
         again = await here.client.get_workflow_handle(sweep.id, run_id=reset.run_id, result_type=ForgetResult).result()
-        assert (again.run, again.report) == (first.run, first.report)
-        assert again.run != reset.run_id, "the control: the run itself is another one"
-        assert await undone(here, again.run) == 1
+        assert (again.sweep, again.report) == (first.sweep, first.report)
+        assert again.sweep != reset.run_id, "the control: the run itself is another one"
+        assert await undone(here, again.sweep) == 1
 
 
 async def test_what_was_undone_is_due_no_more(
@@ -257,7 +257,7 @@ async def test_what_was_undone_is_due_no_more(
         await write(here, tenant, *heirs, operation="heirs")
         result = await (await swept(here, user_id=user, approved=True)).result()
         assert result.report.forgotten == 5
-        assert await undone(here, result.run) == 5
+        assert await undone(here, result.sweep) == 5
         stored = await here.services.longterm.get(tenant, old)
         assert {(entry.state, entry.forget_after) for entry in stored.values()} == {(State.SUPERSEDED, None)}
         again = await (await swept(here, user_id=user, approved=True)).result()

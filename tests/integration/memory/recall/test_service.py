@@ -23,7 +23,7 @@ from perdure.entries import Lane, Memory, MemoryItem, MemoryType, Record, Record
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, ModelRefused, PerdureError, ResultTooLarge, StoreUnavailable
 from perdure.jobs import Batch
-from perdure.memory.recall.query import Phase, Query, RecallResult, Trigger
+from perdure.memory.recall.query import FoundBy, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.repair import Repair
@@ -165,7 +165,7 @@ async def test_every_tier_is_read_with_one_call(tiers: Tiers) -> None:
     await tiers.episodes.append(tiers.tenant, "s", episode(1))
     result = await tiers.recall().recall(tiers.query("what is the user allergic to?", working=("goal: cook dinner",)))
     assert result.items[0].text == "The user is allergic to peanuts"
-    assert result.items[0].phase is Phase.SEMANTIC
+    assert result.items[0].found_by is FoundBy.SEMANTIC
     assert (result.trigger, result.degraded) == (Trigger.NO_KEY, ())
     assert [one.id for one in result.episodes] == ["e1"]
     for line in ("- goal: cook dinner", "## Constraints", "peanuts", "looked at 1"):
@@ -190,7 +190,7 @@ async def test_only_the_types_that_were_asked_for(tiers: Tiers) -> None:
 async def test_enough_exact_items_need_no_search(tiers: Tiers) -> None:
     await tiers.know(*KNOWN, *(logged(key, days=days) for days, key in enumerate(["a", "b", "c", "d"], 1)))
     result = await tiers.recall().recall(tiers.query("peanuts", lane="pattern", keys=("c", "a", "b")))
-    assert [(item.key, item.phase) for item in result.items] == [(key, Phase.EXACT) for key in "abc"]
+    assert [(item.key, item.found_by) for item in result.items] == [(key, FoundBy.EXACT) for key in "abc"]
     assert result.trigger is Trigger.NONE
     assert result.items[0].payload == {"licence": "MIT"}
     assert result.items[0].why.startswith("same lane and key")
@@ -199,8 +199,10 @@ async def test_enough_exact_items_need_no_search(tiers: Tiers) -> None:
 async def test_too_few_exact_items_are_followed_by_a_search(tiers: Tiers) -> None:
     await tiers.know(*KNOWN, logged("a"))
     result = await tiers.recall().recall(tiers.query("peanuts", lane="pattern", keys=("a", "b")))
-    assert (result.items[0].key, result.items[0].phase) == ("a", Phase.EXACT)
-    assert "The user is allergic to peanuts" in {item.text for item in result.items if item.phase is Phase.SEMANTIC}
+    assert (result.items[0].key, result.items[0].found_by) == ("a", FoundBy.EXACT)
+    assert "The user is allergic to peanuts" in {
+        item.text for item in result.items if item.found_by is FoundBy.SEMANTIC
+    }
     assert result.trigger is Trigger.TOO_FEW
     assert len({item.id for item in result.items}) == len(result.items)
     satisfied = tiers.query("peanuts", lane="pattern", keys=("a", "b"), enough=1)
@@ -213,8 +215,8 @@ async def test_the_fallback_is_capped_and_the_exact_answer_is_not(tiers: Tiers) 
     many = tiers.query("audit of a package", lane="pattern", keys=tuple(f"k{number}" for number in range(40)))
     assert len((await tiers.recall().recall(many)).items) == 40
     few = tiers.query("audit of a package", lane="pattern", keys=("k1",), limit=50)
-    phases = [item.phase for item in (await tiers.recall().recall(few)).items]
-    assert (phases.count(Phase.EXACT), phases.count(Phase.SEMANTIC)) == (1, 10)
+    found = [item.found_by for item in (await tiers.recall().recall(few)).items]
+    assert (found.count(FoundBy.EXACT), found.count(FoundBy.SEMANTIC)) == (1, 10)
 
 
 async def test_without_a_key_a_full_log_does_not_starve_memory(tiers: Tiers) -> None:
@@ -252,7 +254,7 @@ async def test_with_the_store_down_the_journal_answers_in_time(tiers: Tiers) -> 
     assert result.degraded == ("weaviate",)
     assert [(item.key, item.payload) for item in result.items if item.kind == "record"] == [("a", {"licence": "MIT"})]
     assert result.items[1].text == "The user is allergic to peanuts"
-    assert {item.phase for item in result.items} == {Phase.JOURNAL}
+    assert {item.found_by for item in result.items} == {FoundBy.JOURNAL}
     assert [one.id for one in result.episodes] == ["e1"]
     assert "no answer from weaviate" in result.context
     await dead.close()
@@ -466,7 +468,7 @@ async def test_a_tenant_whose_vectors_cannot_be_searched_is_answered_by_words_an
     result = await tiers.recall(checks=checks).recall(tiers.query("when does the deploy freeze?"))
     assert [item.id for item in result.items] == [stored.id]
     assert result.degraded == ("vectors",)
-    assert (result.items[0].phase, "cosine" in result.items[0].parts) == (Phase.SEMANTIC, False)
+    assert (result.items[0].found_by, "cosine" in result.items[0].parts) == (FoundBy.SEMANTIC, False)
     repair = Repair(
         longterm=tiers.longterm,
         embedder=EMBEDDER,

@@ -40,7 +40,7 @@ COMMANDS = {
         "there is none with the id task-nothing (give the id that 'run' printed",
     ),
     "no usable item": (("remember", "--user", "u", "--file", "unusable.json"), "items[0].kind: is neither record nor"),
-    "an unknown run": (("forget", "--undo", "--run", "r"), "forgot nothing that can still be undone"),
+    "an unknown sweep": (("forget", "--undo", "--sweep", "r"), "forgot nothing that can still be undone"),
 }
 
 

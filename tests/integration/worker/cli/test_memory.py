@@ -73,4 +73,4 @@ async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installat
     undo = forgot.out.splitlines()[-1].partition("undo: ")[2]
     undone = await installed.typed(undo)
     assert undone.status == 0
-    assert undone.out.startswith("restored 1 entry of the run ")
+    assert undone.out.startswith("restored 1 entry of the sweep ")

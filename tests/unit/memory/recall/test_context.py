@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from perdure.entries import Lane, MemoryType
 from perdure.episodes import Episode, EpisodeKind
 from perdure.memory.recall.context import render
-from perdure.memory.recall.query import Phase, RecalledItem
+from perdure.memory.recall.query import FoundBy, RecalledItem
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOSTILE = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
@@ -29,7 +29,7 @@ def memory(text: str, kind: MemoryType = MemoryType.FACT) -> RecalledItem:
         kind="memory",
         text=text,
         memory_type=kind,
-        phase=Phase.SEMANTIC,
+        found_by=FoundBy.SEMANTIC,
         score=0.5,
         parts={},
         why="",
@@ -45,7 +45,7 @@ def record(text: str, key: str = "k", payload: str = "") -> RecalledItem:
         lane=Lane.PATTERN,
         key=key,
         payload={"p": payload},
-        phase=Phase.EXACT,
+        found_by=FoundBy.EXACT,
         score=1.0,
         parts={},
         why="",

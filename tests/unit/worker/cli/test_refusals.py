@@ -30,10 +30,10 @@ COMMANDS = {
     "remember --user u --file nan.json": "nan.json: is not a JSON list of items",
     "recall x --user \udcff": "user_id: input should be a valid string",
     "answer task-x --by=me  yes": "question_id: string should have at least 1 character",
-    "forget --undo": "--undo: needs a user or a run (add --user, or --run with the id of a sweep)",
+    "forget --undo": "--undo: needs a user or a sweep (add --user, or --sweep with the id of one)",
     "forget --undo --user u --dry-run": "--undo: is not for --dry-run or --approve (leave them out)",
     "forget --undo --user u --approve": "--undo: is not for --dry-run or --approve (leave them out)",
-    "forget --run r": "--run: is only for --undo (add --undo, or leave --run out)",
+    "forget --sweep s": "--sweep: is only for --undo (add --undo, or leave --sweep out)",
 }
 
 
