@@ -154,8 +154,7 @@ class Door:
         """Erase from the journal the items of a settled job, whose batch was accepted once more: nothing needs them."""
         lines = await self._journal.read(tenant)
         if any(isinstance(line, Settled) and line.operation == job for line in lines):
-            again = {line.index for line in lines if isinstance(line, Accepted) and line.job == job}
-            await self._journal.redact(tenant, job, again)
+            await self._journal.redact(tenant, job)
 
     async def remove(
         self, tenant: str, expected: Mapping[str, int], *, at: datetime, operation: str, by: Actor, why: str
@@ -301,7 +300,6 @@ class Door:
         now = datetime.now(UTC)
         settled = Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=now)
         await self._log(tenant, deletions, *([settled] if operation else []))
-        await self._journal.redact(tenant, operation, {item.index for item in refused})
 
     async def _log(self, tenant: str, deletions: Sequence[Deletion], *lines: Line) -> None:
         """Append to the journal, and then to the deletion log."""

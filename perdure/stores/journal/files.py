@@ -7,7 +7,7 @@ what is needed of everything up to number 2, and stands for all of it from the m
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from perdure.stores import disk
@@ -35,10 +35,17 @@ class Files:
         self._folder = folder
         self._rotate_at = rotate_at
 
-    def append(self, content: bytes) -> bool:
-        """Append lines, and return whether a file was closed for them."""
+    def append(self, content: bytes, erased: Callable[[Sequence[bytes]], Collection[bytes]] | None = None) -> bool:
+        """Append lines, and return whether a file was closed for them.
+
+        Args:
+            content: The lines.
+            erased: Says which of the lines that are there go, for good, before the new ones are there.
+        """
         disk.make_folder(self._folder)
         with disk.locked(self._folder):
+            if erased is not None and (gone := set(erased(self._lines()))):
+                self._erase(gone.__contains__)
             current = self._folder / _CURRENT
             size = current.stat().st_size if current.exists() else 0
             rotated = size > 0 and size + len(content) > self._rotate_at
@@ -65,9 +72,7 @@ class Files:
             return
         sought = [name.encode() for name in names]
         with disk.locked(self._folder):
-            self._remove_replaced()
-            for path in self._live():
-                _erase(path, lambda line: any(name in line for name in sought) and condemned(line))
+            self._erase(lambda line: any(name in line for name in sought) and condemned(line))
 
     def compact(self, needed: Callable[[Sequence[bytes]], Sequence[bool]]) -> None:
         """Rewrite the log without the lines that are no longer needed, if there is enough to gain."""
@@ -86,6 +91,11 @@ class Files:
             name = f"{self._last():08}.compacted.jsonl"
             disk.replace(self._folder / name, content, self._folder / _DRAFT)
             self._remove_replaced()
+
+    def _erase(self, condemned: Callable[[bytes], bool]) -> None:
+        self._remove_replaced()
+        for path in self._live():
+            _erase(path, condemned)
 
     def _lines(self) -> list[bytes]:
         return [line for path in self._live() for line in path.read_bytes().split(b"\n")]

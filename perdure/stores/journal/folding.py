@@ -72,6 +72,21 @@ def history(lines: Sequence[Line], identifier: str) -> list[Changed]:
     return [line for line in counted(lines) if line.entry.id == identifier]
 
 
+def refused(lines: Sequence[Line], settled: Settled) -> list[bool]:
+    """Return for each line whether it holds text of what an operation refused.
+
+    These are the refused items, and the changes that an earlier attempt at the operation journaled and did not write.
+    """
+    places = {item.index for item in settled.refused}
+    written = {id(line) for line in counted([*lines, settled])}
+    return [
+        line.index in places
+        if isinstance(line, Accepted) and line.job == settled.operation
+        else isinstance(line, Changed) and line.operation == settled.operation and id(line) not in written
+        for line in lines
+    ]
+
+
 def needed(lines: Sequence[Line | None], now: datetime) -> list[bool]:
     """Return for each line whether compaction keeps it.
 

@@ -11,7 +11,7 @@ from perdure.losses import Store
 from perdure.stores import disk
 from perdure.stores.journal import folding
 from perdure.stores.journal.files import Files
-from perdure.stores.journal.lines import Accepted, Changed, Line, decode, encode, ids_of, known
+from perdure.stores.journal.lines import Accepted, Changed, Line, Settled, decode, encode, ids_of, known
 from perdure.stores.journal.marks import known_id
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -36,11 +36,21 @@ class Journal:
     async def append(self, tenant: str, lines: Sequence[Line]) -> None:
         """Write lines together; on return they are on the disk, and after an error none of them is kept.
 
+        The text of what a settled line refuses is erased before the line is there, under one lock: a crash between
+        the two leaves an operation that settles again, and nobody sees the line and the text together.
+
         Raises:
             StoreLost: The folder no longer holds the journal that it held before: it is not mounted, say.
         """
+        refusing = [line for line in lines if isinstance(line, Settled) and line.refused]
+
+        def erased(content: Sequence[bytes]) -> list[bytes]:
+            return [raw for settled in refusing for raw in _refused(content, settled)]
+
         if lines:
-            rotated = await disk.in_thread("journal", lambda: self._append(tenant, encode(lines)))
+            rotated = await disk.in_thread(
+                "journal", lambda: self._append(tenant, encode(lines), erased if refusing else None)
+            )
             if rotated:
                 # The lines are kept, whether or not there is room to compact the others.
                 with suppress(StoreUnavailable):
@@ -54,15 +64,14 @@ class Journal:
         """Return the changes of an entry, oldest first: who, why, when, and what it was then."""
         return folding.history(await self.read(tenant), identifier)
 
-    async def redact(self, tenant: str, job: str, places: Collection[int]) -> None:
-        """Erase the text of a job's items at these places of its batch."""
+    async def redact(self, tenant: str, job: str) -> None:
+        """Erase the text of a job's items."""
 
         def condemned(raw: bytes) -> bool:
             line = decode(raw)
-            return isinstance(line, Accepted) and line.job == job and line.index in places
+            return isinstance(line, Accepted) and line.job == job
 
-        if places:
-            await disk.in_thread("journal", lambda: self._of(tenant).erase([job], condemned))
+        await disk.in_thread("journal", lambda: self._of(tenant).erase([job], condemned))
 
     async def drop(self, tenant: str, ids: Collection[str], *, spared: Callable[[Accepted], bool]) -> None:
         """Erase the text of entries everywhere in the tenant's files, for good.
@@ -100,14 +109,22 @@ class Journal:
 
         return await disk.in_thread("journal", find)
 
-    def _append(self, tenant: str, content: bytes) -> bool:
+    def _append(self, tenant: str, content: bytes, erased: Callable[[Sequence[bytes]], Sequence[bytes]] | None) -> bool:
         found = known_id(self.folder)
         if self._id is not None and found != self._id:
             raise StoreLost(Store.JOURNAL, f"{self.folder} no longer holds it: mount it again, or restore its backup")
         self._id = found
-        return self._of(tenant).append(content)
+        return self._of(tenant).append(content, erased)
 
     def _of(self, tenant: str) -> Files:
         if not _TENANT.fullmatch(tenant):
             raise InvalidInput("tenant", "is not a tenant's name")
         return Files(self.folder / tenant, self._rotate_at)
+
+
+def _refused(content: Sequence[bytes], settled: Settled) -> list[bytes]:
+    """Return the lines with text of what an operation refused. Whatever tells of an operation names it."""
+    named = ((raw, decode(raw)) for raw in content if settled.operation.encode() in raw)
+    found = [(raw, line) for raw, line in named if line is not None]
+    gone = folding.refused([line for _, line in found], settled)
+    return [raw for (raw, _), goes in zip(found, gone, strict=True) if goes]

@@ -6,7 +6,7 @@ import stat
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.changes import Actor, ActorKind, Deletion
+from perdure.changes import Actor, ActorKind, Deletion, Refusal
 from perdure.entries import Memory, MemoryItem, MemoryType, Source, item_id
 from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
 from perdure.jobs import Batch
@@ -59,6 +59,10 @@ def changed(text: str, version: int, operation: str) -> Changed:
 
 def settled(job: str, *texts: str, version: int = 1) -> Settled:
     return Settled(operation=job, versions={item_id(TENANT, said(text)): version for text in texts}, at=NOW)
+
+
+def refusing(job: str, place: int, *texts: str) -> Settled:
+    return settled(job, *texts).changed(refused=(Refusal(index=place, reason="test"),))
 
 
 def nothing_spared(item: Accepted) -> bool:
@@ -212,16 +216,59 @@ async def test_a_file_in_the_place_of_the_folder_is_said_to_be(tmp_path: Path) -
         await Journal(tmp_path / "journal").append(TENANT, [line(1)])
 
 
-async def test_what_was_refused_leaves_the_disk_and_nothing_else_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("erased", [True, False], ids=["erased", "control"])
+async def test_what_was_refused_leaves_the_disk_and_nothing_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, erased: bool
+) -> None:
+    if not erased:
+
+        def none(lines: Sequence[Line], settled: Settled) -> list[bool]:
+            return [False] * len(lines)
+
+        monkeypatch.setattr("perdure.stores.journal.folding.refused", none)
     journal = Journal(tmp_path, rotate_at=600)
-    for job in ("one", "two"):
+    for job in ("one", "two", "one"):
         await journal.append(TENANT, submitted(job, f"{job} good", f"{job} bad"))
-    size = len(on_disk(tmp_path))
-    await journal.redact(TENANT, "one", {1})
-    assert b"one bad" not in on_disk(tmp_path)
-    assert len(on_disk(tmp_path)) == size, "in place"
-    left = [one.item for one in await journal.read(TENANT) if isinstance(one, Accepted)]
-    assert left == [said("one good"), said("two good"), said("two bad")]
+    # An attempt journaled both and wrote one; the next one found that, and refused the other.
+    await journal.append(TENANT, [changed("one bad", 1, "one"), changed("one good", 1, "one")])
+    before = on_disk(tmp_path)
+    await journal.append(TENANT, [refusing("one", 1, "one good")])
+    assert (b"one bad" not in on_disk(tmp_path)) == erased
+    assert len(on_disk(tmp_path)) > len(before), "in place"
+    if erased:
+        left = [one for one in await journal.read(TENANT) if not isinstance(one, Settled)]
+        good, two = submitted("one", "one good"), submitted("two", "two good", "two bad")
+        assert left == [*good, *two, *good, changed("one good", 1, "one")]
+
+
+async def test_what_was_written_and_is_refused_later_keeps_its_history(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    await journal.append(TENANT, [changed("apple", 1, "one"), settled("one", "apple")])
+    await journal.append(TENANT, [refusing("one", 0)])
+    assert await journal.history(TENANT, item_id(TENANT, said("apple"))) == [changed("apple", 1, "one")]
+
+
+async def test_nobody_finds_refused_text_beside_the_line_that_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path)
+    await journal.append(TENANT, submitted("one", "good", "bad"))
+
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("perdure.stores.disk.append", full)
+        with pytest.raises(StoreUnavailable):
+            await journal.append(TENANT, [refusing("one", 1)])
+    assert b'"bad"' not in on_disk(tmp_path)
+    assert fold(await journal.read(TENANT)).pending == tuple(submitted("one", "good")), "it settles again"
+    await journal.append(TENANT, [refusing("one", 1)])
+    # Submitted once more after that, by a process that died before it erased its line.
+    await journal.append(TENANT, submitted("one", "good", "bad"))
+    monkeypatch.setattr(files_of, "_WORTH_IT", 0)
+    await journal.compact(TENANT, now=NOW)
+    assert b'"bad"' not in on_disk(tmp_path)
 
 
 TEXTS = st.lists(st.sampled_from(["apple", "pear", "plum\n", 'quo"te', "müsli"]), min_size=1, max_size=8)
