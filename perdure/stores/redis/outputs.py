@@ -3,6 +3,7 @@
 import datetime
 import hashlib
 import json
+import time
 from collections import OrderedDict
 from typing import cast
 
@@ -15,6 +16,13 @@ from perdure.stores.redis.connection import INDEXED, Script
 
 CACHE_BYTES = 32_000_000
 """What a process keeps of them in memory: sixteen of the largest."""
+
+CACHED_FOR = 600.0
+"""Seconds after which a process asks Redis again for what it has in memory: a choice. A task gets over that long
+without Redis, and what was erased there is gone from every process by then."""
+
+OUTPUT = "output"
+"""The kind that is cached: values of tasks, which their steps read again and again."""
 
 _KEEP = (
     INDEXED
@@ -42,18 +50,22 @@ return value
 class Outputs:
     """Values by digest, apart for each tenant.
 
+    A process keeps in memory what it kept or got in the last ten minutes, of tasks' values alone. One that was erased
+    or has expired in Redis can still be got from there for that long; it leaves with the next call after that.
+
     Args:
         redis: A client made with ``connect``.
         ttl: How long a value is kept after its last use. One of a task is renewed together with the task's claims.
-        kind: What they are; values of different kinds are kept apart.
+        kind: What they are; values of different kinds are kept apart. Only those of tasks are cached.
     """
 
-    def __init__(self, redis: Redis, ttl: datetime.timedelta, *, kind: str = "output") -> None:
+    def __init__(self, redis: Redis, ttl: datetime.timedelta, *, kind: str = OUTPUT) -> None:
         self._kind = kind
         self._ttl = int(ttl.total_seconds() * 1000)
         self._keep = Script(redis, _KEEP)
         self._get = Script(redis, _GET)
-        self._cache: OrderedDict[str, str] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        """By key, oldest first: values, each with when it was had from Redis."""
         self._cached = 0
 
     async def keep(self, tenant: str, encoded: str, task_id: str = "") -> str:
@@ -85,19 +97,29 @@ class Outputs:
             ResultExpired: It is no longer kept, so the step that made it has to run again.
         """
         key = keys.output(tenant, self._kind, reference)
-        encoded = self._cache.get(key)
+        self._expire()
+        encoded, _ = self._cache.get(key, (None, 0.0))
         if encoded is None:
             encoded = cast("str | None", await self._get([key, keys.index(tenant)], self._ttl))
             if encoded is None:
                 raise ResultExpired(f"the value {reference[:12]} was too large for the history and is no longer kept")
             self._remember(key, encoded)
-        else:
-            self._cache.move_to_end(key)
         return json.loads(encoded)
 
     def _remember(self, key: str, encoded: str) -> None:
-        if key not in self._cache:
-            self._cache[key] = encoded
+        if self._kind == OUTPUT:
+            self._forget(key)
+            self._cache[key] = encoded, time.monotonic()
             self._cached += len(encoded)
         while self._cached > CACHE_BYTES:
-            self._cached -= len(self._cache.popitem(last=False)[1])
+            self._forget(next(iter(self._cache)))
+        self._expire()
+
+    def _expire(self) -> None:
+        oldest = time.monotonic() - CACHED_FOR
+        while self._cache and (first := next(iter(self._cache))) and self._cache[first][1] <= oldest:
+            self._forget(first)
+
+    def _forget(self, key: str) -> None:
+        encoded, _ = self._cache.pop(key, ("", 0.0))
+        self._cached -= len(encoded)

@@ -108,3 +108,25 @@ async def test_outputs_come_back_and_belong_to_their_tenant(servers: Servers) ->
     with pytest.raises(ResultExpired, match="no longer kept"):
         await Outputs(redis, timedelta(minutes=1)).get(uuid4().hex, reference)
     await redis.aclose()
+
+
+@pytest.mark.parametrize(
+    ("kind", "cached_for", "gone"),
+    [("output", 600.0, False), ("output", 0.0, True), ("answer", 600.0, True)],
+    ids=["control", "after a while", "an answer"],
+)
+async def test_what_is_gone_from_redis_leaves_the_process_too(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch, kind: str, cached_for: float, gone: bool
+) -> None:
+    monkeypatch.setattr("perdure.stores.redis.outputs.CACHED_FOR", cached_for)
+    redis, tenant = connect(servers.redis_url), uuid4().hex
+    outputs = Outputs(redis, timedelta(minutes=1), kind=kind)
+    reference = await outputs.keep(tenant, '"x"')
+    assert await outputs.get(tenant, reference) == "x"
+    await ask(redis, "DEL", keys.output(tenant, kind, reference))
+    if gone:
+        with pytest.raises(ResultExpired):
+            await outputs.get(tenant, reference)
+    else:
+        assert await outputs.get(tenant, reference) == "x"
+    await redis.aclose()
