@@ -2,8 +2,8 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
-from typing import Any, Self, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 from temporalio.api.common.v1 import Payload
@@ -80,7 +80,7 @@ def composed(theirs: DataConverter | None) -> DataConverter:
 
 
 class _Composed(PayloadConverter, WithSerializationContext):
-    """Two converters: Perdure's for its own models, another one for the rest."""
+    """Two converters: Perdure's for its own models and for what holds them, another one for the rest."""
 
     other: type[PayloadConverter]
 
@@ -96,7 +96,7 @@ class _Composed(PayloadConverter, WithSerializationContext):
         return copy
 
     def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
-        return [(self._ours if isinstance(value, Model) else self._theirs).to_payloads([value])[0] for value in values]
+        return [(self._ours if holds_ours(value) else self._theirs).to_payloads([value])[0] for value in values]
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
         hints: list[Any] = list(type_hints or ()) + [None] * (len(payloads) - len(type_hints or ()))
@@ -106,6 +106,15 @@ class _Composed(PayloadConverter, WithSerializationContext):
             )[0]
             for payload, hint in zip(payloads, hints, strict=True)
         ]
+
+
+def holds_ours(value: object) -> bool:
+    """Return whether a value is one of Perdure's, or a list, tuple, set or dict that holds one."""
+    if isinstance(value, dict):
+        return any(map(holds_ours, cast("dict[object, object]", value).values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return any(map(holds_ours, cast("Iterable[object]", value)))
+    return isinstance(value, Model)
 
 
 @functools.cache

@@ -7,7 +7,15 @@ result = await client.execute_workflow("ResumableAgent", task, id=task.workflow_
 import dataclasses
 from typing import Any
 
-from temporalio.client import Interceptor, OutboundInterceptor, StartWorkflowInput, WorkflowHandle
+from temporalio.client import (
+    Interceptor,
+    OutboundInterceptor,
+    StartWorkflowInput,
+    StartWorkflowUpdateWithStartInput,
+    UpdateWithStartStartWorkflowInput,
+    WorkflowHandle,
+    WorkflowUpdateHandle,
+)
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.plugin import SimplePlugin
 from temporalio.worker import WorkflowRunner
@@ -56,12 +64,22 @@ class _Starting(Interceptor):
 
 class _Outbound(OutboundInterceptor):
     async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:
-        if input.workflow == Workflow.RESUMABLE_AGENT:
-            input.task_timeout = input.task_timeout or TASK_TIMEOUT
-            # Temporal's default would run a task once more after it has completed.
-            if input.id_reuse_policy is WorkflowIDReusePolicy.ALLOW_DUPLICATE and not (input.memo or {}).get(AGAIN):
-                input.id_reuse_policy = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
+        _prepare(input)
         return await self.next.start_workflow(input)
+
+    async def start_update_with_start_workflow(
+        self, input: StartWorkflowUpdateWithStartInput
+    ) -> WorkflowUpdateHandle[Any]:
+        _prepare(input.start_workflow_input)
+        return await self.next.start_update_with_start_workflow(input)
+
+
+def _prepare(input: StartWorkflowInput | UpdateWithStartStartWorkflowInput) -> None:
+    if input.workflow == Workflow.RESUMABLE_AGENT:
+        input.task_timeout = input.task_timeout or TASK_TIMEOUT
+        # Temporal's default would run a task once more after it has completed.
+        if input.id_reuse_policy is WorkflowIDReusePolicy.ALLOW_DUPLICATE and not (input.memo or {}).get(AGAIN):
+            input.id_reuse_policy = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
 
 
 def _passing_through(runner: WorkflowRunner | None) -> WorkflowRunner:
