@@ -1,30 +1,53 @@
 """Whether a task may be attached to the run that there is under its id: only if it is the same task."""
 
 import asyncio
+from typing import Any
+
+from temporalio.client import WorkflowExecutionDescription, WorkflowHandle
 
 from perdure.errors import InvalidInput
+from perdure.names import BINDING
 from perdure.settings import Settings
-from perdure.tasks import AgentTask, TaskBinding
+from perdure.tasks import AgentTask, TaskBinding, TaskEnvelope
 from worker.wiring import skills_of
 
 
-async def require_same(settings: Settings, task: AgentTask, bound: TaskBinding) -> None:
+async def require_same(
+    settings: Settings, task: AgentTask, handle: WorkflowHandle[Any, Any], found: WorkflowExecutionDescription
+) -> None:
     """Refuse a task that is not the one that its id stands for.
 
     Args:
         settings: Where the skills are.
         task: The task.
-        bound: What its id stands for.
+        handle: The workflow that there is under its id.
+        found: What Temporal says of it.
 
     Raises:
         InvalidTask: It is another one; with the difference.
     """
-    library = skills_of(settings)
-    try:
-        version = (await asyncio.to_thread(library.get, task.skill)).digest
-    except InvalidInput:
-        # Only the workers may have the skill at hand.
-        version = bound.version
+    bound = await found.memo_value(BINDING, None, type_hint=TaskBinding)
+    if bound is None:
+        # Nothing is pinned before it is prepared: its skill is compared by name alone.
+        version, bound = "", TaskBinding.of(await _started_with(handle, found), "", found.start_time.date())
+    else:
+        version = await _version_of(settings, task, otherwise=bound.version)
     asked = TaskBinding.of(task, version, bound.day)
     if asked.digest != bound.digest:
         raise asked.refused(task.task_id, bound)
+
+
+async def _started_with(handle: WorkflowHandle[Any, Any], found: WorkflowExecutionDescription) -> TaskEnvelope:
+    history = await anext(handle.fetch_history_events(page_size=1))
+    given = history.workflow_execution_started_event_attributes.input.payloads
+    [task] = await found.data_converter.decode(given, [TaskEnvelope])
+    return task
+
+
+async def _version_of(settings: Settings, task: AgentTask, *, otherwise: str) -> str:
+    library = skills_of(settings)
+    try:
+        return (await asyncio.to_thread(library.get, task.skill)).digest
+    except InvalidInput:
+        # Only the workers may have the skill at hand.
+        return otherwise

@@ -17,7 +17,7 @@ from perdure.changes import Actor
 from perdure.errors import InvalidTask, NothingRuns, TaskFailed, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
-from perdure.names import AGAIN, ANSWER, BINDING, PROGRESS, RESULT, STARTED_BY, Workflow
+from perdure.names import AGAIN, ANSWER, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.questions import Answer
 from perdure.requests import (
     ForgetRequest,
@@ -29,7 +29,7 @@ from perdure.requests import (
     UndoResult,
 )
 from perdure.settings import Addresses, Settings
-from perdure.tasks import AgentTask, Progress, TaskBinding, TaskResult
+from perdure.tasks import AgentTask, Progress, TaskResult
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import is_cancelling, translated
@@ -142,12 +142,12 @@ class Gateway:
                 memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again},
             )
         except WorkflowAlreadyStartedError:
-            found = await (await self.task(task.workflow_id)).describe()
-            if bound := await found.memo_value(BINDING, None, type_hint=TaskBinding):
-                # Its imports take a second, which the other calls need not wait for.
-                from worker.attaching import require_same  # noqa: PLC0415
+            handle = await self.task(task.workflow_id)
+            found = await handle.describe()
+            # Its imports take a second, which the other calls need not wait for.
+            from worker.attaching import require_same  # noqa: PLC0415
 
-                await require_same(self._settings, task, bound)
+            await require_same(self._settings, task, handle, found)
             return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
         return StartedTask(started.id, new=True, ended_at=None)
 

@@ -1,5 +1,6 @@
 """A task is a user and a task id: what its first claim binds the id to, who may run it, and when it starts anew."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from uuid import uuid4
 
@@ -158,6 +159,29 @@ async def test_a_task_started_again_is_attached_to_refused_or_run_anew(agents: B
         with pytest.raises(InvalidTask, match="has changed since"):
             await gateway.start(task, by=ME)
     assert lines(ledger) == ["May"]
+
+
+@pytest.mark.parametrize("compared", [True, False], ids=["compared", "control"])
+async def test_a_task_that_is_not_prepared_yet_is_attached_to_only_by_the_same_task(
+    agents: Bench, servers: Servers, monkeypatch: pytest.MonkeyPatch, compared: bool
+) -> None:
+    task = agents.task(agents.skill(SEND), inputs={"ledger": "l", "line": "May"})
+    other = task.changed(inputs={"ledger": "l", "line": "June"})
+    if not compared:
+
+        async def as_asked(handle: object, found: object) -> AgentTask:
+            return other
+
+        monkeypatch.setattr("worker.attaching._started_with", as_asked)
+    assert agents.deployed is not None
+    unserved = agents.deployed.settings.model_copy(update={"task_queue": f"nobody-{uuid4().hex[:8]}"})
+    async with Gateway(unserved, servers) as gateway:
+        first = await gateway.start(task, by=ME)
+        with pytest.raises(InvalidTask, match=r"differs in inputs\.line") if compared else nullcontext():
+            assert not (await gateway.start(other, by=ME)).new
+        if compared:
+            assert not (await gateway.start(task, by=ME)).new
+        await first.handle.terminate()
 
 
 async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Bench) -> None:
