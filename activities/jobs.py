@@ -88,7 +88,8 @@ class IngestActivities:
     async def remember(self, request: RememberRequest) -> str:
         """Check items and submit them as a job of the user's tenant; return the job's id."""
         tenant = self.tenant_key.tenant_of(request.user_id)
-        batch = read_batch(tenant=tenant, key=request.key, items=request.items, agent=request.agent)
+        now = datetime.now(UTC)
+        batch = read_batch(tenant=tenant, key=request.key, items=request.items, accepted_at=now, agent=request.agent)
         return await self.submit(batch.changed(by=request.by))
 
     @activity.defn(name=Activity.SUBMIT_INGEST)

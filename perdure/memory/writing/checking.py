@@ -1,6 +1,7 @@
 """Checking a batch before any I/O (R7): good items go on, a bad one keeps its place with its reason. Pure."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from pydantic import JsonValue
 
@@ -8,11 +9,27 @@ from perdure.documents import mapping, validated
 from perdure.entries import MemoryItem, RecordItem
 from perdure.errors import InvalidItem
 from perdure.jobs import Batch, UnusableItem
+from perdure.model import Instant
 
 LARGEST_BATCH = 400_000
 """Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
 
 _KINDS: dict[str, type[RecordItem | MemoryItem]] = {"record": RecordItem, "memory": MemoryItem}
+
+
+AHEAD = timedelta(days=1)
+"""How far ahead of its acceptance an observation may claim to be: clocks differ, and a task's day has its noon."""
+
+
+def require_timely(item: RecordItem | MemoryItem, accepted_at: Instant, field: str) -> None:
+    """Refuse an observation that is ahead of its acceptance by more than a day.
+
+    Raises:
+        InvalidItem: Naming the field and the fix.
+    """
+    if item.occurred_at > accepted_at + AHEAD:
+        problem = f"{item.occurred_at:%Y-%m-%d} is more than a day ahead"
+        raise InvalidItem(f"{field}.occurred_at", problem, fix="give the moment at which it was observed")
 
 
 def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
@@ -29,8 +46,24 @@ def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
     return validated(kind, written, field, InvalidItem)
 
 
-def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = "", agent: str | None = None) -> Batch:
+def read_batch(
+    *,
+    tenant: str,
+    key: str,
+    items: Sequence[JsonValue],
+    accepted_at: Instant | None = None,
+    run: str = "",
+    agent: str | None = None,
+) -> Batch:
     """Read a batch; an item that cannot be used keeps its place, with the reason.
+
+    Args:
+        tenant: Whose.
+        key: The caller's own key.
+        items: As they were written.
+        accepted_at: When it is accepted; None: later, so that the plan refuses what is too far ahead of that.
+        run: The task that asks, if one does.
+        agent: The agent that asks, if one does.
 
     Raises:
         InvalidItem: None of the items can be used, or there are none, or too many; or the key or agent is no good.
@@ -40,7 +73,10 @@ def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = 
     read: list[RecordItem | MemoryItem | UnusableItem] = []
     for index, raw in enumerate(items):
         try:
-            read.append(read_item(raw, f"items[{index}]"))
+            item = read_item(raw, f"items[{index}]")
+            if accepted_at is not None:
+                require_timely(item, accepted_at, f"items[{index}]")
+            read.append(item)
         except InvalidItem as error:
             if len(items) == 1:
                 raise
@@ -52,4 +88,4 @@ def read_batch(*, tenant: str, key: str, items: Sequence[JsonValue], run: str = 
         reasons = "; ".join(item.reason for item in read if isinstance(item, UnusableItem))
         raise InvalidItem("items", f"none can be used: {reasons}")
     whole = {"tenant": tenant, "key": key, "items": tuple(read), "run": run, "agent": agent}
-    return validated(Batch, whole, "", InvalidItem)
+    return validated(Batch, {**whole, "accepted_at": accepted_at}, "", InvalidItem)

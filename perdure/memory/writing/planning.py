@@ -14,10 +14,8 @@ from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryItem, Record, Record
 from perdure.errors import InvalidItem
 from perdure.identity import occurrence_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
+from perdure.memory.writing.checking import require_timely
 from perdure.model import Model, Unit
-
-AHEAD = timedelta(days=1)
-"""How far ahead of its acceptance an observation may claim to be: clocks differ, and a task's day has its noon."""
 
 
 class WritePolicy(Model):
@@ -119,9 +117,11 @@ def _objection(batch: Batch, index: int, item: RecordItem | MemoryItem, known: K
 
 def _untimely(batch: Batch, index: int, item: RecordItem | MemoryItem, known: Known) -> str:
     """Return why an observation comes too early, or too late; empty: it does not."""
-    if batch.accepted_at is not None and item.occurred_at > batch.accepted_at + AHEAD:
-        problem = f"{item.occurred_at:%Y-%m-%d} is more than a day ahead"
-        return str(InvalidItem(f"items[{index}].occurred_at", problem, fix="give the moment at which it was observed"))
+    if batch.accepted_at is not None:
+        try:
+            require_timely(item, batch.accepted_at, f"items[{index}]")
+        except InvalidItem as problem:
+            return str(problem)
     target = item_id(batch.tenant, item)
     deletion = known.deletions.get(target)
     # A line of which the entry stands is a sweep under way: whichever is written first decides.

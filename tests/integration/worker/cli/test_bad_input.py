@@ -40,6 +40,10 @@ COMMANDS = {
         "there is none with the id task-nothing (give the id that 'run' printed",
     ),
     "no usable item": (("remember", "--user", "u", "--file", "unusable.json"), "items[0].kind: is neither record nor"),
+    "an item far ahead": (
+        ("remember", "--user", "u", "--file", "ahead.json"),
+        "items[0].occurred_at: 2199-01-01 is more than a day ahead (give the moment at which it was observed)",
+    ),
     "an unknown sweep": (("forget", "--undo", "--sweep", "r"), "forgot nothing that can still be undone"),
 }
 
@@ -74,6 +78,7 @@ async def test_a_skill_is_refused(installed: Installation, name: str) -> None:
 async def test_a_command_is_refused(installed: Installation, name: str) -> None:
     arguments, problem = COMMANDS[name]
     installed.write("unusable.json", '[{"kind": "thing"}]')
+    installed.write("ahead.json", '[{"kind": "memory", "content": "x", "occurred_at": "2199-01-01T00:00:00Z"}]')
 
     ran = await installed.perdure(*arguments)
 

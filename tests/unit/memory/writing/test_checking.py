@@ -1,6 +1,8 @@
 """Pre-flight checks: a bad item is refused before any I/O, naming the field and the fix."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -31,6 +33,15 @@ def nested(deep: int) -> JsonValue:
     for level in range(deep):
         value = [value] if level % 2 else {"in": value}
     return value
+
+
+@pytest.mark.parametrize(("accepted_at", "refused"), [(datetime(2026, 4, 29, tzinfo=UTC), True), (None, False)])
+def test_an_observation_that_is_far_ahead_is_refused_where_it_is_given(
+    accepted_at: datetime | None, refused: bool
+) -> None:
+    with pytest.raises(InvalidItem, match=r"items\[0\]\.occurred_at") if refused else nullcontext():
+        read_batch(tenant="t", key="k", items=[GOOD], accepted_at=accepted_at)
+    assert read_batch(tenant="t", key="k", items=[GOOD], accepted_at=datetime(2026, 4, 30, tzinfo=UTC)).accepted_at
 
 
 @pytest.mark.parametrize(
@@ -80,7 +91,7 @@ def test_a_batch_is_bounded_as_a_whole() -> None:
     ("about", "field"), [({"key": ""}, "key"), ({"key": "k" * 301}, "key"), ({"agent": "my agent"}, "agent")]
 )
 def test_what_is_wrong_with_the_batch_itself_is_named_too(about: dict[str, str], field: str) -> None:
-    whole = {"tenant": "t", "key": "k"} | about
+    whole: dict[str, Any] = {"tenant": "t", "key": "k"} | about
     with pytest.raises(InvalidItem, match=f"^PRD105 {field}: "):
         read_batch(items=[GOOD], **whole)
 
