@@ -116,10 +116,16 @@ class TaskActivities:
 
     @activity.defn
     async def keep_claims(self, call: KeepCall) -> Kept:
-        """Keep a task's claims for their full time from now, and find the effects of unknown fate."""
+        """Keep a task's claims for their full time from now, and find the effects of unknown fate.
+
+        Raises:
+            StoreUnavailable: Redis does not answer, and the caller is patient.
+        """
         try:
             unknown = await self.bindings.keep(call.tenant, call.task_id, call.binding)
         except StoreUnavailable:
+            if call.patient:
+                raise
             # Nothing is lost yet: claims last three times as long as it takes until they are renewed.
             return Kept(answered=False)
         return Kept(answered=True, unknown=unknown)

@@ -12,6 +12,7 @@ class Workflow(StrEnum):
     UNDO_FORGETTING = "UndoForgetting"
     RECALL_MEMORY = "RecallMemory"
     REMEMBER_ITEMS = "RememberItems"
+    KEEP_CLAIMS = "KeepClaims"
 
 
 class Activity(StrEnum):

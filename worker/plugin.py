@@ -8,11 +8,20 @@ from temporalio.plugin import SimplePlugin
 from perdure.temporal.failures import ActivityInterceptor
 from workflows.forget_memory import ForgetMemory
 from workflows.ingest_memory import IngestMemory
+from workflows.keep_claims import KeepClaims
 from workflows.requests import RecallMemory, RememberItems
 from workflows.resumable_agent import ResumableAgent
 from workflows.undo_forgetting import UndoForgetting
 
-WORKFLOWS: Sequence[type] = (ResumableAgent, IngestMemory, ForgetMemory, UndoForgetting, RecallMemory, RememberItems)
+WORKFLOWS: Sequence[type] = (
+    ResumableAgent,
+    IngestMemory,
+    ForgetMemory,
+    UndoForgetting,
+    RecallMemory,
+    RememberItems,
+    KeepClaims,
+)
 
 
 class WorkerPlugin(SimplePlugin):

@@ -1,13 +1,16 @@
 """The keeping of a task's claims: renewed while the task lives, and once more when it ends. Decides nothing."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 
 from temporalio import workflow
+from temporalio.exceptions import WorkflowAlreadyStartedError
 
 with workflow.unsafe.imports_passed_through():
     from perdure.agent.steps.calls import KeepCall, Kept
-    from perdure.names import Activity
+    from perdure.names import Activity, Workflow
+    from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
     from workflows import options
     from workflows.running_task import RunningTask
 
@@ -38,6 +41,8 @@ class Keeper:
         if kept.answered:
             # Redis knows better than the workflow, which only knows what did not end well when it was cancelled.
             self._running.state = self._running.state.changed(unknown=kept.unknown)
+        else:
+            await self._keep_later(completed=completed)
 
     async def _renew(self) -> None:
         every = timedelta(seconds=self._running.state.prepared.renew_after)
@@ -49,10 +54,27 @@ class Keeper:
             self._running.state = self._running.state.changed(renewed_at=workflow.now())
 
     async def _keep(self, *, completed: bool = False) -> Kept:
-        prepared = self._running.state.prepared
-        binding = prepared.binding if completed else None
-        call = KeepCall(tenant=prepared.tenant, task_id=self._running.task.task_id, binding=binding)
-        how = options.of_keeping()
+        call, how = self._call(completed=completed), options.of_keeping()
         return await workflow.execute_activity(
             Activity.KEEP_CLAIMS, call, result_type=Kept, summary="for their full time from now", **how
         )
+
+    async def _keep_later(self, *, completed: bool) -> None:
+        """Leave it to a workflow of its own, which waits for Redis: the task's result does not."""
+        call = self._call(completed=completed)
+        # An earlier run of the task may have left one that still waits, and does the same.
+        with suppress(WorkflowAlreadyStartedError):
+            await workflow.start_child_workflow(
+                Workflow.KEEP_CLAIMS,
+                call,
+                id=f"keep-{workflow.info().workflow_id}",
+                parent_close_policy=workflow.ParentClosePolicy.ABANDON,
+                search_attributes=tenant_attributes(call.tenant),
+                task_timeout=TASK_TIMEOUT,
+                static_summary="Waits for Redis",
+            )
+
+    def _call(self, *, completed: bool) -> KeepCall:
+        prepared = self._running.state.prepared
+        binding = prepared.binding if completed else None
+        return KeepCall(tenant=prepared.tenant, task_id=self._running.task.task_id, binding=binding)

@@ -84,6 +84,11 @@ def of_keeping() -> Options:
     return _options(20.0, HEARTBEAT, None)
 
 
+def of_late_keeping() -> Options:
+    """Return the options of keeping the claims of a task that ended while Redis was away."""
+    return _options(20.0, HEARTBEAT, OUTAGE)
+
+
 def of_ingest() -> Options:
     """Return the options of submitting a job, and of waiting for one for as long as it takes."""
     return _options(60.0, HEARTBEAT, None)

@@ -7,6 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import ForgetCall
     from perdure.agent.state import TaskRun
+    from perdure.agent.steps.calls import KeepCall, Kept
     from perdure.changes import Actor
     from perdure.jobs import Batch, Receipt, WritePlan
     from perdure.memory.forgetting.forgetter import Tombstoned
@@ -17,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import options
     from workflows.forget_memory import ForgetMemory, ForgetRun
     from workflows.ingest_memory import IngestMemory
+    from workflows.keep_claims import KeepClaims
     from workflows.plan_runner import PlanRunner
     from workflows.requests import RecallMemory, RememberItems
     from workflows.resumable_agent import ResumableAgent
@@ -117,4 +119,14 @@ class LateRemember(RememberItems):
         return await super().run(request)
 
 
-CHANGED = (NoAnnouncement, SecondThought, AnyOrder, Hesitant, LateRecall, LateRemember)
+@workflow.defn(name="KeepClaims")
+class LateKeeping(KeepClaims):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, call: KeepCall | None = None) -> Kept:
+        await workflow.sleep(1)
+        return await super().run(call)
+
+
+CHANGED = (NoAnnouncement, SecondThought, AnyOrder, Hesitant, LateRecall, LateRemember, LateKeeping)

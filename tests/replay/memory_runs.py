@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
 from activities.jobs import job_id
+from perdure.agent.steps.calls import KeepCall
 from perdure.jobs import Batch
 from perdure.memory.writing.checking import read_batch
 from perdure.requests import RecallRequest, RememberRequest
@@ -55,6 +56,10 @@ async def _requests(here: Recorder) -> None:
     recalling = await here.start("RecallMemory", RecallRequest(user_id=user, text="how many windows?"))
     await recalling.result()
     await here.keep("recall_memory", recalling)
+    keeping = await here.start("KeepClaims", KeepCall(tenant="nobody", task_id="t"))
+    await keeping.result()
+    await here.keep("keep_claims", keeping)
+    await here.keep_failed("keep_claims_refused", await here.start("KeepClaims", {"tenant": "nobody"}))
     await here.keep_failed("recall_refused", await here.start("RecallMemory", {"user_id": user, "txt": "windows"}))
     await here.keep_failed("remember_refused", await here.start("RememberItems", {"user_id": user, "itms": []}))
 

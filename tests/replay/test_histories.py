@@ -96,6 +96,7 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "UndoForgetting": {"completed", "failed", "continued_as_new"},
         "RecallMemory": {"completed", "failed"},
         "RememberItems": {"completed", "failed"},
+        "KeepClaims": {"completed", "failed"},
     }
     assert len(WORKFLOWS) == len(CHANGED) == len(ends), "a workflow without a recorded history, or without a control"
 

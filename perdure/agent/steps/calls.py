@@ -192,6 +192,8 @@ class KeepCall(Passed):
     task_id: str
     binding: TaskBinding | None = None
     """What the task's id stands for from now on, if it is not bound yet: once the task has completed."""
+    patient: bool = False
+    """Whether to try again until Redis answers."""
 
 
 class Kept(Passed):

@@ -4,15 +4,19 @@ import asyncio
 import signal
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from localservers import Server
+from perdure import Answer
+from perdure.errors import StoreUnavailable
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.tasks import Progress, TaskResult
 from tests.conftest import OwnServers
 from tests.support.harness import bench
-from tests.support.waiting import until, until_true
+from tests.support.waiting import question_of, until, until_true
 
 
 async def refused_before(handle: WorkflowHandle[Any, Any]) -> bool:
@@ -45,6 +49,43 @@ async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_server
         with pytest.raises(WorkflowFailureError):
             await handle.result()
         assert (await handle.query("result", result_type=TaskResult)).unknown == ("s",)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
+async def test_a_task_that_ends_without_redis_is_bound_once_redis_is_back(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    if not kept:
+
+        async def keeps_nothing(*_: object) -> tuple[str, ...]:
+            raise StoreUnavailable("redis", "away for the keeping of claims")
+
+        monkeypatch.setattr(TaskBindings, "keep", keeps_nothing)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents:
+        skill = agents.skill(
+            "inputs: {value: any}\nsteps: [{id: a, tool: echo, args: {value: '${inputs.value}'}, approve: 'Go on?'}]"
+        )
+        task = agents.task(skill, inputs={"value": 1})
+        handle = await agents.start(task)
+        question = await question_of(handle)
+        await fleet.stop(Server.REDIS)
+        await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
+        assert (await handle.result()).done == 1
+        await agents.replay(handle)
+        keeping = agents.client.get_workflow_handle(f"keep-{handle.id}")
+        await fleet.start(Server.REDIS)
+        if kept:
+            await keeping.result()
+        other = await agents.start(task.changed(inputs={"value": 2}), id_=f"w-{uuid4().hex}")
+        if kept:
+            with pytest.raises(WorkflowFailureError) as caught:
+                await other.result()
+            assert "differs in inputs.value" in str(caught.value.cause)
+        else:
+            assert (await question_of(other)).id == "a"
+            await other.terminate()
+            await keeping.terminate()
 
 
 async def test_reading_goes_on_and_once_effects_wait(own_servers: OwnServers, tmp_path: Path) -> None:

@@ -1,0 +1,23 @@
+"""What is left to do for a task that ended while Redis was away: its claims count from now, and its id is bound."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from perdure.agent.steps.calls import KeepCall, Kept
+    from perdure.names import Activity, Workflow
+    from workflows import options
+    from workflows.failures import required
+
+
+@workflow.defn(name=Workflow.KEEP_CLAIMS)
+class KeepClaims:
+    """Keeps the claims of a task that has ended, once Redis answers; gives up after a week."""
+
+    @workflow.run
+    async def run(self, call: KeepCall | None = None) -> Kept:
+        """Have a worker ask Redis until it answers."""
+        call = required(call, "give a KeepCall").changed(patient=True)
+        how = options.of_late_keeping()
+        return await workflow.execute_activity(
+            Activity.KEEP_CLAIMS, call, result_type=Kept, summary="once Redis answers", **how
+        )
