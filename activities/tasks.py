@@ -20,6 +20,7 @@ from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.documents import validated
 from perdure.errors import InvalidTask, StoreUnavailable
+from perdure.names import TASK, Attribute, Workflow
 from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import ToolStep
 from perdure.stores.redis.bindings import TaskBindings
@@ -145,14 +146,26 @@ class TaskActivities:
                 if holder == mine:
                     return found.binding
                 if holder.workflow_id != mine.workflow_id and await self._is_open(holder):
-                    problem = f"{task_id!r} is run by the workflow {holder.workflow_id}"
-                    raise InvalidTask("task_id", problem, fix="wait for it, cancel it, or choose a new task_id")
+                    raise _run_by(task_id, holder.workflow_id)
                 ended = found.holder
         except StoreUnavailable as problem:
             if problem.store != "redis":
                 raise
             # A task goes on without Redis: what must not happen twice waits for it, and is claimed only once.
+            await self._require_alone(tenant, task_id, mine)
             return None
+
+    async def _require_alone(self, tenant: str, task_id: str, mine: Holder) -> None:
+        """Refuse a task that another workflow runs, as far as Temporal lists it: a moment after it was prepared."""
+        kind, of_user = f"WorkflowType = '{Workflow.RESUMABLE_AGENT}'", f"{Attribute.TENANT} = '{tenant}'"
+        try:
+            async for found in self.client.list_workflows(f"{kind} AND {of_user} AND ExecutionStatus = 'Running'"):
+                if found.id != mine.workflow_id and await found.memo_value(TASK, "", type_hint=str) == task_id:
+                    now = await self.client.get_workflow_handle(found.id).describe()
+                    if now.status is WorkflowExecutionStatus.RUNNING:
+                        raise _run_by(task_id, found.id)
+        except RPCError as error:
+            raise StoreUnavailable("temporal", error.status.name) from error
 
     async def _is_open(self, holder: Holder) -> bool:
         try:
@@ -164,6 +177,11 @@ class TaskActivities:
         # Another task may have been started under the same workflow id since.
         same = found.raw_info.first_run_id == holder.run_id
         return same and found.status is WorkflowExecutionStatus.RUNNING
+
+
+def _run_by(task_id: str, workflow_id: str) -> InvalidTask:
+    problem = f"{task_id!r} is run by the workflow {workflow_id}"
+    return InvalidTask("task_id", problem, fix="wait for it, cancel it, or choose a new task_id")
 
 
 class EvaluationActivities:

@@ -67,6 +67,9 @@ STARTED_BY = "startedBy"
 BINDING = "binding"
 """The memo of a task's workflow that holds what the task's id stands for."""
 
+TASK = "task"
+"""The memo of a task's workflow that holds the task's id; its own id may be any."""
+
 REPORT = "report"
 """The query that returns what a sweep did so far."""
 

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun, TaskState, result_of
     from perdure.agent.steps.calls import Evaluated, PrepareCall, PreparedTask
     from perdure.errors import InvalidAnswer, InvalidTask, TaskFailed
-    from perdure.names import ANSWER, BINDING, PROGRESS, QUESTIONS, RESULT, Activity, Workflow
+    from perdure.names import ANSWER, BINDING, PROGRESS, QUESTIONS, RESULT, TASK, Activity, Workflow
     from perdure.questions import Answer, Question
     from perdure.tasks import Phase, Progress, TaskResult
     from perdure.temporal.attributes import AGENT, PHASE, SKILL
@@ -124,7 +124,7 @@ class ResumableAgent:
         call = PrepareCall(task=task.asked, started_at=workflow.now())
         summary = f"skill {task.skill}"
         prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, summary, options.of_preparation())
-        workflow.upsert_memo({BINDING: prepared.binding})
+        workflow.upsert_memo({BINDING: prepared.binding, TASK: task.task_id})
         now = workflow.now()
         self._running.state = TaskState(prepared=prepared, started_at=now, renewed_at=now)
         self._running.state = self.plan().begin(self._running.state)

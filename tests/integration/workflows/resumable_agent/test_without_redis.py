@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
+from activities.tasks import TaskActivities
 from localservers import Server
 from perdure import Answer
 from perdure.errors import StoreUnavailable
@@ -49,6 +50,42 @@ async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_server
         with pytest.raises(WorkflowFailureError):
             await handle.result()
         assert (await handle.query("result", result_type=TaskResult)).unknown == ("s",)
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "control"])
+async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
+    servers: Servers, own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
+) -> None:
+    if not listed:
+
+        async def asks_nobody(*_: object) -> None:
+            pass
+
+        monkeypatch.setattr(TaskActivities, "_require_alone", asks_nobody)
+    fleet = await own_servers(Server.REDIS)
+    async with bench(servers, tmp_path, redis_url=fleet.addresses.redis_url) as agents:
+        task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
+        first = await agents.start(task)
+        await question_of(first)
+        tenant = agents.services.tenant_key.tenant_of(task.user_id)
+
+        async def seen() -> int:
+            return (await agents.client.count_workflows(f"PerdureTenant = '{tenant}'")).count
+
+        await until(seen, bool)
+        await fleet.stop(Server.REDIS)
+        # Another task of the same user is none of its business.
+        other = await agents.start(task.changed(task_id=f"t{uuid4().hex[:10]}"))
+        await question_of(other)
+        second = await agents.start(task, id_=f"w-{uuid4().hex}")
+        if listed:
+            with pytest.raises(WorkflowFailureError) as caught:
+                await second.result()
+            assert f"{task.task_id!r} is run by the workflow {first.id}" in str(caught.value.cause)
+        else:
+            await question_of(second)
+        for handle in (first, other, *([] if listed else [second])):
+            await handle.terminate()
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
