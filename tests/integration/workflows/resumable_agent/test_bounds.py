@@ -1,6 +1,7 @@
 """Nothing that a task carries along grows without bound, and nothing that it learned is dropped."""
 
 import asyncio
+import resource
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from perdure.tasks import Phase
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
-from tests.support.waiting import progress_of
+from tests.support.processes import processes
+from tests.support.waiting import progress_of, until
 
 
 def full_disk(agents: Bench, user: str) -> Path:
@@ -71,3 +73,38 @@ async def test_a_disk_that_is_full_for_a_minute_at_the_end_costs_no_memory(serve
         disk.unlink()
         result = await handle.result()
         assert (result.refused, len(result.jobs)) == ((), 1)
+
+
+LEARNING = """
+steps:
+  - for_each: "${[0, 1, 2]}"
+    as: n
+    steps:
+      - id: learn
+        tool: echo
+        args: {value: "${n}"}
+        remember: [{lane: pattern, key: "k${n}", payload: "${output}"}]
+"""
+
+
+async def test_a_task_whose_worker_can_write_no_file_from_first_to_last_loses_nothing(
+    servers: Servers, tmp_path: Path
+) -> None:
+    async with processes(servers, tmp_path) as (workers, agents):
+        worker = await workers.start()
+        resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+        handle = await agents.start(agents.task(agents.skill(LEARNING)))
+
+        async def failures() -> list[str]:
+            pending = (await handle.describe()).raw_description.pending_activities
+            return [activity.last_failure.message for activity in pending if activity.last_failure.message]
+
+        [problem] = await until(failures, bool)
+        assert "journal" in problem, "the control: it is the disk that it waits for"
+        assert (await progress_of(handle, lambda one: one.phase is Phase.REMEMBERING)).done == 3
+        assert [file for file in (tmp_path / "journal").rglob("*.jsonl") if file.stat().st_size] == []
+        resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        result = await handle.result()
+        assert (result.done, result.refused) == (3, ())
+        receipts = [await agents.client.get_workflow_handle(job).result() for job in result.jobs]
+        assert [item["fate"] for receipt in receipts for item in receipt["items"]] == ["searchable"] * 3
