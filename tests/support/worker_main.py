@@ -5,34 +5,58 @@ import json
 import os
 import signal
 import sys
-import threading
-from collections.abc import Coroutine
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from weaviate.exceptions import WeaviateBaseError
+
+from perdure.entries import Memory, Record
 from perdure.stores.redis.claims import Claim
-from perdure.stores.weaviate.writes import Writes
+from perdure.stores.weaviate.store import LongTerm
+from perdure.stores.weaviate.writes import Vectors, Writes
 from tests.conftest import Servers
 from tests.support.harness import bench
 
 
-def _die_in_a_write(seconds: float) -> None:
-    """Have the first write to Weaviate followed by SIGKILL, at a moment at which Weaviate works on it."""
-    to_its_end = Writes._to_its_end  # pyright: ignore[reportPrivateUsage]
+def _die_in_a_write(objects: int) -> None:
+    """Have SIGKILL hit the first write to Weaviate, once the store has so many of its objects."""
+    put = Writes.put
 
-    async def mortal(self: Writes, write: Coroutine[Any, Any, None]) -> None:
-        threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL)).start()
-        await to_its_end(self, write)
+    async def stored(self: Writes, tenant: str) -> int:
+        try:
+            collection = await self._connection.of(tenant, "memory")  # pyright: ignore[reportPrivateUsage]
+            return (await collection.aggregate.over_all(total_count=True)).total_count or 0
+        except WeaviateBaseError:  # Its first write makes a tenant.
+            return 0
 
-    Writes._to_its_end = mortal  # pyright: ignore[reportPrivateUsage]
+    async def mortal(self: Writes, tenant: str, entries: Sequence[Record | Memory], vectors: Vectors) -> None:
+        before = await stored(self, tenant)
+        writing = asyncio.create_task(put(self, tenant, entries, vectors))
+        # A write of what is there already adds no object.
+        while await stored(self, tenant) < before + objects and not writing.done():
+            pass
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Writes.put = mortal
+
+
+def _confirm_by_filter() -> None:
+    """Take what a filter finds for searchable: the control."""
+
+    async def stored(self: LongTerm, tenant: str, ids: Sequence[str]) -> dict[str, int]:
+        return {identifier: entry.version for identifier, entry in (await self.get(tenant, ids)).items()}
+
+    LongTerm.searchable = stored
 
 
 async def main() -> None:
     settings = json.loads(sys.argv[1])
     if settings["worker"].pop("without_deadline", 0):
         Claim.left = lambda self: 60.0  # the control: an attempt that trusts a deadline that has passed
-    if milliseconds := settings["worker"].pop("killed_in_a_write_after", 0):
-        _die_in_a_write(milliseconds / 1000)
+    if objects := settings["worker"].pop("killed_in_a_write_at", 0):
+        _die_in_a_write(objects)
+    if settings["worker"].pop("confirming_by_filter", 0):
+        _confirm_by_filter()
     async with bench(
         Servers(**settings["servers"]),
         Path(settings["folder"]),

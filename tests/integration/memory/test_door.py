@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 
 from perdure.changes import Actor, ActorKind, Change
@@ -26,7 +25,7 @@ from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
 from perdure.stores.redis.checks import Checks
-from perdure.stores.redis.connection import connect
+from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
@@ -37,6 +36,7 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Writes
 from tests.conftest import HOME_VARIABLE, TENANT_KEY, Servers
 from tests.integration.conftest import Stores
+from tests.support.waiting import until
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 EMBEDDER = MiniLMEmbedder()
@@ -142,10 +142,10 @@ async def read(servers: Servers, tenant: str) -> str:
     return stored.run
 
 
-def _until_leased(servers: Servers, tenant: str) -> None:
-    with SyncRedis.from_url(servers.redis_url) as redis:
-        while not redis.exists(keys.lease(tenant)):
-            pass
+async def _until_leased(servers: Servers, tenant: str) -> None:
+    redis = connect(servers.redis_url)
+    await until(lambda: ask(redis, "EXISTS", keys.lease(tenant)), bool)
+    await redis.aclose()
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["lease", "control"])
@@ -170,7 +170,7 @@ async def test_a_writer_that_slept_past_its_lease(
 
     thread = threading.Thread(target=sleeper)
     thread.start()
-    await asyncio.to_thread(_until_leased, servers, tenant)
+    await _until_leased(servers, tenant)
     await write(servers, tenant, "second", tmp_path)
     wake.set()
     await asyncio.to_thread(thread.join)

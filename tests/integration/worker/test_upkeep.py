@@ -20,6 +20,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import TENANT_KEY, OwnServers
+from tests.support.waiting import until
 from worker.upkeep import bring_episodes, keep_up
 
 NOW = datetime.now(UTC)
@@ -41,11 +42,8 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
     waiting = StepNotes(episodes, spool).waiting
     task = asyncio.create_task(keep_up([], spool, episodes, waiting))
     await fleet.start(Server.REDIS)
-    async with asyncio.timeout(20):
-        while {one.id for one in await episodes.recent(tenant, "s", 10)} != {"one", "two"}:
-            await asyncio.sleep(0)
-        while await spool.tenants():
-            await asyncio.sleep(0)
+    await until(lambda: episodes.recent(tenant, "s", 10), lambda found: {one.id for one in found} == {"one", "two"})
+    await until(spool.tenants, lambda waiting: not waiting)
     task.cancel()
     assert await bring_episodes(spool, episodes, now=NOW) == 0, "what is there is not brought again"
     await redis.aclose()

@@ -155,8 +155,7 @@ async def test_a_job_waits_for_weaviate_and_then_ends_well(
         await fleet.stop(Server.WEAVIATE)
         job = await submitted(here, batch_of(tenant, statement(1)))
         handle = here.client.get_workflow_handle(job, result_type=Receipt)
-        while not (await handle.describe()).raw_description.pending_activities:
-            pass
+        await until(handle.describe, lambda found: bool(found.raw_description.pending_activities))
         await fleet.start(Server.WEAVIATE)
         assert (await handle.result()).count(Fate.SEARCHABLE) == 1
 
