@@ -1,8 +1,13 @@
 """How a document is refused: by its field, with the nearest name or those there are."""
 
-import pytest
+from typing import Self
 
-from perdure.documents import kind_of, nearest
+import pytest
+from pydantic import ValidationError, model_validator
+
+from perdure.documents import LARGEST, kind_of, nearest, read_document, refused, validated
+from perdure.errors import InvalidInput, InvalidTask
+from perdure.model import Model
 
 
 @pytest.mark.parametrize(
@@ -37,3 +42,93 @@ def test_the_fix_for_a_name(name: str, known: list[str], fix: str) -> None:
 )
 def test_what_a_value_is(value: object, kind: str) -> None:
     assert kind_of(value) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: 1\nb: [", "is not YAML: expected the node content, but found '<stream end>' in line 2, column 5"),
+        ("a: 1\na: 2", "is not YAML: the key 'a' is duplicated in line 2, column 1"),
+        ("x: {b: 1, b: 2}", "is not YAML: the key 'b' is duplicated in line 1, column 11"),
+        ("a: \x00", "is not YAML: unacceptable character"),
+        ("- 1", "is a list"),
+        ("", "is empty"),
+        ("1: 2", "has the key 1, which is not text"),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_refused_with_the_place(text: str, problem: str) -> None:
+    with pytest.raises(InvalidTask) as failure:
+        read_document(text, "a.yaml", InvalidTask)
+    assert failure.value.field == "a.yaml"
+    assert failure.value.problem.startswith(problem)
+
+
+def test_a_document_of_the_largest_size_is_read() -> None:
+    assert read_document("a: " + "x" * (LARGEST - 3), "f") == {"a": "x" * (LARGEST - 3)}
+    with pytest.raises(InvalidInput, match=r"f: has [0-9,]+ characters .at most [0-9,]+ can be read"):
+        read_document("a: " + "x" * (LARGEST - 2), "f")
+
+
+def test_how_many_values_the_aliases_of_a_document_may_come_to() -> None:
+    rows = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    rows += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 4)]
+    rows += [f"b: [{', '.join(['*a3'] * 7)}]"]
+    # The lists come to 11, 111, 1,111, 11,111 and 7 × 11,111 + 1; then come six keys, their mapping and the last list.
+    rest = 100_000 - (11 + 111 + 1_111 + 11_111) - (7 * 11_111 + 1) - 6 - 1 - 1
+    assert len(read_document("\n".join([*rows, f"c: [{', '.join(['1'] * rest)}]"]), "f")["c"]) == rest
+    with pytest.raises(InvalidInput, match="aliases come to more than 100,000 values in line 1, column 1"):
+        read_document("\n".join([*rows, f"c: [{', '.join(['1'] * (rest + 1))}]"]), "f")
+
+
+class Inner(Model):
+    size: int = 1
+
+
+class Outer(Model):
+    name: str
+    inner: Inner = Inner()
+
+
+@pytest.mark.parametrize(
+    ("data", "refusal"),
+    [
+        ({}, "PRD100 p.name: is missing"),
+        ({"nam": "x"}, "PRD100 p.nam: is not a field here (did you mean 'name'?)"),
+        ({"name": "x", "inner": {"size": "x"}}, "PRD100 p.inner.size: input should be a valid integer"),
+        ({"name": "x", "inner": {"sizes": 1}}, "PRD100 p.inner.sizes: is not a field here"),
+        ({"inner": {"sizes": 1}}, "PRD100 p.inner.sizes: is not a field here"),
+    ],
+)
+def test_a_part_is_refused_by_its_first_mistake_a_wrong_name_before_a_missing_one(
+    data: dict[str, object], refusal: str
+) -> None:
+    with pytest.raises(InvalidInput) as failure:
+        validated(Outer, data, "p")
+    assert str(failure.value).startswith(refusal)
+
+
+def test_what_is_wrong_with_the_whole_is_said_of_the_input() -> None:
+    class Whole(Model):
+        @model_validator(mode="after")
+        def _refuse(self) -> Self:
+            raise ValueError("Nothing fits")
+
+    with pytest.raises(InvalidInput) as failure:
+        validated(Whole, {}, "")
+    assert (failure.value.field, failure.value.problem, failure.value.fix) == ("input", "nothing fits", "")
+
+
+def test_of_arguments_some_of_which_come_later_only_the_wrong_ones_are_refused() -> None:
+    with pytest.raises(ValidationError) as failure:
+        Outer.model_validate({"inner": {"size": "x"}})
+    assert refused(failure.value, Outer, "").field == "name"
+    assert refused(failure.value, Outer, "", ignore_missing=True).field == "inner.size"
+    with pytest.raises(ValidationError) as failure:
+        Outer.model_validate({"nam": "x"})
+    wrong = refused(failure.value, Outer, "args", InvalidTask)
+    assert (type(wrong), str(wrong)) == (InvalidTask, "PRD101 args.nam: is not a field here (did you mean 'name'?)")
+
+
+def test_of_twelve_names_all_are_listed() -> None:
+    assert nearest("q", [f"n{number:02}" for number in range(12)]).endswith("n10, n11")
+    assert nearest("abcd", ["abcx", "abce", "abcde"]) == "did you mean 'abcde'?"

@@ -13,7 +13,9 @@ from pydantic import JsonValue, ValidationError
 from perdure.errors import InvalidInput
 from perdure.identity import (
     canonical_json,
+    content_digest,
     digest,
+    idempotency_key,
     memory_id,
     object_uuid,
     occurrence_id,
@@ -93,6 +95,16 @@ def test_ids_stay_what_they_are_for_ever() -> None:
     assert tenant_id(bytes(32), "ada") == "t_9ef2aa05c3285b6b7f6c8297a4ecd7e026c9a4c8"
     assert object_uuid("t_1", "mem_1") == "53256b30-6754-584f-9359-3c426a37a62b"
     assert workflow_id("ada", "audit-1") == "task-audit-1-987463d38828"
+    assert idempotency_key("t_1", "t", "a[1].b") == "3e972e5c0da9784b30993338a3ca0b640d979b4b21b6bcc37be45ab359e508b3"
+    assert (
+        content_digest({"b": 2**60, "a": ["é"]}) == "45cbaf521d7bbeb7af8e2e7b6481e58d61c34e83957c7ffa08698ca4fbe77bf8"
+    )
+
+
+def test_the_order_of_keys_makes_no_other_content() -> None:
+    assert content_digest({"b": 1, "a": 2}) == content_digest({"a": 2, "b": 1}) != content_digest({"a": 1, "b": 2})
+    with pytest.raises(InvalidInput, match="too large for JSON"):
+        canonical_json(2**1024)
 
 
 def test_one_users_ids_tell_nothing_of_the_user_without_the_key() -> None:

@@ -1,6 +1,7 @@
 """Answers: what people write becomes a value of the type that the question declares, or is refused."""
 
 import math
+import sys
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from perdure.errors import InvalidAnswer
-from perdure.questions import AnswerSpec, AnswerType, typed
+from perdure.questions import AnswerSpec, AnswerType, shortened, typed
 
 SAFE = 2**53 - 1
 
@@ -71,6 +72,38 @@ def test_whatever_is_given_is_typed_or_refused_and_a_typed_value_stays_itself(
 def test_a_wrong_answer_is_refused_with_the_reason(value: JsonValue, takes: AnswerSpec, message: str) -> None:
     with pytest.raises(InvalidAnswer, match=message):
         typed(value, takes)
+
+
+@pytest.mark.parametrize(
+    ("value", "takes", "typed_as"),
+    [
+        ("x" * 4_000, AnswerType.TEXT, "x" * 4_000),
+        (" keeps its spaces ", AnswerType.TEXT, " keeps its spaces "),
+        (42.0, AnswerType.INTEGER, 42),
+        (SAFE, AnswerType.INTEGER, SAFE),
+        (str(-SAFE), AnswerType.INTEGER, -SAFE),
+        (sys.float_info.max, AnswerType.NUMBER, sys.float_info.max),
+        (7, AnswerType.NUMBER, 7.0),
+    ],
+)
+def test_what_just_fits_is_taken(value: JsonValue, takes: AnswerType, typed_as: JsonValue) -> None:
+    found = typed(value, spec(takes))
+    assert (type(found), found) == (type(typed_as), typed_as)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [("x" * 78, f"'{'x' * 78}'"), ("x" * 79, f"'{'x' * 78}…"), ("x" * 200, f"'{'x' * 78}…")]
+)
+def test_a_refusal_shows_80_characters_of_what_was_given(given: str, shown: str) -> None:
+    with pytest.raises(InvalidAnswer) as failure:
+        typed(given, spec(AnswerType.INTEGER))
+    assert failure.value.problem == f"{shown} is not an integer"
+
+
+def test_a_question_shortens_arguments_that_do_not_fit() -> None:
+    whole = '{"a": "' + "é" * 600 + '"}'
+    assert shortened({"a": "é" * (500 - 9)}) == '{"a": "' + "é" * 491 + '"}'
+    assert shortened({"a": "é" * 600}) == whole[:499] + "…"
 
 
 def test_yes_and_no_are_booleans() -> None:

@@ -1,5 +1,6 @@
 """Tasks: a mistake in what a person writes is refused at once; what travels between builds is kept."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from pydantic import ValidationError
 
 from perdure.agent.state import TaskRun
 from perdure.errors import InvalidTask
-from perdure.tasks import AgentTask
+from perdure.tasks import AgentTask, TaskBinding
 
 WHOLE: dict[str, Any] = {"task_id": "t", "user_id": "u", "skill": "s"}
 
@@ -37,3 +38,38 @@ def test_a_task_has_bounds_without_asking_for_them() -> None:
     task = AgentTask(**WHOLE)
     assert (task.agent, task.memory, task.limits.steps, task.limits.answer_hours) == ("agent", "on", 10_000, 168)
     assert task.session == "t"
+
+
+DAY = date(2026, 5, 1)
+
+
+def bound(version: str = "v1", **more: Any) -> TaskBinding:
+    return TaskBinding.of(AgentTask(**{**WHOLE, **more}), version, DAY)
+
+
+def test_a_binding_holds_names_and_digests_and_stays_what_it_is_for_ever() -> None:
+    binding = bound(inputs={"who": "Kim"}, date=DAY)
+    assert (binding.skill, binding.version, binding.date, binding.day) == ("s", "v1", DAY, DAY)
+    assert binding.inputs == {"who": "03c42a01c33f4412e7aeb1dcd790a90c"}
+    assert binding.digest == "42b1bad12bcb039d4b392b93e451e5cbdd65c212e09bee3f86f78c553ba48f63"
+    assert bound().digest == "64105fb4b4dd72e21e94c99b85f3312c534f363de4ecb5523f538f7ac2480fae"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differs"),
+    [
+        (bound(), bound(skill="b"), "skill ('s', and it was 'b')"),
+        (bound(), bound(version="v2"), "skill ('s' has changed since)"),
+        (bound(inputs={"a": 1, "b": 2}), bound(inputs={"b": 3, "c": 4}), "inputs.a, inputs.b, inputs.c"),
+        (bound(inputs={"a": 1}, date=DAY), bound(inputs={"a": 1}), "date (2026-05-01, and it was none)"),
+        (bound(), bound(date=DAY), "date (none, and it was 2026-05-01)"),
+        (bound(), bound(), "its form"),
+        (bound(inputs={"a": 1}), bound(version="v2"), "inputs.a, skill ('s' has changed since)"),
+    ],
+)
+def test_another_task_under_the_same_id_is_refused_with_what_differs(
+    one: TaskBinding, other: TaskBinding, differs: str
+) -> None:
+    error = one.refused("t", other)
+    assert (error.field, error.problem) == ("task_id", f"'t' stands for another task, which differs in {differs}")
+    assert error.fix == "choose a new task_id, or give what it was started with"

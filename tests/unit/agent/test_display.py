@@ -1,38 +1,64 @@
 """What a person reads in the Temporal UI."""
 
+from datetime import UTC, datetime
+
 from perdure.agent.display import details
-from perdure.questions import Approval, Question, QuestionKind, choice_of
+from perdure.questions import Approval, Question, QuestionKind, Subject, choice_of
 from perdure.tasks import Phase, Progress, RecallSummary
 
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+APPROVAL = Question(id="a[1].b", kind=QuestionKind.APPROVAL, text="Go on?", answer=choice_of(Approval))
+PLAIN = Progress(task_id="t", skill="audit", phase=Phase.RUNNING, done=3, total=9)
 
-def test_details_say_where_it_is_what_it_waits_for_and_what_it_recalled() -> None:
-    question = Question(id="a[1].b", kind=QuestionKind.APPROVAL, text="Go on?", answer=choice_of(Approval))
-    progress = Progress(
-        task_id="t",
-        skill="audit",
-        phase=Phase.WAITING,
-        step="a[1].b",
-        done=3,
-        total=9,
-        failed=1,
-        recalled=4,
-        questions=(question,),
-    )
-    recall = RecallSummary(
-        step="known",
-        ids=("exec_1", "exec_2", "exec_3", "exec_4"),
-        scores=(1, 0.9, 0.8, 0.7),
-        why="4 exact",
+
+def recalled(step: str, number: int) -> RecallSummary:
+    return RecallSummary(
+        step=step,
+        ids=tuple(f"exec_{index}{'x' * 20}" for index in range(number)),
+        scores=tuple(1.0 - index / 10 for index in range(number)),
+        why=f"{number} exact",
         degraded=False,
         milliseconds=12.3,
     )
-    text = details(progress, [recall], "task-t-1")
-    for part in (
+
+
+def test_details_say_where_it_is_what_it_waits_for_and_what_it_recalled() -> None:
+    about = Subject(tool="send", arguments='{"to": "Kim"}', attempted_at=NOW, idempotency_key="key")
+    free = Question(id="c", kind=QuestionKind.INPUT, text="How many?", about=about)
+    progress = PLAIN.changed(
+        phase=Phase.WAITING, step="a[1].b", failed=1, recalled=7, remembered=5, questions=(APPROVAL, free)
+    )
+    progress = progress.changed(problem="the disk is full", unknown=("x", "y"))
+    shown = details(progress, [recalled("known", 4), recalled("three", 3), recalled("none", 0)], "task-t-1")
+    assert shown.split("\n\n") == [
         "**waiting** · skill `audit` · 3 of 9 steps",
         "0 skipped, 1 failed",
-        "Go on? (yes | no)",
-        "`perdure answer task-t-1 'a[1].b' VALUE`",
-        '{"question_id":"a[1].b","value":"yes","by":""}',
-        "- `known`: 4 exact in 12 ms: `exec_1` 1.00, `exec_2` 0.90, `exec_3` 0.80 and 1 more",
-    ):
-        assert part in text
+        "Now at `a[1].b`",
+        "Problem: the disk is full",
+        "Nobody knows whether the effect happened of: `x`, `y`",
+        "### Waits for a person\nGo on? (yes | no)",
+        "Answer with `perdure answer task-t-1 'a[1].b' VALUE`, or send the update `answer` with\n"
+        '```json\n{"question_id":"a[1].b","value":"yes","by":""}\n```',
+        "### Waits for a person\nHow many?",
+        '- about send {"to": "Kim"}\n- attempted at 2026-01-02 00:00:00 UTC\n- idempotency key key',
+        "Answer with `perdure answer task-t-1 'c' VALUE`, or send the update `answer` with\n"
+        '```json\n{"question_id":"c","value":"…","by":""}\n```',
+        "### Recalled 7\n"
+        "- `none`: 0 exact in 12 ms\n"
+        f"- `three`: 3 exact in 12 ms: {BEST}\n"
+        f"- `known`: 4 exact in 12 ms: {BEST} and 1 more",
+        "Handed 5 to memory",
+    ]
+
+
+BEST = ", ".join(f"`exec_{index}{'x' * 11}` {1 - index / 10:.2f}" for index in range(3))
+
+
+def test_a_task_of_which_there_is_nothing_to_tell_is_one_line() -> None:
+    assert details(PLAIN, [], "task-t-1") == "**running** · skill `audit` · 3 of 9 steps"
+    assert "1 skipped, 0 failed" in details(PLAIN.changed(skipped=1), [], "task-t-1")
+
+
+def test_the_latest_five_recalls_are_shown_latest_first() -> None:
+    shown = details(PLAIN, [recalled(f"r{number}", 1) for number in range(7)], "task-t-1")
+    assert [line[3:5] for line in shown.splitlines() if line.startswith("- ")] == ["r6", "r5", "r4", "r3", "r2"]

@@ -95,3 +95,27 @@ def test_answers_of_earlier_runs_are_known() -> None:
     questions = Questions(("a",))
     assert questions.answered == ("a",)
     assert questions.named(QUESTION, NOW).id == "a#2"
+
+
+def test_a_question_carries_when_it_was_asked() -> None:
+    questions = Questions(())
+    assert questions.named(QUESTION, NOW).asked_at == NOW
+
+
+def test_a_question_that_was_withdrawn_takes_no_answer_and_the_others_are_named() -> None:
+    questions = Questions(())
+    for identifier in ("b", "a", "c"):
+        questions.ask(questions.named(QUESTION.changed(id=identifier), NOW))
+    questions.withdraw("b")
+    questions.withdraw("nobody asked it")
+    with pytest.raises(InvalidAnswer, match=r"nobody asked 'b' .open: a, c."):
+        questions.check(Answer(question_id="b", value="yes"))
+
+
+def test_a_question_that_was_put_is_no_longer_about_to_be() -> None:
+    questions = Questions(())
+    questions.ask(questions.named(QUESTION, NOW))
+    questions.withdraw("a")
+    with pytest.raises(InvalidAnswer, match="nobody asked 'a'"):
+        questions.check(Answer(question_id="a", value="yes"))
+    questions.ask(QUESTION)

@@ -1,6 +1,6 @@
 """The plan of a skill: every step once in order, through failures, questions and rollovers, as a simple walk would."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, cast
 
 import pytest
@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from perdure.agent.plan import Act, Ask, Finish
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Ended, PreparedTask, Result, StepCall, ToolShape
+from perdure.agent.steps.calls import Ended, PreparedTask, Result, Scope, StepCall, TaskFacts, ToolShape, Value
+from perdure.identity import idempotency_key
 from perdure.questions import AfterFailure, QuestionKind, TakenAnswer, typed
 from perdure.skills.library import skill_of
 from perdure.skills.shape import ForEach, Skill, Step
@@ -197,3 +198,47 @@ def test_a_call_has_the_time_that_was_pinned_for_its_task_and_a_once_effect_its_
     call = move.actions[0].call
     assert isinstance(call, StepCall)
     assert (call.timeout, call.binding) == (1.5, binding if effect == "once" else None)
+
+
+def test_a_step_is_called_with_the_task_its_place_and_what_it_reads() -> None:
+    skill = skill_of(
+        {
+            "name": "s",
+            "inputs": {"a": "string", "b": "string"},
+            "steps": [{"id": "one", "tool": "echo", "args": {"x": "${inputs.b}"}, "on_failure": "ask"}],
+            "output": "${task.id}",
+        }
+    )
+    day, inputs = date(2026, 3, 4), {"a": Value(inline=1), "b": Value(inline=2)}
+    prepared = plan_of(skill)[1].prepared.changed(
+        inputs=inputs,
+        date=day,
+        reads={"": (("task", "id"), ("steps", "one", "status")), "one": (("inputs", "b"), ("task", "date"))},
+    )
+    plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s", date=day, agent="auditor"), prepared)
+    state = plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
+    now = datetime(2026, 3, 31, 3, 4, 5, 6, tzinfo=UTC)
+    act = plan.next(state, now)
+    assert isinstance(act, Act)
+    [action] = act.actions
+    assert isinstance(action.call, StepCall)
+    facts = TaskFacts(id="t", date=day, agent="auditor")
+    assert action.call.scope == Scope(inputs={"b": Value(inline=2)}, task=facts)
+    assert (action.call.task_id, action.call.session, action.call.path) == ("t", "t", "one")
+    assert action.call.occurred_at == datetime(2026, 3, 4, 12, tzinfo=UTC), "noon of the task's date"
+    early = plan.next(state, datetime(2026, 3, 1, 3, tzinfo=UTC))
+    assert isinstance(early, Act)
+    [action] = early.actions
+    assert isinstance(action.call, StepCall)
+    assert action.call.occurred_at == datetime(2026, 3, 2, 3, tzinfo=UTC), "at most a day ahead"
+    asked = plan.next(state.branch(MAIN, problem="no"), now)
+    assert isinstance(asked, Ask)
+    about = asked.question.about
+    assert about is not None
+    assert (about.tool, about.attempted_at, about.arguments) == ("echo", now, '{"x": "${inputs.b}"}')
+    assert about.idempotency_key == idempotency_key("t", "t", "one")
+    finish = plan.next(plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE))), now)
+    assert isinstance(finish, Finish)
+    assert finish.evaluation is not None
+    assert finish.evaluation.output == "${task.id}"
+    assert finish.evaluation.scope == Scope(task=facts, steps={"one": {"status": Value(inline="done")}})

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 
 from perdure.agent.state import RECALLS_KEPT, Learned, TaskRun, TaskState, progress_of, result_of
 from perdure.agent.steps.calls import Ended, PreparedTask, Result
+from perdure.jobs import Receipt
 from perdure.skills.library import read_skill
 from perdure.tasks import Phase, RecallSummary, StepStatus
 
@@ -61,3 +62,16 @@ def test_a_result_has_the_counts_and_the_latest_recalls() -> None:
     assert [one.step for one in result.recalls][:: RECALLS_KEPT - 1] == ["r2", f"r{RECALLS_KEPT + 1}"]
     empty = result_of(TASK, None, "cancelled", "")
     assert (empty.status, empty.done, empty.failed) == ("cancelled", 0, 0)
+
+
+def test_what_nobody_knows_and_what_became_of_a_batch_is_told_and_what_did_not_happen_is_none() -> None:
+    receipt = Receipt(job_id="j", items=())
+    state = TaskState(prepared=PREPARED, started_at=NOW, renewed_at=NOW)
+    running = progress_of(TASK, state, Phase.RUNNING)
+    assert (running.skipped, running.failed, running.unknown) == (0, 0, ())
+    empty = result_of(TASK, state, "completed", "")
+    assert (empty.done, empty.skipped, empty.failed, empty.unknown, empty.receipts) == (0, 0, 0, (), ())
+    state = state.changed(unknown=("a", "b"), learned=Learned(receipts=(receipt,)))
+    assert progress_of(TASK, state, Phase.FAILED).unknown == ("a", "b")
+    ended = result_of(TASK, state, "failed", "why")
+    assert (ended.unknown, ended.receipts) == (("a", "b"), (receipt,))

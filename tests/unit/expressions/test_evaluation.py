@@ -165,3 +165,54 @@ def test_many_expressions_over_many_large_results_take_no_time() -> None:
     began = time.process_time()
     assert evaluate(template, {"steps": steps}, "output") == [4_000] * 1_000
     assert time.process_time() - began < 5, "the library copies what it is given: all of it took minutes"
+
+
+@pytest.mark.parametrize(
+    ("template", "field"),
+    [
+        ({"a": {"b": ["x", "${y}"]}}, "f.a.b[1]"),
+        ({"a": "text ${y}"}, "f.a"),
+        ({"a": ["${y"]}, "f.a[0]"),
+    ],
+)
+def test_a_mistake_is_told_by_its_place_in_the_template(template: JsonValue, field: str) -> None:
+    with pytest.raises(InvalidExpression) as failure:
+        evaluate(template, {"x": 1}, "f")
+    assert failure.value.field == field
+
+
+def test_a_missing_name_and_a_condition_of_another_kind_are_told() -> None:
+    with pytest.raises(InvalidExpression) as failure:
+        holds("${x.none}", {"x": {"a": 1}}, "s.when")
+    assert failure.value.field == "s.when"
+    assert "'none'" in failure.value.problem
+    with pytest.raises(InvalidExpression) as failure:
+        holds("${x", {"x": 2}, "s.when")
+    assert failure.value.field == "s.when"
+
+
+def test_a_template_is_filled_at_any_depth() -> None:
+    assert evaluate({"a": [{"b": "${x}"}]}, {"x": "é"}, "f") == {"a": [{"b": "é"}]}
+    assert evaluate("${x} ${y}", {"x": ["é"], "y": True}, "f") == '["é"] true'
+
+
+@pytest.mark.parametrize("length", [3_162, 3_163])
+def test_how_long_a_list_may_be_that_is_walked_for_each_of_its_elements(length: int) -> None:
+    names: dict[str, JsonValue] = {"x": {"few": [1], "empty": {"c": []}}, "long": list[JsonValue]([1] * length)}
+    template = "${x.few.all(i, x.empty.c.all(j, size(long) > 0))}"
+    if length**2 <= 10_000_000:
+        assert evaluate(template, names, "f") is True
+    else:
+        with pytest.raises(InvalidExpression, match="walks 3,163 elements, and at most 3,162 can be walked so"):
+            evaluate(template, names, "f")
+
+
+def test_a_path_that_ends_at_a_value_is_walked_as_far_as_it_goes() -> None:
+    names: dict[str, JsonValue] = {"x": {"l": list[JsonValue]([0] * 4_000)}}
+    with pytest.raises(InvalidExpression, match="walks 4,000 elements"):
+        evaluate("${x.l.none.filter(a, a > 1).filter(b, b.filter(c, c > 1))}", names, "f")
+
+
+def test_an_expression_may_name_what_is_not_there_before_what_is() -> None:
+    assert evaluate("${has(a.b) ? a.b : z.c}", {"z": {"c": 1}, "a": {}}, "f") == 1
+    assert evaluate("${true ? z : (none ? a : none)}", {"z": 1, "a": 2}, "f") == 1

@@ -65,3 +65,30 @@ def test_a_line_is_unfinished_while_the_entry_that_it_forgets_stands() -> None:
     assert compared([again], {"mem_1": memory(1, "o9")}, lines).unfinished == [], "observed anew since"
     forgetting = change(memory(1).forgotten("expired", NOW), 1)
     assert compared([forgetting], {"mem_1": memory(1)}, lines).unfinished == [], "the sweep itself"
+
+
+def test_of_many_changes_each_is_compared_with_its_own_entry() -> None:
+    def named(name: str, entry: Memory) -> Memory:
+        return entry.changed(id=name)
+
+    made = change(named("made", memory(1)), 1)
+    forgetting = change(named("forgotten", memory(1).forgotten("expired", NOW)), 1)
+    plain = change(named("plain", memory(1, "o1", "o2")), 1)
+    again = change(named("again", memory(1, "o1", "o2")), 1)
+    stored = {
+        "made": named("made", memory(2, operations=("mine",))),
+        **{name: named(name, memory(1)) for name in ("forgotten", "plain", "again")},
+    }
+    lines = {name: deletion("o1").changed(id=name) for name in ("forgotten", "again")}
+    found = compared([forgetting, plain, made, again], stored, lines)
+    assert found.stored == stored
+    assert found.pending == [forgetting, plain, again]
+    assert found.made == [made, forgetting, plain, again]
+    assert found.unfinished == [lines["again"]]
+
+
+def test_what_was_forgotten_stays_so_for_the_very_observation_that_was_forgotten() -> None:
+    later = change(memory(1, "o1", at=NOW + timedelta(days=1)), 0)
+    with pytest.raises(VersionConflict, match="forgotten after it was planned"):
+        compared([later], {}, {"mem_1": deletion("o1")})
+    assert compared([later], {}, {"mem_1": deletion("o2")}).pending == [later]

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from pydantic import JsonValue
 
 from perdure.agent.steps.calls import StepContext
@@ -62,3 +63,22 @@ def test_one_that_is_no_good_keeps_no_other_from_being_remembered() -> None:
     items, [refused] = items_of((bad, MemoryTemplate(memory="fine")), NAMES, CONTEXT)
     assert [item.occurrence for item in items] == ["t/audit[2].inspect#1"]
     assert refused.startswith("PRD103 audit[2].inspect.remember[0].memory: ")
+
+
+@pytest.mark.parametrize(
+    ("template", "refusal"),
+    [
+        ({"memory": "x", "when": "${output.name}"}, "PRD103 p.remember[0].when: ${output.name} is text"),
+        ({"memory": "x", "when": "${output.none}"}, "PRD103 p.remember[0].when: "),
+        ({"memory": "${''}"}, "PRD105 p.remember[0].content: "),
+        ({"lane": "pattern", "key": "${output.none}", "payload": 1}, "PRD103 p.remember[0].key: "),
+        ({"lane": "pattern", "key": "k", "payload": "${output.none}"}, "PRD103 p.remember[0].payload: "),
+        ({"lane": "pattern", "key": "k", "payload": 1, "summary": "${output.none}"}, "PRD103 p.remember[0].summary: "),
+        ({"lane": "pattern", "key": "${' '}", "payload": 1}, "PRD105 p.remember[0].key: "),
+    ],
+)
+def test_what_is_no_good_is_refused_with_its_field(template: dict[str, JsonValue], refusal: str) -> None:
+    kind = MemoryTemplate if "memory" in template else RecordTemplate
+    items, [refused] = items_of((kind.model_validate(template),), NAMES, CONTEXT.changed(path="p"))
+    assert items == ()
+    assert refused.startswith(refusal)

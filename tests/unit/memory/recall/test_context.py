@@ -1,6 +1,7 @@
 import re
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -158,3 +159,54 @@ def test_a_memory_of_a_type_from_another_build_has_a_section_of_its_own() -> Non
     result = block(items=[memory("x", kind) for kind in kinds])
     titles = [line for line in result.splitlines() if line.startswith("## ")]
     assert titles == ["## Constraints", "## Facts", "## Skill"]
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({"working": ["x" * 600]}, "x" * 600),
+        ({"working": ["x" * 601]}, "x" * 599 + "…"),
+        ({"working": ["a\u200bb\u0007c"]}, "abc"),
+        ({"working": ["  a\n\tb "]}, "a b"),
+        (
+            {"items": [record("t" * 301, "k" * 201, "p" * 300)]},
+            f"{'k' * 199}…: {'t' * 299}… (seen 1×, last 2026-06-01) " + '{"p":"' + "p" * 293 + "…",
+        ),
+        (
+            {"items": [record("t" * 300, "k" * 200)]},
+            f"{'k' * 200}: {'t' * 300} (seen 1×, last 2026-06-01) " + '{"p":""}',
+        ),
+    ],
+)
+def test_what_is_long_is_cut_and_what_cannot_be_seen_is_left_out(given: dict[str, object], shown: str) -> None:
+    assert f"\n- {shown}\n" in block(**given)
+
+
+def test_sections_have_one_order_and_bounded_titles() -> None:
+    other = record("x").changed(lane=Lane("z" * 41))
+    nameless = record("x").changed(lane=None)
+    kinds = (MemoryType("y" * 41), MemoryType("skill"), *MemoryType)
+    result = block(items=[*(memory("x", kind) for kind in kinds), other, nameless, record("x")])
+    assert [line for line in result.splitlines() if line.startswith("## ")] == [
+        "## Activity log",
+        "## Activity log: pattern",
+        f"## Activity log: {'z' * 39}…",
+        "## Constraints",
+        "## Preferences",
+        "## Facts",
+        "## Outcomes",
+        "## Skill",
+        f"## Y{'y' * 38}…",
+    ]
+
+
+def test_a_section_that_is_open_costs_no_second_title_and_what_is_too_long_hides_nothing_shorter() -> None:
+    whole = block(working=["a" * 10, "b" * 10])
+    room = len(whole) + len("\n(99999 more left out)") + 2
+    assert "left out" not in block(working=["a" * 10, "b" * 10], characters=room)
+    assert "(1 more left out)" in block(working=["a" * 10, "b" * 10], characters=room - 1)
+    assert "short" in block(working=["short", "x" * 600], characters=500)
+
+
+def test_every_store_that_did_not_answer_is_named() -> None:
+    assert "no answer from redis, weaviate." in block(degraded=("redis", "weaviate"))

@@ -92,3 +92,38 @@ def test_what_its_job_would_refuse_is_not_recalled() -> None:
     assert entries_of(query("fish"), lines(doubted, stranger)) == []
     low = local.recallable(query("fish"), lines(doubted), WritePolicy(minimum_confidence=0.4))
     assert [entry.text for entry in low] == ["perhaps fish"], "the control: it is the policy that decides"
+
+
+def test_an_entry_that_does_not_match_hides_none_behind_it() -> None:
+    asked = query("fish", memory_types=("preference",), lane="feedback", min_confidence=0.8)
+    like = {"memory_type": MemoryType.PREFERENCE}
+    entries = entries_of(
+        asked,
+        lines(
+            believed("fish doubted", **like, confidence=0.75),
+            believed("fish of another type"),
+            logged("fish", "1", 0),
+            believed("fish at the bound", **like, confidence=0.8),
+        ),
+    )
+    assert [hit.entry.text for hit in local.by_words(asked, entries)] == ["fish at the bound"]
+
+
+def test_without_a_lane_records_of_every_lane_are_searched() -> None:
+    asked = query("fish")
+    entries = entries_of(asked, lines(logged("fish", "1", 0)))
+    assert [hit.entry.id for hit in local.by_words(asked, entries)] == [entries[0].id]
+
+
+def test_what_waits_is_written_as_its_job_will_write_it() -> None:
+    batch = Batch(tenant=TENANT, key="k" * 300, items=(logged("a", "1", 0),), run="task-1", agent="auditor")
+    [entry] = entries_of(query(), list(accepted("j" * 400, batch, NOW)))
+    assert isinstance(entry, Record)
+    assert (entry.run, entry.agent, entry.recorded_at) == ("task-1", "auditor", NOW)
+
+
+def test_an_item_of_which_the_line_was_lost_leaves_the_others_in_their_places() -> None:
+    items = tuple(logged(key, key, 0) for key in ("a", "b", "c"))
+    found = accepted("job", Batch(tenant=TENANT, key="k", items=items), NOW)
+    entries = entries_of(query(), [found[2], found[0]])
+    assert sorted(entry.key for entry in entries if isinstance(entry, Record)) == ["a", "c"]

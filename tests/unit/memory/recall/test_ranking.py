@@ -118,3 +118,43 @@ def test_the_weights_of_a_profile_are_its_own() -> None:
 def test_quality_is_half_confidence_then_freshness_then_use() -> None:
     scored = score_exact(memory("a", days=45, confidence=0.8, used=10), now=NOW)
     assert scored.parts["quality"] == pytest.approx(0.5 * 0.8 + 0.3 * 0.5 + 0.2 * 0.2)
+
+
+def relevances(*found: tuple[str, float | None, float | None], floor: float = 0.25) -> dict[str, float]:
+    hits = [Hit(memory(name), cosine, bm25) for name, cosine, bm25 in found]
+    return {one.entry.text: one.parts["relevance"] for one in rank(hits, now=NOW, floor=floor, limit=9, profile=EVEN)}
+
+
+EVEN = Profile(name="even", words=0.5, quality=0.5)
+
+
+def test_relevance_is_meaning_between_the_extremes_and_words_up_to_the_best() -> None:
+    assert relevances(("a", 0.8, 0.5), ("b", 0.6, 0.25), ("c", 0.4, None), ("d", None, 0.1)) == {
+        "a": 1.0,
+        "b": 0.5,
+        "c": 0.0,
+        "d": 0.1,
+    }
+    assert relevances(("a", 0.9, None), ("b", 0.7, None), ("c", 0.5, None)) == {"a": 1.0, "b": 0.5, "c": 0.0}
+    assert relevances(("a", 0.5, 0.4), ("b", 0.5, 0.8)) == {"a": 0.75, "b": 1.0}
+    assert relevances(("at the floor", 0.25, None), ("below it", 0.2499, None)) == {"at the floor": 1.0}
+
+
+def test_of_equal_scores_the_later_observation_is_first_then_the_smaller_id() -> None:
+    plain = Profile(name="plain", words=0.5, quality=0.0)
+    hits = [Hit(memory(name, days=days), 0.5) for name, days in (("c", 1), ("b", 1), ("a", 2))]
+    assert [one.entry.text for one in rank(hits, now=NOW, floor=0.0, limit=3, profile=plain)] == ["b", "c", "a"]
+
+
+@given(hits(), st.integers(1, 15), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
+def test_what_cannot_be_lifted_to_a_place_is_left_out_and_nothing_else(
+    found: list[Hit], limit: int, quality: float
+) -> None:
+    profile = Profile(name="any", words=0.5, quality=quality)
+    whole = rank(found, now=NOW, floor=0.0, limit=100, profile=profile)
+    assert rank(found, now=NOW, floor=0.0, limit=limit, profile=profile) == whole[:limit]
+
+
+def test_parts_are_told_to_six_places() -> None:
+    one = score_exact(memory("a", days=1 / 7), now=NOW)
+    assert one.parts["recency"] == round(1 - 1 / 7 / 90, 6)

@@ -119,3 +119,24 @@ def test_a_batch_of_exactly_the_largest_size_is_taken() -> None:
     read_batch(tenant="t", key="k", items=sized(rest))
     with pytest.raises(InvalidItem, match="split them"):
         read_batch(tenant="t", key="k", items=sized(rest + 1))
+
+
+def test_a_batch_of_a_hundred_is_taken() -> None:
+    hundred = [GOOD | {"occurrence": f"o{number}"} for number in range(100)]
+    assert len(read_batch(tenant="t", key="k", items=hundred, run="task-1", agent="auditor").items) == 100
+
+
+def test_of_two_items_that_cannot_be_used_both_are_named() -> None:
+    with pytest.raises(InvalidItem) as refusal:
+        read_batch(tenant="t", key="k", items=[{"kind": "memory"}, {"kind": "x"}])
+    assert refusal.value.field == "items"
+    assert refusal.value.problem == (
+        "none can be used: PRD105 items[0].content: is missing; "
+        "PRD105 items[1].kind: is neither record nor memory (write kind: record, or kind: memory)"
+    )
+
+
+def test_the_reason_stays_with_the_item_that_cannot_be_used() -> None:
+    batch = read_batch(tenant="t", key="k", items=[GOOD, "text"], run="task-1")
+    assert batch.items[1] == UnusableItem(reason="PRD105 items[1]: is text (write a mapping: name: value)")
+    assert (batch.run, batch.agent, batch.tenant, batch.key) == ("task-1", None, "t", "k")

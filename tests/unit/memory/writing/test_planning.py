@@ -2,14 +2,26 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Deletion
-from perdure.entries import OCCURRENCES_KEPT, Lane, Memory, MemoryItem, Record, RecordItem, State, item_id
-from perdure.jobs import Batch, Decision
+from perdure.entries import (
+    OCCURRENCES_KEPT,
+    Lane,
+    Memory,
+    MemoryItem,
+    MemoryType,
+    Record,
+    RecordItem,
+    Source,
+    State,
+    item_id,
+)
+from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
 from perdure.memory.writing import observation
 from perdure.memory.writing.observation import applied, observed
 from perdure.memory.writing.planning import Known, WritePolicy, occurrence_of, plan, same_statement
@@ -201,3 +213,183 @@ def test_a_late_word_about_an_earlier_day_is_not_the_newest() -> None:
     entry = observed(None, "exec_1", late, batch(late), NOW)
     after = observed(entry, "exec_1", early, batch(early), NOW + timedelta(hours=1))
     assert (after.newest, after.seen) == (entry.newest, 2)
+
+
+def test_each_item_is_planned_in_its_place_at_the_versions_of_what_it_touches() -> None:
+    kim, lee, new = memory("The lead is Kim."), memory("The lead is Lee."), memory("It rains.")
+    stored = believed(kim, version=7)
+    again, replacing = kim.changed(occurrence="o2"), lee.changed(supersedes=stored.id)
+    doubted = memory("Perhaps.", confidence=0.5)
+    offered = Batch(tenant="t", key="k", items=(new, again, UnusableItem(reason="no text"), doubted, replacing))
+    known = Known(entries={stored.id: stored}, deletions={}, neighbours={})
+    decided = plan(offered, known, policy=WritePolicy(), at=NOW, epoch=3)
+    assert (decided.at, decided.epoch) == (NOW, 3)
+    assert decided.items == (
+        PlannedItem(index=0, decision=Decision.INSERT, target=item_id("t", new)),
+        PlannedItem(index=1, decision=Decision.REINFORCE, target=stored.id),
+        PlannedItem(index=2, decision=Decision.REJECT, reason="no text"),
+        PlannedItem(
+            index=3,
+            decision=Decision.REJECT,
+            reason="PRD105 items[3].confidence: 0.5 is below 0.7 (verify it first)",
+        ),
+        PlannedItem(index=4, decision=Decision.SUPERSEDE, target=item_id("t", lee)),
+    )
+    assert decided.expected == {item_id("t", new): 0, stored.id: 7, item_id("t", lee): 0}
+
+
+def reason(item: MemoryItem | RecordItem, known: Known, **about: object) -> str:
+    [planned] = plan(batch(item).changed(**about), known, policy=WritePolicy(), at=NOW).items
+    assert planned.decision is Decision.REJECT
+    return planned.reason
+
+
+def test_why_a_memory_cannot_replace_another() -> None:
+    kim, item = memory("The lead is Kim."), memory("The lead is Lee.")
+    of_kim, field = item_id("t", kim), "PRD105 items[0].supersedes: "
+    item = item.changed(supersedes=of_kim)
+    none = f"{field}no such memory of this user"
+    assert reason(item, NOTHING) == none
+    happened = observed(None, of_kim, record("p", "o"), batch(kim))
+    assert reason(item, Known(entries={of_kim: happened}, deletions={}, neighbours={})) == none
+    itself = believed(memory("The lead is Lee."))
+    known = Known(entries={itself.id: itself}, deletions={}, neighbours={})
+    assert reason(item.changed(supersedes=itself.id), known) == f"{field}a memory cannot replace itself"
+    for gone in (believed(kim).forgotten("expired", NOW), believed(kim).superseded("mem_other")):
+        known = Known(entries={of_kim: gone}, deletions={}, neighbours={})
+        assert reason(item, known) == f"{field}that memory is no longer believed"
+    replaced = Known(entries={of_kim: believed(kim).superseded(item_id("t", item))}, deletions={}, neighbours={})
+    [again] = plan(batch(item), replaced, policy=WritePolicy(), at=NOW).items
+    assert again.decision is Decision.SUPERSEDE, "by this one already"
+
+
+def test_why_an_observation_is_refused() -> None:
+    ahead = record("p", "o", NOW + timedelta(days=2))
+    assert reason(ahead, NOTHING, accepted_at=NOW) == (
+        "PRD105 items[0].occurred_at: 2026-05-03 is more than a day ahead (give the moment at which it was observed)"
+    )
+    item = memory("The lead is Kim.")
+    gone = Deletion(id=item_id("t", item), at=NOW, reason="asked for", run="r", occurrences=(occurrence_of("t", item),))
+    known = Known(entries={}, deletions={gone.id: gone}, neighbours={})
+    assert reason(item, known) == "it was forgotten on 2026-05-01: asked for"
+
+
+def test_a_sweep_that_has_logged_and_not_yet_forgotten_refuses_nothing() -> None:
+    item = memory("The lead is Kim.")
+    stored = believed(item)
+    line = Deletion(id=stored.id, at=NOW, reason="expired", run="r", occurrences=stored.occurrences)
+    known = Known(entries={stored.id: stored}, deletions={stored.id: line}, neighbours={})
+    [planned] = plan(batch(item), known, policy=WritePolicy(), at=NOW).items
+    assert (planned.decision, planned.reason) == (Decision.REINFORCE, "this observation is known already")
+
+
+def test_what_an_attempt_wrote_is_planned_as_it_was() -> None:
+    low = memory("Perhaps.", confidence=0.5)
+    stored = believed(low, operations=("mine",))
+    known = Known(entries={stored.id: stored}, deletions={}, neighbours={}, operation="mine")
+    [planned] = plan(batch(low), known, policy=WritePolicy(), at=NOW).items
+    assert planned.decision is Decision.REINFORCE
+    assert reason(low, known.changed(operation="another's"))
+
+
+def test_a_memory_just_at_the_bar_is_believed() -> None:
+    [planned] = plan(batch(memory("Surely.", confidence=0.7)), NOTHING, policy=WritePolicy(), at=NOW).items
+    assert planned.decision is Decision.INSERT
+
+
+def test_a_plan_is_applied_to_what_it_writes_whatever_stands_between() -> None:
+    kim, lee = memory("The lead is Kim."), memory("The lead is Lee.")
+    stored = believed(kim)
+    replacing = lee.changed(supersedes=stored.id)
+    offered = Batch(
+        tenant="t",
+        key="k",
+        items=(UnusableItem(reason="r"), replacing, kim.changed(occurrence="o2"), kim.changed(occurrence="o3")),
+    )
+    decided = plan(
+        offered, Known(entries={stored.id: stored}, deletions={}, neighbours={}), policy=WritePolicy(), at=NOW
+    )
+    found = applied(offered, decided, {stored.id: stored})
+    replaced, decision = found[stored.id]
+    assert isinstance(replaced, Memory)
+    assert (replaced.state, replaced.superseded_by) == (State.SUPERSEDED, item_id("t", lee))
+    assert (replaced.seen, decision) == (3, Decision.REINFORCE)
+    assert found[item_id("t", lee)][1] is Decision.SUPERSEDE
+
+
+def test_what_was_forgotten_before_it_is_replaced_stays_forgotten() -> None:
+    kim, lee, rain = memory("The lead is Kim."), memory("The lead is Lee."), memory("It rains.")
+    stored, other = believed(kim), believed(rain)
+    offered = batch(lee.changed(supersedes=stored.id), memory("It snows.").changed(supersedes=other.id))
+    known = Known(entries={stored.id: stored, other.id: other}, deletions={}, neighbours={})
+    decided = plan(offered, known, policy=WritePolicy(), at=NOW)
+    found = applied(offered, decided, {stored.id: stored.forgotten("expired"), other.id: other})
+    assert stored.id not in found
+    assert found[other.id][0].state is State.SUPERSEDED
+
+
+def test_an_end_at_the_very_moment_of_an_observation_is_refuted_by_it() -> None:
+    first = memory("Deploys are frozen.", occurrence="1").changed(valid_until=NOW)
+    again = memory("Deploys are frozen.", occurrence="2")
+    assert observed(observed(None, "m", first, batch(first)), "m", again, batch(again)).valid_until is None
+
+
+def test_what_is_new_is_stored_with_all_that_was_said_of_it() -> None:
+    end = NOW + timedelta(days=9)
+    more: dict[str, Any] = {"importance": 0.4, "valid_until": end, "confidence": 0.8}
+    told = memory("The lead is Kim.", supersedes="mem_old").changed(
+        **more, tags=("team",), source=Source.LEARNED, memory_type=MemoryType.OUTCOME
+    )
+    happened = record("p", "o2").changed(**more, intent="audit", summary="saw it")
+    offered = Batch(tenant="t", key="k", items=(told,), run="task-1", agent="auditor")
+    seen: dict[str, Any] = {"first_seen": NOW, "last_seen": NOW, "recorded_at": end, **more}
+    assert observed(None, "m", told, offered, end) == Memory(
+        id="m",
+        text="The lead is Kim.",
+        occurrences=(occurrence_of("t", told),),
+        memory_type=MemoryType.OUTCOME,
+        source=Source.LEARNED,
+        tags=("team",),
+        supersedes="mem_old",
+        **seen,
+    )
+    assert observed(None, "r", happened, offered, end) == Record(
+        id="r",
+        text='saw it\nEXEC_MEMORY_JSON="p"',
+        occurrences=(occurrence_of("t", happened),),
+        lane=Lane.PATTERN,
+        key="k",
+        payload="p",
+        intent="audit",
+        run="task-1",
+        agent="auditor",
+        **seen,
+    )
+
+
+def test_a_later_observation_of_a_record_has_the_last_word_and_an_earlier_one_has_none() -> None:
+    first = observed(None, "r", record("p", "o1"), Batch(tenant="t", key="k", items=(record("p", "o1"),), run="one"))
+    again = record("p", "o2", NOW + timedelta(days=1)).changed(
+        intent="audit", confidence=0.5, summary="saw it", importance=0.9, valid_until=NOW + timedelta(days=3)
+    )
+    about = Batch(tenant="t", key="k", items=(again,), run="two", agent="auditor")
+    entry = observed(first, "r", again, about)
+    assert isinstance(entry, Record)
+    assert (entry.run, entry.agent, entry.intent, entry.confidence) == ("two", "auditor", "audit", 0.5)
+    assert (entry.text, entry.importance) == ('saw it\nEXEC_MEMORY_JSON="p"', 0.9)
+    assert (entry.valid_until, entry.first_seen, entry.seen) == (NOW + timedelta(days=3), NOW, 2)
+    late = record("p", "o3", NOW - timedelta(days=1))
+    after = observed(entry, "r", late, Batch(tenant="t", key="k", items=(late,), run="three"))
+    assert after == entry.changed(seen=3, occurrences=after.occurrences, first_seen=late.occurred_at)
+
+
+def test_each_observation_makes_a_memory_surer_by_a_tenth() -> None:
+    entry: Record | Memory | None = None
+    for number in range(4):
+        item = memory("It rains.", occurrence=f"o{number}", confidence=0.75)
+        entry = observed(entry, "m", item, batch(item))
+        assert entry.confidence == min(1.0, round(0.75 + 0.1 * number, 6))
+
+
+def test_the_short_form_of_an_observation_stays_what_it_is_for_ever() -> None:
+    assert occurrence_of("t_1", memory("x", occurrence="o1")) == "mGjEnwZM"

@@ -3,9 +3,20 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.entries import Memory, MemoryItem, MemoryType, Source
+from perdure.entries import Memory, MemoryItem, MemoryType, Source, item_id
 from perdure.jobs import Batch, UnusableItem
-from perdure.stores.journal.lines import Changed, Forgotten, Line, Rewriting, Settled, accepted, decode, encode, known
+from perdure.stores.journal.lines import (
+    Changed,
+    Forgotten,
+    Line,
+    Rewriting,
+    Settled,
+    accepted,
+    decode,
+    encode,
+    ids_of,
+    known,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ITEM = MemoryItem(content="two\nlines \u2028", occurrence="o", occurred_at=NOW)
@@ -44,3 +55,10 @@ def test_an_item_has_a_line_of_its_own_and_one_that_could_not_be_read_has_none()
 )
 def test_what_a_newer_build_wrote_is_read_as_far_as_it_is_known(written: bytes, understood: bool) -> None:
     assert (decode(written.strip()) is not None) is understood
+
+
+def test_a_line_names_the_entries_whose_text_it_holds() -> None:
+    told = [ids_of(line) for line in LINES[2:]]
+    assert told == [("mem_1",), (), (), ("mem_1",)]
+    [first, *_] = accepted("job", BATCH, NOW)
+    assert ids_of(first) == (item_id("t_1", ITEM),)

@@ -1,0 +1,148 @@
+"""Entries: what is stored gives back what was written, and each change of state keeps the rest as it was."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue, ValidationError
+
+from perdure.entries import (
+    DEEPEST_PAYLOAD,
+    LARGEST_PAYLOAD,
+    MARKER,
+    Lane,
+    Memory,
+    MemoryItem,
+    MemoryType,
+    Record,
+    RecordItem,
+    Source,
+    State,
+    headline_of,
+    item_id,
+    payload_of,
+    record_text,
+    statement,
+)
+from perdure.errors import InvalidInput
+from perdure.identity import memory_id, record_id
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+RECORD = Record(id="r", text="t", lane=Lane.PATTERN, key="k", payload=1, first_seen=NOW, last_seen=NOW)
+MEMORY = Memory(id="m", text="t", memory_type=MemoryType.FACT, source=Source.EXPLICIT, first_seen=NOW, last_seen=NOW)
+
+
+def item(payload: JsonValue, summary: str = "") -> RecordItem:
+    return RecordItem(lane=Lane.PATTERN, key="numpy", payload=payload, summary=summary, occurrence="o", occurred_at=NOW)
+
+
+json_values: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-1_000, 1_000)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(json_values, st.sampled_from(["", "saw numpy", f"quotes {MARKER}", f"two\n{MARKER}1"]))
+def test_the_text_of_a_record_alone_gives_back_its_headline_and_its_payload(payload: JsonValue, summary: str) -> None:
+    if isinstance(payload, str):
+        payload = [payload]  # Text in NFC would come back in that form.
+    one = item(1, summary).changed(payload=payload)
+    text = record_text(one)
+    assert headline_of(text) == (summary or "pattern numpy")
+    assert record_text(one.changed(payload=payload_of(text))) == text
+
+
+@pytest.mark.parametrize("text", ["", "no marker", MARKER + "1", f"headline\n{MARKER}{{"])
+def test_a_text_that_is_no_records_has_no_payload(text: str) -> None:
+    with pytest.raises(InvalidInput, match="text: "):
+        payload_of(text)
+
+
+def test_a_text_without_a_payload_is_all_headline() -> None:
+    assert headline_of("The lead is Kim.") == "The lead is Kim."
+
+
+def nested(kind: str, depth: int) -> JsonValue:
+    value: JsonValue = [] if kind == "list" else {}
+    for _ in range(depth - 1):
+        value = [value] if kind == "list" else {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("kind", ["list", "mapping"])
+def test_how_deep_a_payload_may_be(kind: str) -> None:
+    assert item(nested(kind, DEEPEST_PAYLOAD)).payload == nested(kind, DEEPEST_PAYLOAD)
+    with pytest.raises(ValidationError, match=r"is nested 65 deep \(at most 64\)"):
+        item([nested(kind, DEEPEST_PAYLOAD)])
+
+
+def test_how_large_a_payload_may_be() -> None:
+    item("x" * (LARGEST_PAYLOAD - 2))
+    with pytest.raises(ValidationError, match="has 16,001 bytes"):
+        item("x" * (LARGEST_PAYLOAD - 1))
+
+
+def test_a_forgotten_entry_comes_back_as_it_was_kept_and_without_an_end() -> None:
+    later = NOW + timedelta(days=30)
+    for one in (RECORD, MEMORY, MEMORY.superseded("other")):
+        forgotten = one.changed(valid_until=NOW).forgotten("expired", later)
+        assert (forgotten.state, forgotten.forget_reason, forgotten.purge_after) == (State.FORGOTTEN, "expired", later)
+        assert forgotten.restored(later) == one.changed(forget_reason="expired", kept_at=later)
+
+
+def test_a_replaced_memory_names_what_replaced_it() -> None:
+    assert MEMORY.superseded("other") == MEMORY.changed(state=State.SUPERSEDED, superseded_by="other")
+
+
+def test_an_entry_is_dated_with_the_reason_and_the_rules() -> None:
+    dated = RECORD.dated(NOW, "expired", "v1")
+    assert dated == RECORD.changed(forget_after=NOW, forget_reason="expired", rules_version="v1")
+
+
+def test_an_entry_lists_the_last_operations_that_wrote_it() -> None:
+    entry = RECORD
+    for number in range(10):
+        entry = entry.stamped(number + 1, f"o{number}")
+    assert (entry.version, entry.operations) == (10, tuple(f"o{number}" for number in range(2, 10)))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The lead is Kim.", "the LEAD is kim"),
+        ("An apple a day", "apple day"),
+        ("a;", "A,:."),
+        ("one  two", "one two;"),
+    ],
+)
+def test_two_tellings_of_one_statement(one: str, other: str) -> None:
+    assert statement(one) == statement(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("plan A", "plan"), ("-5", "5"), ("costs $5", "costs 5"), ("Kim leads", "leads Kim")]
+)
+def test_what_may_matter_makes_another_statement(one: str, other: str) -> None:
+    assert statement(one) != statement(other)
+
+
+def test_of_nothing_but_articles_the_statement_is_itself() -> None:
+    assert (statement(" the "), statement("The")) == ("the", "The")
+
+
+def test_the_ids_of_items_stay_what_they_are_for_ever() -> None:
+    told = MemoryItem(content="The lead is Kim.", occurrence="o", occurred_at=NOW)
+    assert item_id("t_1", told) == memory_id("t_1", "fact", "lead is kim")
+    assert item_id("t_1", item({"v": 1})) == record_id("t_1", "pattern", "numpy", {"v": 1})
+
+
+def test_what_was_observed_before_1970_is_refused() -> None:
+    first = datetime(1970, 1, 1, tzinfo=UTC)
+    assert item(1).model_validate({**item(1).model_dump(), "occurred_at": first}).occurred_at == first
+    with pytest.raises(ValidationError, match="is before 1970"):
+        item(1).model_validate({**item(1).model_dump(), "occurred_at": first - timedelta(microseconds=1)})
