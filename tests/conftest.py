@@ -14,10 +14,13 @@ import pytest
 import pytest_asyncio
 
 from localservers import Fleet, Server, ensure, find_all, running, stop
+from perdure.expressions.evaluation import _compiled, _split  # pyright: ignore[reportPrivateUsage]
 from perdure.settings import Addresses, Settings
 
 # A property is about results; the time that one example takes shows how busy the machine is.
 hypothesis.settings.register_profile("perdure", deadline=None)
+# A mutant is killed or survives the same way in every run, and no example is kept from the one before it.
+hypothesis.settings.register_profile("mutants", deadline=None, derandomize=True, database=None, max_examples=25)
 hypothesis.settings.load_profile("perdure")
 
 
@@ -45,6 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Create the data folder of the servers, outside pytest's own temporary folder, which is kept after the run."""
     if not hasattr(config, "workerinput"):
         os.environ[HOME_VARIABLE] = tempfile.mkdtemp(prefix="perdure-tests-")
+
+
+def pytest_sessionstart() -> None:
+    """Begin with empty caches: what an earlier run in this process put there hides the mutants of what fills them."""
+    _compiled.cache_clear()
+    _split.cache_clear()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -16,7 +16,7 @@ from perdure.memory.comparison import Compared, compared, observed_anew
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
-from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled
+from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex

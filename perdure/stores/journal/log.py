@@ -109,7 +109,9 @@ class Journal:
 
         return await disk.in_thread("journal", find)
 
-    def _append(self, tenant: str, content: bytes, erased: Callable[[Sequence[bytes]], Collection[bytes]] | None) -> bool:
+    def _append(
+        self, tenant: str, content: bytes, erased: Callable[[Sequence[bytes]], Collection[bytes]] | None
+    ) -> bool:
         found = known_id(self.folder)
         if self._id is not None and found != self._id:
             raise StoreLost(Store.JOURNAL, f"{self.folder} no longer holds it: mount it again, or restore its backup")
