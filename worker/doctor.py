@@ -31,16 +31,21 @@ from perdure.errors import (
     TenantKeyMismatch,
     TenantKeyMissing,
 )
+from perdure.losses import Loss, Store
+from perdure.memory.wholeness import Wholeness
 from perdure.model import Model
 from perdure.models.embedding import Embedder
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
-from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import JournalMarks, known_id
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.installation import Installation
+from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
+from perdure.stores.weaviate.connection import Connection
 from perdure.stores.weaviate.examination import differences, version
+from perdure.stores.weaviate.marks import WeaviateMarks
 from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
@@ -52,6 +57,8 @@ from worker.wiring import embedder_of, longterm_of, skills_of, toolbox_of
 ENOUGH_DISK = 1_000_000_000
 """Free bytes below which the journal and the local servers may soon be unable to write."""
 
+_WITHIN = 5.0
+"""Seconds that a store may take to say what it has lost."""
 
 ENOUGH_USERS = 30
 """Users at once below which many a recall has to open its user first; a choice."""
@@ -229,14 +236,29 @@ async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _journal(patient: Patient) -> tuple[bool, str, str]:
-    journal = Journal(patient.settings.journal_folder)
-    async with patient.redis() as redis:
-        shared = await Installation(redis).require_journal(journal)
-    found = await asyncio.to_thread(journal.known_id)
+    folder = patient.settings.journal_folder
+    lost = any(loss.store is Store.JOURNAL for loss in await _losses(patient))
+    if found := await asyncio.to_thread(known_id, folder):
+        return not lost, f"{found} in {folder}" + (", an older copy" if lost else ""), "perdure reconcile"
+    detail = f"there is none in {folder}" + (", and the installation has one" if lost else " yet")
+    fix = "set PERDURE_JOURNAL to the folder that the workers share, or begin it anew: perdure reconcile --new-journal"
+    return not lost, detail, fix
+
+
+async def _stores(patient: Patient) -> tuple[bool, str, str]:
+    found = [loss for loss in await _losses(patient) if loss.store is not Store.JOURNAL]
     if found:
-        return True, f"{found} in {journal.folder}", ""
-    detail = f"there is none in {journal.folder}" + (f"; the workers share {shared}" if shared else " yet")
-    return not shared, detail, "set PERDURE_JOURNAL to the folder that they share"
+        detail = "; ".join(f"{loss.store}: {loss.kind.told}" for loss in found)
+        return False, detail, "keep a worker running: it rebuilds them; perdure reconcile shows how that goes"
+    return True, "redis and weaviate have what was written to them", ""
+
+
+async def _losses(patient: Patient) -> tuple[Loss, ...]:
+    # Its marks are not vectors of any model.
+    connection = Connection(**patient.weaviate, embedding=Embedding(name="", dimension=0))
+    async with patient.redis() as redis, connection:
+        marks = WeaviateMarks(connection, _WITHIN)
+        return await Wholeness(JournalMarks(patient.settings.journal_folder), RedisMarks(redis), marks).compare()
 
 
 async def _disk(patient: Patient) -> tuple[bool, str, str]:
@@ -287,6 +309,7 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "users": _users,
     "tenant key": _tenant_key,
     "journal": _journal,
+    "stores": _stores,
     "disk": _disk,
     "tools": _tools,
     "skills": _skills,

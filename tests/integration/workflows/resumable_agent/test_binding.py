@@ -181,7 +181,7 @@ async def test_a_task_that_is_not_prepared_yet_is_attached_to_only_by_the_same_t
             assert not (await gateway.start(other, by=ME)).new
         if compared:
             assert not (await gateway.start(task, by=ME)).new
-        await first.handle.terminate()
+        await (await gateway.task(first.workflow_id)).terminate()
 
 
 async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Bench) -> None:

@@ -54,7 +54,7 @@ async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_server
 
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "control"])
 async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
-    servers: Servers, own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
 ) -> None:
     if not listed:
 
@@ -62,8 +62,8 @@ async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
             pass
 
         monkeypatch.setattr(TaskActivities, "_require_alone", asks_nobody)
-    fleet = await own_servers(Server.REDIS)
-    async with bench(servers, tmp_path, redis_url=fleet.addresses.redis_url) as agents:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents:
         task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
         first = await agents.start(task)
         await question_of(first)

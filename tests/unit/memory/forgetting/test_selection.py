@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from perdure.entries import Lane, Record
-from perdure.memory.forgetting.selection import Counts, Forgetting, Guard, Letting, select
+from perdure.memory.forgetting.selection import Counts, DueEntry, Forgetting, Guard, select
 from perdure.memory.retention import RetentionRules
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -119,9 +119,9 @@ def test_a_plan_says_what_it_purges_and_whether_there_is_more(due: int, purgeabl
         at=NOW,
     )
     assert (plan.tenant, plan.at, plan.held, plan.more, plan.purgeable) == ("t", NOW, "", more, purgeable)
-    assert plan.purge == (Letting(id="gone", version=4, reason="confidence below 0.3"),)
-    assert plan.tombstone == (Letting(id="a", version=1, reason="expired"),)
-    assert plan.backdated == (Letting(id="b", version=7, reason="the rules changed"),)
+    assert plan.purge == (DueEntry(id="gone", version=4, reason="confidence below 0.3"),)
+    assert plan.tombstone == (DueEntry(id="a", version=1, reason="expired"),)
+    assert plan.backdated == (DueEntry(id="b", version=7, reason="the rules changed"),)
 
 
 def test_what_a_person_approved_is_not_held() -> None:
