@@ -10,6 +10,7 @@ from perdure.changes import Actor
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.memory.forgetting.forgetter import Forgetter, Restored, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
+from perdure.memory.wholeness import Wholeness
 from perdure.model import Instant, Passed
 from perdure.names import Activity
 from perdure.stores.redis.deletions import Deletions
@@ -80,6 +81,7 @@ class ForgettingActivities:
 
     client: Client
     forgetter: Forgetter
+    whole: Wholeness
     turn: SweepTurn
     due: DueIndex
     deletions: Deletions
@@ -109,7 +111,8 @@ class ForgettingActivities:
 
     @activity.defn(name=Activity.DUE_TENANTS)
     async def due_tenants(self, request: DueCall) -> list[str]:
-        """Return the next tenants with something due."""
+        """Return the next tenants with something due; not while Redis has lost the dates."""
+        await self.whole.require()
         return await self.due.tenants(now=request.now, after=request.after, limit=PAGE)
 
     @activity.defn(name=Activity.SELECT_FORGETTING)

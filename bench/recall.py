@@ -30,12 +30,16 @@ from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id, record_id
 from perdure.memory.recall.query import Query
 from perdure.memory.recall.service import Recall
+from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.settings import Addresses
 from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
@@ -101,6 +105,8 @@ async def run(addresses: Addresses) -> dict[str, float]:
             journal=Journal(folder / "journal"),
             spool=Spool(folder / "spool"),
             checks=Checks(redis),
+            deletions=Deletions(redis),
+            whole=Wholeness(JournalMarks(folder / "journal"), RedisMarks(redis), longterm.marks),
             embedder=embedder,
             limit_seconds=60,
         )

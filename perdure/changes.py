@@ -71,6 +71,11 @@ class Deletion(Stored):
     restored_at: Instant | None = None
     """When forgetting it was undone."""
 
+    @property
+    def age(self) -> tuple[datetime, bool, bool]:
+        """Orders the lines on one entry: the greatest tells how it is now."""
+        return self.at, self.restored_at is not None, self.purged
+
     def holds(self, run: str) -> bool:
         """Return whether this run wrote the line, and has not taken it back."""
         return self.run == run and self.restored_at is None

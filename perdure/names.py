@@ -13,6 +13,7 @@ class Workflow(StrEnum):
     RECALL_MEMORY = "RecallMemory"
     REMEMBER_ITEMS = "RememberItems"
     KEEP_CLAIMS = "KeepClaims"
+    RECONCILE_MEMORY = "ReconcileMemory"
 
 
 class Activity(StrEnum):
@@ -41,6 +42,9 @@ class Activity(StrEnum):
     FINISH_FORGETTING = "finish_forgetting"
     FIND_UNDO = "find_undo"
     RESTORE = "restore"
+    BEGIN_RECONCILING = "begin_reconciling"
+    RECONCILE_TENANTS = "reconcile_tenants"
+    END_RECONCILING = "end_reconciling"
 
 
 RESERVED = frozenset({*(one.value for one in Activity), "recall"})
@@ -78,6 +82,9 @@ STAGE = "stage"
 
 SCHEDULE = "perdure-forgetting"
 """The schedule of the forgetting sweep."""
+
+RECONCILING = "perdure-reconciling"
+"""The schedule of the reconciliation."""
 
 
 class Attribute(StrEnum):

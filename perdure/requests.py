@@ -1,5 +1,6 @@
 """What can be asked of memory from outside a task, by who knows the user and not the tenant; and what became of it."""
 
+from collections import Counter
 from typing import Annotated
 
 from pydantic import Field, JsonValue
@@ -94,6 +95,51 @@ class UndoResult(Passed):
 
     sweep: str
     restored: int
+
+
+class ReconcileRequest(Request):
+    """A reconciliation of the stores with each other."""
+
+    user_id: str = ""
+    """Of this user only, which makes good no loss; empty: of everybody."""
+    by: Actor = SOMEBODY
+
+
+class Reconciled(Passed):
+    """What a reconciliation found and did, without content."""
+
+    tenants: int = 0
+    origins: dict[str, int] = Field(default_factory=dict[str, int])
+    """How many entries were found where: in the store (remote), in the journal (local) or in both (merged)."""
+    written: int = 0
+    """Entries that the store lacked, or had in an earlier state."""
+    journaled: int = 0
+    """Entries that the journal lacked, or had in an earlier state."""
+    purged: int = 0
+    """Entries that had been purged, and were back."""
+    deletions: int = 0
+    """Lines of the deletion log that Redis or the journal lacked."""
+
+    def plus(self, other: "Reconciled") -> "Reconciled":
+        """Return the sum of two."""
+        return Reconciled(
+            tenants=self.tenants + other.tenants,
+            origins=dict(Counter(self.origins) + Counter(other.origins)),
+            written=self.written + other.written,
+            journaled=self.journaled + other.journaled,
+            purged=self.purged + other.purged,
+            deletions=self.deletions + other.deletions,
+        )
+
+
+class ReconcileResult(Passed):
+    """How a reconciliation ended."""
+
+    losses: tuple[str, ...]
+    """The stores that had lost data, each with what it had lost, and are whole again."""
+    gone: tuple[str, ...] = ()
+    """What could not be rebuilt from the others."""
+    found: Reconciled
 
 
 class Reference(Passed):

@@ -105,6 +105,8 @@ class Settings(BaseSettings):
 
     forgetting_cron: str = "0 3 * * *"
     """When the forgetting sweep runs, in UTC."""
+    reconciling_cron: str = "30 4 * * *"
+    """When the stores are reconciled with each other although none is known to have lost data, in UTC."""
     forgetting_grace_days: Annotated[int, Field(ge=0, le=3650)] = 30
     """How long something forgotten can be brought back before it is purged."""
     forgetting_guard: Annotated[float, Field(gt=0, le=1)] = 0.3

@@ -12,9 +12,8 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-import localservers
 from perdure.changes import Actor
-from perdure.errors import InvalidTask, NothingRuns, TaskFailed, WorkerUnavailable
+from perdure.errors import InvalidTask, TaskFailed, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
 from perdure.names import AGAIN, ANSWER, PROGRESS, RESULT, STARTED_BY, Workflow
@@ -23,6 +22,8 @@ from perdure.requests import (
     ForgetRequest,
     ForgetResult,
     RecallRequest,
+    ReconcileRequest,
+    ReconcileResult,
     Reference,
     RememberRequest,
     UndoRequest,
@@ -54,18 +55,6 @@ class StartedTask(NamedTuple):
     new: bool
     ended_at: datetime.datetime | None
     """When it completed, if it did."""
-
-
-def reachable(settings: Settings) -> Addresses:
-    """Return the addresses of the servers that run.
-
-    Raises:
-        NothingRuns: None run.
-    """
-    addresses = localservers.running(settings)
-    if addresses is None:
-        raise NothingRuns("nothing runs here: start it with 'perdure up', or set the servers' addresses")
-    return addresses
 
 
 class Gateway:
@@ -288,6 +277,11 @@ class Gateway:
     async def undo(self, request: UndoRequest, *, by: Actor) -> UndoResult:
         """Bring back what a sweep forgot."""
         return await self._execute(Workflow.UNDO_FORGETTING, request.changed(by=by), UndoResult, name="undo-forgetting")
+
+    @translated
+    async def reconcile(self, request: ReconcileRequest, *, by: Actor) -> ReconcileResult:
+        """Reconcile the stores with each other: what one of them lost is there again."""
+        return await self._execute(Workflow.RECONCILE_MEMORY, request.changed(by=by), ReconcileResult, name="reconcile")
 
     # Status
 

@@ -1,10 +1,11 @@
-"""The worker next to the local servers: whether it serves, and what it says when it does not."""
+"""What runs next to this process: the servers' addresses, and whether the local worker serves."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 import localservers
-from perdure.settings import Settings
+from perdure.errors import NothingRuns
+from perdure.settings import Addresses, Settings
 
 WITHIN = 10.0
 """Seconds that a worker which was just started may take until it serves; loading its model takes longest."""
@@ -41,3 +42,15 @@ async def served(settings: Settings, workers: Callable[[int], Awaitable[int]]) -
             raise localservers.ServerNotStarted(said)
         await asyncio.sleep(LOOK_AGAIN)
     return False
+
+
+def reachable(settings: Settings) -> Addresses:
+    """Return the addresses of the servers that run.
+
+    Raises:
+        NothingRuns: None run.
+    """
+    addresses = localservers.running(settings)
+    if addresses is None:
+        raise NothingRuns("nothing runs here: start it with 'perdure up', or set the servers' addresses")
+    return addresses

@@ -9,6 +9,7 @@ from perdure.temporal.failures import ActivityInterceptor
 from workflows.forget_memory import ForgetMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.keep_claims import KeepClaims
+from workflows.reconcile_memory import ReconcileMemory
 from workflows.requests import RecallMemory, RememberItems
 from workflows.resumable_agent import ResumableAgent
 from workflows.undo_forgetting import UndoForgetting
@@ -21,6 +22,7 @@ WORKFLOWS: Sequence[type] = (
     RecallMemory,
     RememberItems,
     KeepClaims,
+    ReconcileMemory,
 )
 
 

@@ -21,12 +21,12 @@ from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from perdure.together import together
 from worker.exit import leave, leave_after
-from worker.gateway import reachable
+from worker.local_worker import reachable
 from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
-from worker.schedules import ensure_schedule
+from worker.schedules import ensure_schedules, start_reconciling
 from worker.telemetry import Telemetry, configure_logging
-from worker.upkeep import keep_checked, keep_looking, keep_up
+from worker.upkeep import keep_checked, keep_compared, keep_looking, keep_up
 from worker.wiring import Services, activities, open_services
 
 GRACE = timedelta(seconds=10)
@@ -57,7 +57,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         async with open_services(settings, addresses) as services, contextlib.AsyncExitStack() as stack:
             unanswered = await _unanswered(services)
             await namespace.prepare(client)
-            await ensure_schedule(client, settings)
+            await ensure_schedules(client, settings)
             stack.enter_context(watched_loop())
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(
@@ -65,6 +65,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
                         keep_up(unanswered, services.spool, services.episodes, services.notes.waiting),
                         keep_checked(services.repair),
                         keep_looking(services.longterm),
+                        keep_compared(services.whole, lambda: start_reconciling(client, settings)),
                     )
                 )
                 stopped = asyncio.create_task(stop.wait())

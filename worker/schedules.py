@@ -1,6 +1,8 @@
-"""The one schedule there is: the forgetting sweep, created once and updated when its definition changes."""
+"""The schedules: created once, updated when their definition changes; and what is started before its time."""
 
 from datetime import timedelta
+from functools import partial
+from typing import NamedTuple
 
 from temporalio.client import (
     Client,
@@ -14,45 +16,99 @@ from temporalio.client import (
     ScheduleUpdate,
     ScheduleUpdateInput,
 )
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor, ActorKind
-from perdure.names import SCHEDULE, Workflow
+from perdure.model import Request
+from perdure.names import RECONCILING, SCHEDULE, Workflow
+from perdure.requests import ForgetRequest, ReconcileRequest
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
-from workflows.forget_memory import ForgetRun
+
+_RECONCILE = "reconcile-memory"
 
 CATCH_UP = timedelta(days=1)
 """A server that was down for longer does not run every missed sweep: one sweep forgets all that is due."""
 
 
-def definition(settings: Settings) -> Schedule:
-    """Return the schedule as the settings want it."""
+class Scheduled(NamedTuple):
+    """What one schedule starts, and when."""
+
+    id: str
+    cron: str
+    """In UTC; ``off``: never."""
+    workflow: Workflow
+    request: Request
+    workflow_id: str
+    summary: str
+
+
+def scheduled(settings: Settings) -> tuple[Scheduled, ...]:
+    """Return everything that is scheduled."""
+    return (
+        Scheduled(
+            SCHEDULE,
+            settings.forgetting_cron,
+            Workflow.FORGET_MEMORY,
+            ForgetRequest(by=Actor(kind=ActorKind.SCHEDULE, id=SCHEDULE)),
+            "forget-memory",
+            "Forget what the rules no longer keep",
+        ),
+        Scheduled(
+            RECONCILING,
+            settings.reconciling_cron,
+            Workflow.RECONCILE_MEMORY,
+            ReconcileRequest(by=Actor(kind=ActorKind.SCHEDULE, id=RECONCILING)),
+            _RECONCILE,
+            "Reconcile the stores with each other",
+        ),
+    )
+
+
+def definition(one: Scheduled, settings: Settings) -> Schedule:
+    """Return a schedule as the settings want it."""
     return Schedule(
         action=ScheduleActionStartWorkflow(
-            Workflow.FORGET_MEMORY,
-            ForgetRun(by=Actor(kind=ActorKind.SCHEDULE, id=SCHEDULE)),
-            id="forget-memory",
+            one.workflow,
+            one.request,
+            id=one.workflow_id,
             task_queue=settings.task_queue,
             task_timeout=TASK_TIMEOUT,
-            static_summary="Forget what the rules no longer keep",
+            static_summary=one.summary,
         ),
-        spec=ScheduleSpec(cron_expressions=[settings.forgetting_cron], jitter=timedelta(minutes=5)),
+        spec=ScheduleSpec(cron_expressions=[one.cron], jitter=timedelta(minutes=5)),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP, pause_on_failure=False),
     )
 
 
-async def ensure_schedule(client: Client, settings: Settings) -> None:
-    """Create the schedule, or bring the one there is up to date; a pause set by a person stays.
+async def ensure_schedules(client: Client, settings: Settings) -> None:
+    """Create the schedules, or bring those that there are up to date; a pause set by a person stays.
 
-    Where it is off, the one that starts sweeps on this task queue is deleted; another installation's stays.
+    Where one is off, the one that starts workflows on this task queue is deleted; another installation's stays.
     """
-    if settings.forgetting_cron == "off":
-        return await _delete(client.get_schedule_handle(SCHEDULE), settings.task_queue)
-    try:
-        await client.create_schedule(SCHEDULE, definition(settings))
-    except ScheduleAlreadyRunningError:
-        await client.get_schedule_handle(SCHEDULE).update(lambda found: _updated(found, settings))
+    for one in scheduled(settings):
+        handle, wanted = client.get_schedule_handle(one.id), definition(one, settings)
+        if one.cron == "off":
+            await _delete(handle, settings.task_queue)
+            continue
+        try:
+            await client.create_schedule(one.id, wanted)
+        except ScheduleAlreadyRunningError:
+            await handle.update(partial(_updated, wanted))
+
+
+async def start_reconciling(client: Client, settings: Settings) -> None:
+    """Have the stores reconciled now, unless that is under way."""
+    await client.start_workflow(
+        Workflow.RECONCILE_MEMORY,
+        ReconcileRequest(by=Actor(kind=ActorKind.SYSTEM)),
+        id=_RECONCILE,
+        task_queue=settings.task_queue,
+        task_timeout=TASK_TIMEOUT,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        static_summary="A store lost data",
+    )
 
 
 async def _delete(schedule: ScheduleHandle, queue: str) -> None:
@@ -65,8 +121,7 @@ async def _delete(schedule: ScheduleHandle, queue: str) -> None:
             raise
 
 
-def _updated(found: ScheduleUpdateInput, settings: Settings) -> ScheduleUpdate | None:
-    wanted = definition(settings)
+def _updated(wanted: Schedule, found: ScheduleUpdateInput) -> ScheduleUpdate | None:
     wanted.state = found.description.schedule.state
     # Cron expressions come back as calendars, so the definition cannot be compared: it is written anew.
     return ScheduleUpdate(schedule=wanted)

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 import structlog
 
 from perdure.errors import PerdureError, StoreUnavailable
+from perdure.losses import Loss, LossKind, Store
 from perdure.memory.repair import Repair
+from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
 from perdure.stores.redis.episodes import LIFETIME, Episodes
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
@@ -71,6 +73,26 @@ async def keep_checked(repair: Repair) -> None:
             checked = None
         if checked is None:
             await asyncio.sleep(CHECK_EVERY)
+
+
+async def keep_compared(whole: Wholeness, reconcile: Callable[[], Awaitable[None]]) -> None:
+    """Compare what the stores say of themselves, and have them reconciled where one lost data; until cancelled.
+
+    Args:
+        whole: Compares them.
+        reconcile: Starts a reconciliation, unless one runs.
+
+    Raises:
+        JournalMismatch: A store belongs to another installation: this worker must not write.
+    """
+    while True:
+        found = await whole.compare()
+        for loss in found:
+            _log.error("data was lost", store=loss.store, what=loss.kind.told)
+        # A journal that is not there may be mounted again; beginning it anew is for a person to decide.
+        if found and Loss(Store.JOURNAL, LossKind.LOST) not in found:
+            await reconcile()
+        await asyncio.sleep(COMPARED_EVERY)
 
 
 async def keep_looking(longterm: LongTerm) -> None:

@@ -16,6 +16,7 @@ from activities.episodes import StepNotes
 from activities.forgetting import ForgettingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
+from activities.reconciling import ReconcilingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from perdure.agent.steps.runner import StepRunner
@@ -26,6 +27,7 @@ from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
@@ -97,6 +99,7 @@ class Services(Reading):
     writer: Writer
     repair: Repair
     forgetter: Forgetter
+    reconciler: Reconciler
     deletions: Deletions
     due: DueIndex
     bindings: TaskBindings
@@ -150,6 +153,8 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         journal=journal,
         spool=spool,
         checks=checks,
+        deletions=Deletions(redis),
+        whole=whole,
         embedder=embedder,
         policy=_POLICY,
         limit_seconds=settings.recall_seconds,
@@ -226,6 +231,16 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 guard=Guard(fraction=settings.forgetting_guard),
                 grace=timedelta(days=settings.forgetting_grace_days),
             ),
+            reconciler=Reconciler(
+                longterm=longterm,
+                journal=reading.journal,
+                deletions=deletions,
+                leases=leases,
+                due=due,
+                repair=repair,
+                grace=timedelta(days=settings.forgetting_grace_days),
+                client_timeout=WRITE_SECONDS,
+            ),
             deletions=deletions,
             due=due,
             bindings=TaskBindings(redis, ttl),
@@ -301,9 +316,17 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             leases=services.leases,
             writer=services.writer,
         ),
+        ReconcilingActivities(
+            whole=services.whole,
+            reconciler=services.reconciler,
+            longterm=services.longterm,
+            journal=services.journal,
+            tenant_key=services.tenant_key,
+        ),
         ForgettingActivities(
             client=client,
             forgetter=services.forgetter,
+            whole=services.whole,
             turn=SweepTurn(services.redis),
             due=services.due,
             deletions=services.deletions,

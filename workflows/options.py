@@ -116,6 +116,12 @@ async def sweep(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: st
     return await _change(activity, call, summary, policy)
 
 
+async def long(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
+    """Run a step that may read all that is remembered of a user: some minutes for 100,000 entries."""
+    options = _options(1_800.0, HEARTBEAT, None)
+    return await workflow.execute_activity_method(activity, call, summary=summary, **options)
+
+
 async def _change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str, policy: RetryPolicy) -> R:
     options = _options(60.0, HEARTBEAT, None)
     options["retry_policy"] = policy

@@ -6,13 +6,13 @@ Compares on demand, before and after each change of memory and every few seconds
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 
-from perdure.errors import JournalMismatch, StoreLost, StoreUnavailable
+from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
 from perdure.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
-from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.journal.marks import JournalMarks, new_id
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.marks import WeaviateMarks
@@ -52,8 +52,8 @@ class Wholeness:
         self._closed = 0
         self._marking = asyncio.Lock()
         self._closing = asyncio.Lock()
-        self._compared = -COMPARED_EVERY
-        self._found: tuple[Loss, ...] = ()
+        self._compared: dict[Store, float] = {}
+        self._found: dict[Store, Loss | None] = {}
 
     async def begin(self, key: TenantKey) -> tuple[Loss, ...]:
         """Have stores that are new belong to this installation, and return the losses of the others.
@@ -82,6 +82,26 @@ class Wholeness:
             await self._journal.remove(writer)
         return found
 
+    async def begin_journal(self, key: TenantKey) -> str:
+        """Begin the journal anew in a folder that does not hold the installation's; returns its id.
+
+        What the stores still have is written to it when they are reconciled: until then, it counts as an older copy.
+
+        Raises:
+            InvalidInput: The journal is there.
+            StoreUnavailable: A store does not answer.
+        """
+        told = await self._ask_all()
+        if Loss(Store.JOURNAL, LossKind.LOST) not in losses(told):
+            raise InvalidInput("journal", f"nothing was lost: {self._journal.folder} is as the stores know it")
+        # The stores first: whoever is cut off in between finds the journal still lost.
+        id_ = new_id()
+        for store, marks in ((Store.REDIS, self._redis), (Store.WEAVIATE, self._weaviate)):
+            if told[store].journal is not None:
+                await marks.move(id_)
+        found, _ = await self._journal.begin(key.fingerprint, id_)
+        return found
+
     async def compare(self) -> tuple[Loss, ...]:
         """Return the stores that lost data. One that does not answer is left out, and judges none of the others.
 
@@ -100,14 +120,22 @@ class Wholeness:
         return self._judged(await self._ask_all())
 
     async def lost(self, store: Store) -> bool:
-        """Return whether a store lost data, as the last comparison found it; compares again where that is long ago."""
-        if time.monotonic() - self._compared > COMPARED_EVERY:
-            await self.compare()
-        return any(loss.store is store for loss in self._found)
+        """Return whether a store lost data, as the last comparison found it; compares it anew where that is long ago.
+
+        Raises:
+            JournalMismatch: It belongs to another installation.
+            StoreUnavailable: The store does not answer.
+        """
+        if time.monotonic() - self._compared.get(store, -COMPARED_EVERY) > COMPARED_EVERY:
+            told = await self._ask({Store.JOURNAL, store})
+            if store not in told:
+                raise StoreUnavailable(store, "does not answer")
+            self._judged(told)
+        return self._found.get(store) is not None
 
     def doubt(self) -> None:
         """Have the next question compare anew: a store did not answer, and may come back with other data."""
-        self._compared = -COMPARED_EVERY
+        self._compared.clear()
 
     async def require(self) -> None:
         """Check that no store lost data, before one is written.
@@ -190,8 +218,8 @@ class Wholeness:
             await self._journal.write(self._writer, Mark(begun, 0), new=True)
         self._recorded = begun
 
-    async def _ask(self) -> dict[Store, Told]:
-        """Return what the stores say that answer."""
+    async def _ask(self, stores: Collection[Store] = tuple(Store)) -> dict[Store, Told]:
+        """Return what those of these stores say that answer."""
 
         async def ask(call: Awaitable[Told]) -> Told | None:
             try:
@@ -200,10 +228,12 @@ class Wholeness:
                 return None
 
         before = await ask(self._journal.told())
-        redis, weaviate = await together(ask(self._redis.told()), ask(self._weaviate.told()))
+        others = {Store.REDIS: self._redis.told, Store.WEAVIATE: self._weaviate.told}
+        asked = [store for store in others if store in stores]
+        answers = await together(*(ask(others[store]()) for store in asked))
         after = await ask(self._journal.told())
         journal = None if before is None or after is None else seen_around(before, after)
-        told = {Store.JOURNAL: journal, Store.REDIS: redis, Store.WEAVIATE: weaviate}
+        told = {Store.JOURNAL: journal, **dict(zip(asked, answers, strict=True))}
         return {store: one for store, one in told.items() if one is not None}
 
     async def _ask_all(self) -> dict[Store, Told]:
@@ -219,8 +249,10 @@ class Wholeness:
         for store, one in told.items():
             if journal and one.journal and one.journal != journal:
                 raise JournalMismatch(store, one.journal, journal, str(self._journal.folder))
-        self._found, self._compared = losses(told), time.monotonic()
-        return self._found
+        found = losses(told)
+        self._found |= {store: next((loss for loss in found if loss.store is store), None) for store in told}
+        self._compared |= dict.fromkeys(told, time.monotonic())
+        return found
 
 
 def _require_all(told: dict[Store, Told]) -> dict[Store, Told]:

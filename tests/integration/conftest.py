@@ -34,6 +34,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import TENANT_KEY, Servers, journal_of
+from worker.wiring import Services
 
 
 class Audited:
@@ -65,6 +66,10 @@ class Stores:
     door: Door
     writer: Writer
     forgetter: Forgetter
+
+
+AnyStores = Stores | Services
+"""Those of a test, or those of a worker."""
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ COMMANDS = {
     "recall": "worker.cli.memory:recall",
     "remember": "worker.cli.memory:remember",
     "forget": "worker.cli.memory:forget",
+    "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
     "demo": "demo.command:demo",
 }

@@ -7,7 +7,8 @@ from temporalio.client import Plugin
 from localservers import ensure, running
 from perdure.changes import Actor, ActorKind
 from perdure.settings import Addresses, Settings
-from worker.gateway import Gateway, reachable
+from worker.gateway import Gateway
+from worker.local_worker import reachable
 from worker.terminal.output import say
 
 

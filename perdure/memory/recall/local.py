@@ -7,6 +7,7 @@ nothing is recalled that would be refused.
 import re
 from collections.abc import Iterable, Sequence
 
+from perdure.changes import Deletion
 from perdure.entries import Entry, Hit, Item, Memory, Record, State
 from perdure.jobs import Batch, UnusableItem
 from perdure.memory.recall.query import Query
@@ -25,9 +26,18 @@ _STOP = frozenset(
 )
 
 
-def recallable(query: Query, lines: Iterable[Line], policy: WritePolicy) -> list[Record | Memory]:
-    """Return what the journal knows that recall may return."""
-    folded = fold(lines)
+def recallable(
+    query: Query, lines: Iterable[Line], policy: WritePolicy, log: Iterable[Deletion] = ()
+) -> list[Record | Memory]:
+    """Return what the journal knows that recall may return.
+
+    Args:
+        query: The question.
+        lines: The tenant's lines.
+        policy: What may be believed.
+        log: The deletion log, where Redis has answered: another machine's journal may lack what was forgotten there.
+    """
+    folded = fold(lines, log)
     known = believed(query.tenant, folded, policy=policy, at=query.now)
     return [
         entry

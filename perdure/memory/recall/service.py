@@ -4,6 +4,7 @@ Never changes what is remembered, and never fails for a store.
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
@@ -13,15 +14,18 @@ from typing import TypeVar
 from perdure.entries import Hit, Memory, Record, headline_of
 from perdure.episodes import Episode
 from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
+from perdure.losses import Store
 from perdure.memory.recall import local
 from perdure.memory.recall.context import render
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult, Trigger
 from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, Scored, rank, score_exact
 from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.planning import WritePolicy
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.checks import Checks
+from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
@@ -36,6 +40,8 @@ _CANDIDATES = 30
 """How many each search gives to the ranking: three times what is usually asked for."""
 _EPISODES_RECENT = 10
 _EPISODES_IMPORTANT = 5
+_COMPARING_SHARE = 0.2
+"""Of the time limit: when it is not known by then whether the store lost data, it is believed."""
 _EMBEDDING_SHARE = 0.4
 """Of the time limit: when there is no vector by then, words alone are searched."""
 _STORES_SHARE = 0.75
@@ -65,6 +71,8 @@ class Recall:
         journal: Answers for long-term memory when it does not.
         spool: Has the episodes that wait for Redis.
         checks: Has a tenant repaired whose vectors cannot be searched.
+        deletions: What was forgotten, which the journal may not know.
+        whole: Knows whether the store has lost what was written to it, and would answer too little.
         embedder: The model whose vectors ``longterm`` holds.
         limit_seconds: How long a recall may take, whatever is down.
         profile: The weights of the ranking.
@@ -80,6 +88,8 @@ class Recall:
         journal: Journal,
         spool: Spool,
         checks: Checks,
+        deletions: Deletions,
+        whole: Wholeness,
         embedder: Embedder,
         limit_seconds: float = 3.0,
         profile: Profile = RELEVANCE_FIRST,
@@ -91,6 +101,8 @@ class Recall:
         self._journal = journal
         self._spool = spool
         self._checks = checks
+        self._deletions = deletions
+        self._whole = whole
         self._policy = policy or WritePolicy()
         self._embedder = embedder
         self._limit = limit_seconds
@@ -105,10 +117,12 @@ class Recall:
         Raises:
             EmbeddingMismatch: When the store holds another model's vectors: that is a mistake in the
                 settings, and no answer would be right.
+            JournalMismatch: In the same way, when the store belongs to another installation.
         """
         started = time.perf_counter()
         with self._telemetry.recall(query) as span:
             answers = _Answers(started=asyncio.get_running_loop().time())
+            await self._look_for_loss(answers)
             (items, trigger), episodes = await together(self._items(query, answers), self._session(query, answers))
             degraded = tuple(sorted(answers.degraded))
             context = render(
@@ -128,6 +142,13 @@ class Recall:
             )
             self._telemetry.finished(span, result)
         return result
+
+    async def _look_for_loss(self, answers: _Answers) -> None:
+        """Answer from the journal where the store has lost data: it would answer too little, or what was forgotten."""
+        with contextlib.suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout_at(answers.started + self._limit * _COMPARING_SHARE):
+                if await self._whole.lost(Store.WEAVIATE):
+                    answers.degraded.add("weaviate")
 
     async def _items(self, query: Query, answers: _Answers) -> tuple[list[RecalledItem], Trigger]:
         if not query.keys:
@@ -151,8 +172,10 @@ class Recall:
         if query.lane is None:
             return []
         limit = _EXACT_MOST if query.keys else query.limit
-        call = self._longterm.lookup(query.tenant, lane=query.lane, keys=query.keys, limit=limit, now=query.now)
-        records = await self._ask(answers, "weaviate", "lookup", call)
+        records = None
+        if "weaviate" not in answers.degraded:
+            call = self._longterm.lookup(query.tenant, lane=query.lane, keys=query.keys, limit=limit, now=query.now)
+            records = await self._ask(answers, "weaviate", "lookup", call)
         found_by = FoundBy.EXACT
         if records is None:
             found_by = FoundBy.JOURNAL
@@ -220,9 +243,10 @@ class Recall:
 
     async def _local(self, query: Query, answers: _Answers) -> Sequence[Record | Memory]:
         async def read() -> list[Record | Memory]:
-            lines = await self._journal.read(query.tenant)
+            log = self._ask(answers, "redis", "deletions", self._deletions.all(query.tenant))
+            lines, forgotten = await together(self._journal.read(query.tenant), log)
             # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
-            return await asyncio.to_thread(local.recallable, query, lines, self._policy)
+            return await asyncio.to_thread(local.recallable, query, lines, self._policy, forgotten or ())
 
         async with answers.reading:
             if answers.entries is None:
@@ -241,6 +265,8 @@ class Recall:
                     return await call
         except (StoreUnavailable, ModelRefused, TimeoutError):
             answers.degraded.add(store)
+            # It may come back with other data.
+            self._whole.doubt()
             return None
 
 

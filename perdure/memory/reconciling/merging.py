@@ -95,7 +95,7 @@ def logged(
     found = dict(one)
     for identifier, line in other.items():
         known = found.get(identifier)
-        if known is None or _age(line) > _age(known):
+        if known is None or line.age > known.age:
             found[identifier] = line
     for identifier, entry in entries.items():
         if entry.state is State.FORGOTTEN and identifier not in found:
@@ -103,10 +103,6 @@ def logged(
                 id=identifier, at=at, reason=entry.forget_reason, run="reconcile", occurrences=entry.occurrences
             )
     return found
-
-
-def _age(line: Deletion) -> tuple[datetime, bool, bool]:
-    return line.at, line.restored_at is not None, line.purged
 
 
 def _is_behind(where: Mapping[str, Entry], entry: Entry) -> bool:

@@ -5,12 +5,9 @@ its operations, so that a job that is repeated is recognised.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
-
-from pydantic import Field
 
 from perdure.changes import Actor, Deletion
 from perdure.entries import Entry
@@ -18,7 +15,7 @@ from perdure.memory.audit import Audit, AuditLog
 from perdure.memory.comparison import observed_anew
 from perdure.memory.reconciling.merging import Merged, logged, merge
 from perdure.memory.repair import Repair
-from perdure.model import Passed
+from perdure.requests import Reconciled
 from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import Changed, Forgotten, Settled
 from perdure.stores.journal.log import Journal
@@ -40,31 +37,6 @@ class _Work(NamedTuple):
 
     operation: str
     by: Actor
-
-
-class Reconciled(Passed):
-    """What was found and done, without content."""
-
-    origins: dict[str, int] = Field(default_factory=dict[str, int])
-    """How many entries were found where: in the store (remote), in the journal (local) or in both (merged)."""
-    written: int = 0
-    """Entries that the store lacked, or had in an earlier state."""
-    journaled: int = 0
-    """Entries that the journal lacked, or had in an earlier state."""
-    purged: int = 0
-    """Entries that were purged before, and were back."""
-    deletions: int = 0
-    """Lines that the deletion log lacked, in Redis or in the journal."""
-
-    def plus(self, other: "Reconciled") -> "Reconciled":
-        """Return the sum of two."""
-        return Reconciled(
-            origins=dict(Counter(self.origins) + Counter(other.origins)),
-            written=self.written + other.written,
-            journaled=self.journaled + other.journaled,
-            purged=self.purged + other.purged,
-            deletions=self.deletions + other.deletions,
-        )
 
 
 class Reconciler:
@@ -127,7 +99,7 @@ class Reconciler:
         restored = await self._log(tenant, deletions, known, folded.deletions)
         merged = merge(remote, folded.entries, deletions, self._grace)
         changed = sorted({entry.id for entry in (*merged.write, *merged.journal)} | set(merged.purge))
-        result = Reconciled(origins={place.value: number for place, number in merged.origins.items()})
+        result = Reconciled(tenants=1, origins={place.value: number for place, number in merged.origins.items()})
         for ids in (changed[start : start + _AT_ONCE] for start in range(0, len(changed), _AT_ONCE)):
             local = {identifier: folded.entries[identifier] for identifier in ids if identifier in folded.entries}
             result = result.plus(await self._apply(tenant, local, deletions, ids, _Work(operation, by)))

@@ -23,14 +23,22 @@ class Folded(NamedTuple):
     """Items whose jobs are not done, oldest first."""
 
 
-def fold(lines: Iterable[Line]) -> Folded:
+def fold(lines: Iterable[Line], log: Iterable[Deletion] = ()) -> Folded:
     """Return what the lines say.
+
+    Args:
+        lines: A tenant's lines.
+        log: The deletion log as another store has it, which may know of more.
 
     A deletion counts at once: an entry that was not recorded after it is forgotten, whether or not its tombstone is
     known to be written.
     """
     lines = list(lines)
     deletions = {line.deletion.id: line.deletion for line in lines if isinstance(line, Forgotten)}
+    for deletion in log:
+        known = deletions.get(deletion.id)
+        if known is None or deletion.age > known.age:
+            deletions[deletion.id] = deletion
     entries = {line.entry.id: line.entry for line in counted(lines)}
     for identifier, deletion in deletions.items():
         entry = entries.get(identifier)

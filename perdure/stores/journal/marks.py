@@ -34,15 +34,16 @@ class JournalMarks:
         """Return what the journal says of itself."""
         return await disk.in_thread(Store.JOURNAL, self._told)
 
-    async def begin(self, fingerprint: str) -> tuple[str, str]:
+    async def begin(self, fingerprint: str, id_: str = "") -> tuple[str, str]:
         """Give the journal an id, if it has none; returns it, and the fingerprint of the installation's tenant key.
 
         Args:
             fingerprint: The fingerprint of the key in use, which a new journal is made with.
+            id_: The id of a new journal; empty: any.
         """
 
         def make() -> tuple[str, str]:
-            content = f"{secrets.token_hex(8)}\n{fingerprint}\n"
+            content = f"{id_ or new_id()}\n{fingerprint}\n"
             if known_id(self.folder) is None:
                 disk.create_once(self.folder / ID, content.encode())
             return known_id(self.folder) or "", known_fingerprint(self.folder) or fingerprint
@@ -132,6 +133,11 @@ class JournalMarks:
             os.fdatasync(handle)
         finally:
             os.close(handle)
+
+
+def new_id() -> str:
+    """Return an id that no journal has."""
+    return secrets.token_hex(8)
 
 
 def known_id(folder: Path) -> str | None:

@@ -46,6 +46,10 @@ class RedisMarks:
         await ask(self._redis, "HSETNX", keys.MARKS, _SINCE, datetime.now(UTC).isoformat())
         await ask(self._redis, "HSETNX", keys.MARKS, _ID, journal)
 
+    async def move(self, journal: str) -> None:
+        """Have Redis belong to another journal."""
+        await ask(self._redis, "HSET", keys.MARKS, _ID, journal)
+
     async def write(self, writer: str, mark: Mark, *, at_least: int) -> None:
         """Record how far a process has come.
 

@@ -58,6 +58,10 @@ class WeaviateMarks:
             await self._make()
             await self._put(_ID, journal)
 
+    async def move(self, journal: str) -> None:
+        """Have Weaviate belong to another journal."""
+        await self._put(_ID, journal)
+
     async def write(self, writer: str, mark: Mark, *, at_least: int) -> None:
         """Record how far a process has come.
 

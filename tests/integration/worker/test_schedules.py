@@ -13,7 +13,7 @@ from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
 from tests.integration.worker.cli.installation import installation
 from tests.support.waiting import until
-from worker.schedules import ensure_schedule
+from worker.schedules import ensure_schedules
 
 DAILY, OTHER = "0 3 * * *", "30 4 * * 0"
 
@@ -45,7 +45,7 @@ def times(found: ScheduleDescription) -> list[tuple[int, int]]:
 
 
 async def test_it_is_as_defined(namespaced: Client, settings: Settings) -> None:
-    await ensure_schedule(namespaced, settings)
+    await ensure_schedules(namespaced, settings)
 
     found = await described(namespaced)
     assert times(found) == [(3, 0)]
@@ -58,9 +58,9 @@ async def test_it_is_as_defined(namespaced: Client, settings: Settings) -> None:
 
 
 async def test_another_definition_replaces_it(namespaced: Client, settings: Settings) -> None:
-    await ensure_schedule(namespaced, settings)
-    await ensure_schedule(namespaced, settings)
-    await ensure_schedule(namespaced, settings.changed(forgetting_cron=OTHER, task_queue="another-queue"))
+    await ensure_schedules(namespaced, settings)
+    await ensure_schedules(namespaced, settings)
+    await ensure_schedules(namespaced, settings.changed(forgetting_cron=OTHER, task_queue="another-queue"))
 
     found = await described(namespaced)
     assert times(found) == [(4, 30)]
@@ -70,10 +70,10 @@ async def test_another_definition_replaces_it(namespaced: Client, settings: Sett
 
 
 async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings) -> None:
-    await ensure_schedule(namespaced, settings)
+    await ensure_schedules(namespaced, settings)
     await namespaced.get_schedule_handle(SCHEDULE).pause(note="an investigation goes on")
 
-    await ensure_schedule(namespaced, settings.changed(forgetting_cron=OTHER))
+    await ensure_schedules(namespaced, settings.changed(forgetting_cron=OTHER))
 
     found = await described(namespaced)
     assert times(found) == [(4, 30)]
@@ -81,18 +81,18 @@ async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings)
 
 
 async def test_off_makes_none(namespaced: Client, settings: Settings) -> None:
-    await ensure_schedule(namespaced, settings.changed(forgetting_cron="off"))
+    await ensure_schedules(namespaced, settings.changed(forgetting_cron="off"))
 
     assert await ids(namespaced) == []
 
 
 async def test_off_ends_the_one_of_this_queue_only(namespaced: Client, settings: Settings) -> None:
-    await ensure_schedule(namespaced, settings)
+    await ensure_schedules(namespaced, settings)
 
-    await ensure_schedule(namespaced, settings.changed(forgetting_cron="off", task_queue="another-queue"))
+    await ensure_schedules(namespaced, settings.changed(forgetting_cron="off", task_queue="another-queue"))
     assert (await described(namespaced)).schedule.action
 
-    await ensure_schedule(namespaced, settings.changed(forgetting_cron="off"))
+    await ensure_schedules(namespaced, settings.changed(forgetting_cron="off"))
     await until(lambda: ids(namespaced), lambda there: there == [])
 
 

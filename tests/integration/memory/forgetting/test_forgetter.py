@@ -16,7 +16,7 @@ from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.planning import WritePolicy
 from perdure.stores.journal.lines import Accepted, accepted
 from perdure.stores.weaviate.store import LongTerm
-from tests.integration.conftest import Stores
+from tests.integration.conftest import AnyStores, Stores
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(days=40)
@@ -35,7 +35,7 @@ def passing(key: str, occurrence: str, at: datetime = NOW) -> dict[str, JsonValu
     }
 
 
-async def write(stores: Stores, tenant: str, *items: JsonValue, operation: str = "job-1") -> list[str]:
+async def write(stores: AnyStores, tenant: str, *items: JsonValue, operation: str = "job-1") -> list[str]:
     batch = read_batch(tenant=tenant, key=operation, items=items)
     plan = await stores.writer.plan(batch, at=NOW)
     await stores.writer.apply(batch, plan, operation=operation)

@@ -28,15 +28,19 @@ from perdure.memory.recall.query import FoundBy, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.repair import Repair
+from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.requests import RecallRequest
 from perdure.stores.journal.lines import accepted
 from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
@@ -69,6 +73,8 @@ class Tiers:
     journal: Journal
     spool: Spool
     checks: Checks
+    deletions: Deletions
+    whole: Wholeness
     tenant: str
 
     def recall(self, **other: Any) -> Recall:
@@ -78,6 +84,8 @@ class Tiers:
             "journal": self.journal,
             "spool": self.spool,
             "checks": self.checks,
+            "deletions": self.deletions,
+            "whole": self.whole,
             "embedder": EMBEDDER,
         }
         return Recall(**(given | other))
@@ -116,13 +124,15 @@ def _entry(tenant: str, item: RecordItem | MemoryItem) -> Record | Memory:
 
 @pytest.fixture
 async def tiers(servers: Servers, tmp_path: Path) -> AsyncGenerator[Tiers]:
-    redis = connect(servers.redis_url)
+    redis, longterm = connect(servers.redis_url), longterm_of(servers)
     tiers = Tiers(
-        longterm=longterm_of(servers),
+        longterm=longterm,
         episodes=Episodes(redis),
         journal=Journal(tmp_path / "journal"),
         spool=Spool(tmp_path / "spool"),
         checks=Checks(redis),
+        deletions=Deletions(redis),
+        whole=Wholeness(JournalMarks(tmp_path / "journal"), RedisMarks(redis), longterm.marks),
         tenant=f"t_{uuid4().hex}",
     )
     await tiers.longterm.prepare()
@@ -377,6 +387,8 @@ async def test_everything_down_is_an_empty_answer(tmp_path: Path) -> None:
         journal=Journal(tmp_path / "journal" / "x"),
         spool=Spool(tmp_path / "journal" / "y"),
         checks=Checks(redis),
+        deletions=Deletions(redis),
+        whole=Wholeness(JournalMarks(tmp_path / "journal" / "x"), RedisMarks(redis), dead.marks),
         embedder=EMBEDDER,
     )
     result = await recall.recall(Query(tenant="t_1", session="s", text="anything", now=NOW))

@@ -17,13 +17,13 @@ from perdure.losses import Loss, LossKind, Store
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.redis.connection import ask
 from tests.conftest import OwnServers
-from tests.integration.conftest import Stores, open_stores
+from tests.integration.conftest import AnyStores, Stores, open_stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, passing, write
 
 BY = Actor(kind=ActorKind.PERSON, id="ada")
 
 
-class State_(NamedTuple):
+class Remembers(NamedTuple):
     """All that is remembered of a tenant."""
 
     entries: dict[str, Entry]
@@ -42,7 +42,7 @@ async def own(fleet: Fleet, tmp_path: Path) -> AsyncGenerator[Stores]:
         yield opened
 
 
-async def fill(stores: Stores, tenant: str) -> State_:
+async def fill(stores: AnyStores, tenant: str) -> Remembers:
     """Remember three, forget one, purge another."""
     await write(stores, tenant, passing("purged", "o1"))
     plan = await stores.forgetter.plan(tenant, at=NOW.replace(day=3), approved=True)
@@ -57,8 +57,8 @@ async def fill(stores: Stores, tenant: str) -> State_:
     return await remembered(stores, tenant)
 
 
-async def remembered(stores: Stores, tenant: str) -> State_:
-    return State_(
+async def remembered(stores: AnyStores, tenant: str) -> Remembers:
+    return Remembers(
         await stores.longterm.everything(tenant), await stores.deletions.all(tenant), await stores.due.next(tenant)
     )
 

@@ -1,0 +1,60 @@
+"""``perdure reconcile``: what a store lost is written to it again from the others."""
+
+from typing import Annotated
+
+import typer
+
+from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
+from perdure.settings import Settings
+from worker.cli.reach import gateway, person
+from worker.local_worker import reachable
+from worker.terminal.output import counted, out, say, show_json
+
+_PLACES = {"merged": "in both", "local": "in the journal alone", "remote": "in the store alone"}
+
+
+async def reconcile(
+    *,
+    user: Annotated[str, typer.Option("--user", help="Only this user's memories; makes good no loss.")] = "",
+    new_journal: Annotated[
+        bool, typer.Option("--new-journal", help="Begin the journal anew: its folder is lost, and there is no backup.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Merge store, journal and deletion log, and write again what one of them lost. Workers do so by themselves."""
+    settings = Settings()
+    if new_journal:
+        # Its imports take a second, which the other commands need not wait for.
+        from worker.journal import begin_anew  # noqa: PLC0415
+
+        id_ = await begin_anew(settings, reachable(settings))
+        say(f"began the journal {id_} in {settings.journal_folder}; start the workers that stopped")
+    result = await gateway(settings).reconcile(ReconcileRequest(user_id=user), by=person())
+    if as_json:
+        show_json(result)
+    else:
+        show(result)
+
+
+def show(result: ReconcileResult) -> None:
+    """Print how a reconciliation ended, for a person."""
+    found = result.found
+    entries = counted(sum(found.origins.values()), "entry", "entries")
+    places = ", ".join(f"{found.origins[place]} {where}" for place, where in _PLACES.items() if place in found.origins)
+    out.print(f"reconciled {counted(found.tenants, 'user')}: {entries}" + (f" ({places})" if places else ""))
+    for text in _done(found):
+        out.print(f"  {text}", markup=False)
+    for loss in result.losses:
+        out.print(f"whole again: {loss}", markup=False)
+    for gone in result.gone:
+        out.print(f"gone for good: {gone}", markup=False)
+
+
+def _done(found: Reconciled) -> list[str]:
+    numbers = {
+        "written to the store again": found.written,
+        "written to the journal again": found.journaled,
+        "purged again": found.purged,
+        "lines of the deletion log restored": found.deletions,
+    }
+    return [f"{number} {what}" for what, number in numbers.items() if number]

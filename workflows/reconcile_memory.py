@@ -1,0 +1,90 @@
+"""Bringing the stores to say the same again, after one of them lost data. What is missing is decided in activities."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.reconciling import LostData, ReconcilingActivities, TenantsCall, TenantsDone
+    from perdure.errors import StoreLost
+    from perdure.losses import LossKind, Store
+    from perdure.model import Passed
+    from perdure.names import REPORT, Activity, Workflow
+    from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
+    from perdure.temporal.errors import failure_of
+    from workflows import options
+    from workflows.failures import asked
+    from workflows.history import History
+
+_GONE = {
+    (Store.REDIS, LossKind.LOST): "episodes of sessions, and claims on effects: what may have happened is asked",
+    (Store.REDIS, LossKind.OLDER): "newer episodes, and newer claims on effects: what may have happened is asked",
+    (Store.JOURNAL, LossKind.LOST): "who changed what and why until now, and what was accepted whose job had not begun",
+    (Store.JOURNAL, LossKind.OLDER): "who changed what and why since, and what was accepted whose job had not begun",
+}
+"""What the other stores do not have."""
+
+
+class Reconciling(Passed):
+    """How far a reconciliation has come when its history is rolled over."""
+
+    losses: tuple[LostData, ...]
+    after: str
+    found: Reconciled
+    operation: str
+
+
+class ReconcileRun(ReconcileRequest):
+    """The input of one run of ``ReconcileMemory``: what was asked, and what a rolled over run carries."""
+
+    carried: Reconciling | None = None
+
+
+@workflow.defn(name=Workflow.RECONCILE_MEMORY)
+class ReconcileMemory:
+    """Merges store, journal and deletion log, tenant by tenant, and records that what was lost is there again."""
+
+    @workflow.init
+    def __init__(self, request: ReconcileRun | None = None) -> None:
+        self._found = request.carried.found if request and request.carried else Reconciled()
+        self._history = History(0)
+
+    @workflow.run
+    async def run(self, request: ReconcileRun | None = None) -> ReconcileResult:
+        """Reconcile until a pass has gone through everybody."""
+        request = asked(request, "give a ReconcileRequest, {} for the usual one")
+        if request.carried:
+            losses, after, operation = request.carried.losses, request.carried.after, request.carried.operation
+        else:
+            losses = await workflow.execute_activity(
+                Activity.BEGIN_RECONCILING,
+                result_type=tuple[LostData, ...],
+                summary="Compare what the stores say of themselves",
+                **options.of_ingest(),
+            )
+            after, operation = "", f"reconcile:{workflow.info().workflow_id}:{workflow.info().first_execution_run_id}"
+        for one in losses:
+            if (one.store, one.kind) == (Store.JOURNAL, LossKind.LOST):
+                problem = "all of it was lost: mount or restore its folder, or begin it anew with --new-journal"
+                raise failure_of(StoreLost(one.store, problem))
+        more = True
+        while more:
+            call = TenantsCall(after=after, user_id=request.user_id, operation=operation, by=request.by)
+            done: TenantsDone = await options.long(ReconcilingActivities.tenants, call, "Merge what is remembered")
+            self._history.grow()
+            after, more = done.after, done.more
+            self._found = self._found.plus(done.found)
+            workflow.set_current_details(f"**{self._found.tenants}** tenants reconciled")
+            if more and self._history.is_due:
+                carried = Reconciling(losses=losses, after=after, found=self._found, operation=operation)
+                workflow.continue_as_new(ReconcileRun(user_id=request.user_id, by=request.by, carried=carried))
+        if losses and not request.user_id:
+            await options.change(ReconcilingActivities.end, list(losses), "Record that the losses are made good")
+        return ReconcileResult(
+            losses=tuple(f"{one.store}: {one.kind.told}" for one in losses if not request.user_id),
+            gone=tuple(_GONE[one.store, one.kind] for one in losses if (one.store, one.kind) in _GONE),
+            found=self._found,
+        )
+
+    @workflow.query(name=REPORT)
+    def report(self) -> Reconciled:
+        """What was found and done so far."""
+        return self._found
