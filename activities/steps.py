@@ -25,7 +25,7 @@ from perdure.errors import PerdureError, ToolFailed
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.tasks import RecallSummary, StepStatus
-from perdure.temporal.failures import pause
+from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
 from perdure.tools import Toolbox
 
@@ -84,7 +84,7 @@ class StepActivities:
             await self._notes.failed(call, attempt.run, f"{problem}: {problem.text}")
             raise ApplicationError(
                 str(problem),
-                problem.text[:500],
+                *details(problem.text[:500]),
                 type=type(problem).__name__,
                 non_retryable=beats().failures >= self._attempts,
                 next_retry_delay=pause(),
@@ -102,7 +102,7 @@ def this_attempt() -> Attempt:
     info = activity.info()
     if info.workflow_id is None:
         raise ApplicationError("a step runs inside a task's workflow only", non_retryable=True)
-    return Attempt(run=info.workflow_id, owner=uuid.uuid4().hex, number=info.attempt, scheduled_at=info.scheduled_time)
+    return Attempt(run=info.workflow_id, owner=uuid.uuid4().hex, number=info.attempt, started_at=info.started_time)
 
 
 NAMED = 20

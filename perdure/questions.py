@@ -102,7 +102,8 @@ class Subject(Passed):
     arguments: Annotated[str, Field(max_length=ARGUMENTS_LIMIT)] = ""
     """As JSON, shortened; templates where they were not evaluated."""
     attempted_at: Instant | None = None
-    """When the attempt was scheduled."""
+    """When the attempt began that it is about. None: there was none yet, as before an approval, or it was cut off at a
+    time that nobody recorded. When the question was put is its ``asked_at``."""
     idempotency_key: str = ""
     """The effect's key: services that were handed it can be searched for it."""
     deadline: Instant | None = None

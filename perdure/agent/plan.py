@@ -80,8 +80,11 @@ class Plan(Protocol):
         """Return the state after a branch's action has ended; the branch is free again."""
         ...
 
-    def failed(self, state: TaskState, branch: str, problem: str) -> TaskState:
-        """Return the state after a branch's action has failed for good; the branch is free again."""
+    def failed(self, state: TaskState, branch: str, problem: str, at: Instant | None) -> TaskState:
+        """Return the state after a branch's action has failed for good; the branch is free again.
+
+        Its last attempt began ``at`` that time, if that is known.
+        """
         ...
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:

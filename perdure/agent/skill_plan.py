@@ -5,7 +5,7 @@ from typing import Any
 
 from perdure.agent.cursor import Cursor, Here, Readers, ended, entered, here, leaves, scope
 from perdure.agent.plan import Act, Action, Ask, Finish
-from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.steps.calls import (
     Ended,
     EvaluateCall,
@@ -67,7 +67,7 @@ class SkillPlan:
             call = EvaluateCall(tenant=tenant, output=skill.output, expect=skill.expect, scope=scope)
             return Finish(evaluation=call)
         if branch.problem:
-            return Ask(branch=MAIN, question=self._question(at, branch.problem, now))
+            return Ask(branch=MAIN, question=self._question(at, branch))
         return Act(actions=(self._action(state, at, now),))
 
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
@@ -79,21 +79,21 @@ class SkillPlan:
         cursor = entered(self._skill, self._cursor(state), outcome.elements, self._readers)
         return state.branch(branch, position=cursor).changed(total=total)
 
-    def failed(self, state: TaskState, branch: str, problem: str) -> TaskState:
+    def failed(self, state: TaskState, branch: str, problem: str, at: Instant | None) -> TaskState:
         """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
-        at = self._here(state)
-        match at.step.on_failure if isinstance(at.step, ToolStep | RememberStep) else OnFailure.FAIL:
+        failed = self._here(state)
+        match failed.step.on_failure if isinstance(failed.step, ToolStep | RememberStep) else OnFailure.FAIL:
             case OnFailure.ASK:
-                return state.branch(branch, problem=problem)
+                return state.branch(branch, problem=problem, failed_at=at)
             case OnFailure.CONTINUE:
                 return self._after(state, _with_problem(StepStatus.FAILED, problem))
             case _:
-                return state.changed(failure=f"step {at.path}: {problem}")
+                return state.changed(failure=f"step {failed.path}: {problem}")
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Return the state after a person decided about a failure; anything but retry and skip stops the task."""
         problem = state.branches[branch].problem
-        state = state.branch(branch, problem="")
+        state = state.branch(branch, problem="", failed_at=None)
         match answer.value:
             case AfterFailure.RETRY:
                 return state
@@ -116,12 +116,17 @@ class SkillPlan:
         cursor = ended(self._skill, self._cursor(state), result, self._readers)
         return state.branch(MAIN, position=cursor, resumed=None).counted(result.status)
 
-    def _question(self, at: Here, problem: str, now: Instant) -> Question:
+    def _question(self, at: Here, branch: Branch) -> Question:
         about = None
         if isinstance(at.step, ToolStep):
             key = idempotency_key(self._prepared.tenant, self._task.task_id, at.path)
-            about = Subject(tool=at.step.tool, arguments=shortened(at.step.args), attempted_at=now, idempotency_key=key)
-        text, takes = f"{at.path} failed: {problem}", choice_of(AfterFailure)
+            about = Subject(
+                tool=at.step.tool,
+                arguments=shortened(at.step.args),
+                attempted_at=branch.failed_at,
+                idempotency_key=key,
+            )
+        text, takes = f"{at.path} failed: {branch.problem}", choice_of(AfterFailure)
         return Question(id=at.path, kind=QuestionKind.FAILURE, text=text, about=about, answer=takes)
 
     def _scope(self, state: TaskState, step: str) -> Scope:

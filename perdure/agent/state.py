@@ -52,6 +52,8 @@ class Branch(Passed):
     """To be handed to the step when it goes on."""
     problem: str = ""
     """Why its last action failed, while the plan decides what to do about it."""
+    failed_at: Instant | None = None
+    """When the attempt began that failed last, if that is known."""
 
 
 class TaskState(Passed):

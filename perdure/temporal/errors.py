@@ -2,9 +2,10 @@
 
 import asyncio
 import functools
+import json
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 from temporalio.client import (
     ActivityFailureError,
@@ -40,11 +41,18 @@ _NOT_CONNECTED = "Failed client connect"
 """What its RuntimeError begins with when nothing listens at the address (SDK 1.35)."""
 
 
-def failure_of(error: PerdureError, *, next_retry_delay: timedelta | None = None) -> ApplicationError:
-    """Return the failure that carries an error through Temporal: its class's name, its message and its parts."""
+def failure_of(error: PerdureError, *, began: str = "", next_retry_delay: timedelta | None = None) -> ApplicationError:
+    """Return the failure that carries an error through Temporal: its class's name, its message and its parts.
+
+    Its details are texts, which every data converter can carry: what a person may read beside the message, when the
+    attempt began, and the parts.
+    """
+    carried = error.carried()
     return ApplicationError(
         str(error),
-        *filter(None, [error.carried()]),
+        "",
+        began,
+        *([json.dumps(carried)] if carried else []),
         type=type(error).__name__,
         non_retryable=not error.retryable,
         next_retry_delay=next_retry_delay,
@@ -98,8 +106,8 @@ def _of_failure(failure: BaseException) -> PerdureError:
     kind = getattr(errors, failure.type or "", None)
     if not (isinstance(kind, type) and issubclass(kind, PerdureError)):
         return WorkflowFailed(failure.message)
-    first = failure.details[0] if failure.details else None
-    return kind.received(failure.message, cast("dict[str, object]", first) if isinstance(first, dict) else {})
+    carried = "".join(failure.details[2:3])
+    return kind.received(failure.message, json.loads(carried) if carried else {})
 
 
 def _of_call(error: RPCError) -> PerdureError:

@@ -31,6 +31,11 @@ def pause() -> timedelta:
     return timedelta(seconds=min(_LONGEST_PAUSE, 2.0 ** (min(activity.info().attempt, 10) - 1)))
 
 
+def details(text: str = "") -> tuple[str, str]:
+    """Return the details of a failure: what a person may read beside its message, and when the attempt began."""
+    return text, activity.info().started_time.isoformat()
+
+
 class ActivityInterceptor(Interceptor):
     """Sends the heartbeats of every activity, and turns its errors into failures."""
 
@@ -47,7 +52,8 @@ class _Inbound(ActivityInboundInterceptor):
         except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
             raise
         except PerdureError as error:
-            raise failure_of(error, next_retry_delay=pause()) from None
+            began = activity.info().started_time.isoformat()
+            raise failure_of(error, began=began, next_retry_delay=pause()) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
             _log.error(
                 "unexpected failure",
@@ -57,6 +63,7 @@ class _Inbound(ActivityInboundInterceptor):
             )
             raise ApplicationError(
                 f"{type(error).__name__} in {activity.info().activity_type}; the worker's log has the details",
+                *details(),
                 type=type(error).__name__,
                 next_retry_delay=pause(),
             ) from None

@@ -60,7 +60,7 @@ class FanPlan:
         position = [*state.branches[branch].position, output]
         return state.branch(branch, position=position).counted(outcome.result.status)
 
-    def failed(self, state: TaskState, branch: str, problem: str) -> TaskState:
+    def failed(self, state: TaskState, branch: str, problem: str, at: Instant | None) -> TaskState:
         """Return the state of a task that is given up."""
         return state.changed(failure=f"{branch}: {problem}")
 

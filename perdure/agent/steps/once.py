@@ -39,6 +39,8 @@ class Happened:
     """The effect happened, now or earlier."""
 
     output: JsonValue
+    at: datetime.datetime | None = None
+    """When the attempt began that made it happen; None: it was this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,8 @@ class Unknown:
     """The claim that this is about; what a person finds out is valid for it alone."""
     deadline: datetime.datetime | None
     """The dead attempt cannot have acted later than this; None: it had ended."""
+    at: datetime.datetime | None
+    """When it began."""
     other_arguments: bool = False
     """Whether the claim was made for a call with other arguments, which says nothing about this one."""
 
@@ -101,24 +105,24 @@ class OnceRunner:
         while claim.holding is not Holding.OURS:
             other = claim.arguments != effect.arguments
             if claim.holding is Holding.DONE and not other:
-                return Happened(output=_unpacked(claim.result))
-            seen, deadline = claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
+                return Happened(output=_unpacked(claim.result), at=claim.at)
+            at, seen, deadline = claim.at, claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
             happened = verdict.happened if verdict and verdict.claim == seen else None
             await asyncio.sleep(max(0.0, claim.remaining))
             if other and happened is None:
-                return Unknown(claim=seen, deadline=deadline, other_arguments=True)
+                return Unknown(claim=seen, deadline=deadline, at=at, other_arguments=True)
             claim = await self._claims.take_over(effect, seen, owner, seconds)
             if claim.holding is Holding.OURS:
                 if happened is None and tool.check is None:
                     await self._claims.expire(effect, owner)
-                    return Unknown(claim=owner, deadline=deadline)
-                found = await self._find_out(mine, happened)
+                    return Unknown(claim=owner, deadline=deadline, at=at)
+                found = await self._find_out(mine, happened, at)
                 if found is not None:
                     return found
-                claim = await self._claims.take_over(effect, owner, owner, seconds)
+                claim = await self._claims.take_over(effect, owner, owner, seconds, acts=True)
         return await self._act(mine, claim)
 
-    async def _find_out(self, mine: "_Mine", happened: bool | None) -> Happened | None:
+    async def _find_out(self, mine: "_Mine", happened: bool | None, at: datetime.datetime | None) -> Happened | None:
         """Return what a dead attempt did, from a person or the tool's check; None: nothing, so this one may act."""
         output: JsonValue = None
         if happened is None:
@@ -127,7 +131,7 @@ class OnceRunner:
         if not happened:
             return None
         await self._claims.store(mine.effect, mine.owner, _packed(output))
-        return Happened(output=output)
+        return Happened(output=output, at=at)
 
     async def _act(self, mine: "_Mine", claim: Claim) -> Happened:
         reached(CrashPoint.TOOL_CLAIMED)

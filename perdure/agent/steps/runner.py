@@ -81,8 +81,7 @@ class Attempt:
     owner: str
     """This attempt; unique among all."""
     number: int
-    scheduled_at: Instant
-    """When the first attempt of this series was scheduled."""
+    started_at: Instant
 
 
 class StepRunner:
@@ -116,7 +115,6 @@ class StepRunner:
         about = Subject(
             tool=tool.name,
             arguments=shortened(arguments),
-            attempted_at=attempt.scheduled_at,
             idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
         )
         if step.approve is not None and so_far.approved is None:
@@ -136,8 +134,9 @@ class StepRunner:
             if acted.other_arguments:
                 text = f"{tool.name} was called at this step before, with other arguments. Did this effect happen?"
             reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
-            about = about.changed(deadline=acted.deadline)
+            about = about.changed(attempted_at=acted.at, deadline=acted.deadline)
             return _asking(call, text, about, choice_of(EffectFate), reached)
+        about = about.changed(attempted_at=acted.at or attempt.started_at)
         asks = await self._unexpected(call, names, acted.output, about)
         return asks or await self._concluded(call, names, acted.output, so_far)
 

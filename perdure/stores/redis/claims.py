@@ -37,30 +37,32 @@ _FORMAT = 1
 """The version of a claim's stored form."""
 
 # Every script gets the keys of the claim, the tenant's index, the task's binding and the task's keys, and the owner
-# that asks first. Each answers {state, owner, milliseconds left, result, arguments, note of the deadline}.
+# that asks first. Each answers {state, owner, milliseconds left, result, arguments, note of the deadline, made at}.
 _COMMON = (
     INDEXED
     + """
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local c = redis.call('HMGET', KEYS[1], 'owner', 'deadline', 'result', 'arguments', 'fresh', 'note')
+local c = redis.call('HMGET', KEYS[1], 'owner', 'deadline', 'result', 'arguments', 'fresh', 'note', 'at')
 local owner, deadline, result, arguments, fresh, note = c[1], tonumber(c[2] or '0'), c[3], c[4] or '', c[5], c[6] or ''
+local at = tonumber(c[7] or '0')
 local function keep(key, ttl)
   redis.call('PEXPIRE', key, ttl)
   indexed(KEYS[2], key, tonumber(ttl))
 end
-local function take(found)
+local function take(found, acts)
   redis.call('HSET', KEYS[1], 'format', ARGV[4], 'owner', ARGV[1], 'deadline', now + ARGV[2], 'fresh', found,
     'arguments', ARGV[5], 'step', ARGV[6], 'note', ARGV[7])
+  if acts then redis.call('HSET', KEYS[1], 'at', now) end
   redis.call('HDEL', KEYS[1], 'result')
   redis.call('SADD', KEYS[4], KEYS[1])
   keep(KEYS[1], ARGV[3])
   keep(KEYS[4], ARGV[3])
-  return {'ours', ARGV[1], tonumber(ARGV[2]), '', ARGV[5], ''}
+  return {'ours', ARGV[1], tonumber(ARGV[2]), '', ARGV[5], '', at}
 end
 local function seen()
-  if result then return {'done', owner, 0, result, arguments, ''} end
-  return {'theirs', owner, math.max(0, deadline - now), '', arguments, note}
+  if result then return {'done', owner, 0, result, arguments, '', at} end
+  return {'theirs', owner, math.max(0, deadline - now), '', arguments, note, at}
 end
 """
 )
@@ -69,18 +71,18 @@ _CLAIM = (
     + BIND
     + """
 local other = bind(KEYS[3], ARGV[8], ARGV[9])
-if other then return {'bound', '', 0, other, '', ''} end
+if other then return {'bound', '', 0, other, '', '', 0} end
 if ARGV[8] ~= '' then keep(KEYS[3], ARGV[3]) end
-if not owner then return take('yes') end
-if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments, ''} end
+if not owner then return take('yes', true) end
+if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments, '', at} end
 return seen()
 """
 )
 _TAKE_OVER = (
     _COMMON
     + """
-if not owner then return take('yes') end
-if owner == ARGV[1] and not result then return take(fresh or 'no') end
+if not owner then return take('yes', true) end
+if owner == ARGV[1] and not result then return take(fresh or 'no', ARGV[9] == 'acts') end
 if owner == ARGV[8] then
   if not result and deadline <= now then return take('no') end
   if result and arguments ~= ARGV[5] then return take('no') end
@@ -91,10 +93,10 @@ return seen()
 _STORE = (
     _COMMON
     + """
-if owner ~= ARGV[1] then return {'theirs', owner or '', 0, '', '', ''} end
+if owner ~= ARGV[1] then return {'theirs', owner or '', 0, '', '', '', 0} end
 redis.call('HSET', KEYS[1], 'result', ARGV[2])
 keep(KEYS[1], ARGV[3])
-return {'done', owner, 0, '', '', ''}
+return {'done', owner, 0, '', '', '', at}
 """
 )
 _EXPIRE = (
@@ -112,7 +114,7 @@ if owner == ARGV[1] and not result and fresh == 'yes' then
   redis.call('ZREM', KEYS[2], KEYS[1])
   redis.call('SREM', KEYS[4], KEYS[1])
 end
-return {'theirs', '', 0, '', '', ''}
+return {'theirs', '', 0, '', '', '', 0}
 """
 )
 
@@ -162,6 +164,8 @@ class Claim:
     """The stored result, for one that is done."""
     arguments: str = ""
     """The digest of the arguments that it was made for."""
+    at: datetime.datetime | None = None
+    """When it was made to act: by its owner, or by an earlier one whose effect its owner has yet to find out."""
     asked_at: float
     """Our clock just before we asked, so that our deadline is never later than that of Redis."""
 
@@ -202,7 +206,9 @@ class Claims:
         binding = (bound.model_dump_json(), bound.digest) if bound else ("", "")
         return await _ask(self._claim, effect, *self._taking(effect, owner, seconds), *binding)
 
-    async def take_over(self, effect: OnceEffect, expected: str, owner: str, seconds: float) -> Claim:
+    async def take_over(
+        self, effect: OnceEffect, expected: str, owner: str, seconds: float, *, acts: bool = False
+    ) -> Claim:
         """Take the claim of an owner whose deadline has passed or whose arguments were others, or renew our own.
 
         Args:
@@ -210,8 +216,10 @@ class Claims:
             expected: The owner that was seen; if it is another one by now, the claim stays with them.
             owner: Who asks.
             seconds: How long the effect may take from now.
+            acts: Whether our own claim is taken anew to act, since what happened before it is known.
         """
-        return await _ask(self._take_over, effect, *self._taking(effect, owner, seconds), expected)
+        why = "acts" if acts else ""
+        return await _ask(self._take_over, effect, *self._taking(effect, owner, seconds), expected, why)
 
     async def store(self, effect: OnceEffect, owner: str, result: str) -> None:
         """Keep the result of an effect that happened; storing it twice changes nothing.
@@ -238,7 +246,7 @@ class Claims:
 async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Claim:
     asked_at = time.clock_gettime(BOOT_CLOCK)
     answer = await script(effect.places, *arguments)
-    holding, owner, milliseconds, result, made_for, note = cast("list[Any]", answer)
+    holding, owner, milliseconds, result, made_for, note, at = cast("list[Any]", answer)
     if holding == "bound" and effect.binding is not None:
         raise effect.binding.refused(effect.task_id, TaskBinding.model_validate_json(result))
     return Claim(
@@ -247,5 +255,6 @@ async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Cla
         remaining=max(int(milliseconds) / 1000, left(note) if note else 0.0),
         result=str(result),
         arguments=str(made_for),
+        at=datetime.datetime.fromtimestamp(int(at) / 1000, datetime.UTC) if at else None,
         asked_at=asked_at,
     )

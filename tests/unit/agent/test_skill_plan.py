@@ -132,7 +132,7 @@ def test_a_skill_is_walked_as_it_is_written(
             continue
         seen.append(action.path)
         if failures and failures.pop():
-            state = plan.failed(state, MAIN, "because")
+            state = plan.failed(state, MAIN, "because", NOW)
         else:
             state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE)))
     assert seen == reference.seen
@@ -143,7 +143,7 @@ def test_a_skill_is_walked_as_it_is_written(
 
 def test_the_answers_of_a_failure_are_those_of_its_question() -> None:
     plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", "tool": "echo", "on_failure": "ask"}]}))
-    move = plan.next(plan.failed(state, MAIN, "because"), NOW)
+    move = plan.next(plan.failed(state, MAIN, "because", NOW), NOW)
     assert isinstance(move, Ask)
     assert move.question.choices == ("retry", "skip", "stop")
     assert typed("skip", move.question.answer) == AfterFailure.SKIP
@@ -182,7 +182,7 @@ def test_unknown_values_of_another_build_fall_on_the_safe_side() -> None:
     step = call.step.changed(on_failure="whatever")
     strange = state.prepared.skill.changed(steps=(step, step.changed(id="b")))
     plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(skill=strange))
-    move = plan.next(plan.failed(state, MAIN, "because"), NOW)
+    move = plan.next(plan.failed(state, MAIN, "because", NOW), NOW)
     assert move == Finish(problem="step b: because"), "an unknown on_failure fails the task"
 
 

@@ -13,6 +13,7 @@ from perdure.stores.redis.claims import Claims, Holding, OnceEffect
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.outputs import Outputs
 from tests.conftest import Servers
+from tests.support.waiting import until
 
 T = f"t_{uuid4().hex}"
 
@@ -51,6 +52,20 @@ async def test_only_a_claim_that_ran_out_is_taken_over_and_only_by_one(claims: C
     await claims.expire(key, "a")
     found = await asyncio.gather(*(claims.take_over(key, "a", f"o{number}", 5) for number in range(20)))
     assert [claim.holding for claim in found].count(Holding.OURS) == 1
+
+
+async def test_a_claim_knows_when_it_was_made_to_act(claims: Claims, key: OnceEffect) -> None:
+    await claims.claim(key, "a", 0.001)
+    made = (await claims.claim(key, "b", 5)).at
+    assert made is not None
+    found = await until(lambda: claims.take_over(key, "a", "b", 5), lambda claim: claim.holding is Holding.OURS)
+    assert found.at == made, "its new owner has yet to find out what the first one did"
+    await claims.take_over(key, "b", "b", 5)
+    assert (await claims.claim(key, "c", 5)).at == made, "it was only renewed"
+    await claims.take_over(key, "b", "b", 5, acts=True)
+    anew = (await claims.claim(key, "c", 5)).at
+    assert anew is not None
+    assert anew > made
 
 
 @pytest.mark.parametrize("noted", [True, False], ids=["noted", "control"])

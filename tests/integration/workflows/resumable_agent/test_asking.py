@@ -244,3 +244,60 @@ async def test_who_answered_what_and_when_is_in_the_session(agents: Bench) -> No
     episodes = [one.text for one in await agents.services.episodes.recent(tenant, task.session, 20)]
     for start in ("a: yes (answered by me at 20", "a: this (answered by me", "b: retry (ans", "b: skip (answered by"):
         assert any(text.startswith(start) for text in episodes), episodes
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "control"])
+async def test_a_question_about_a_failure_says_when_the_last_attempt_began(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch, recorded: bool
+) -> None:
+    if not recorded:
+
+        def only_text(text: str) -> tuple[str]:
+            return (text,)
+
+        monkeypatch.setattr("activities.steps.details", only_text)
+    ledger = agents.ledger()
+    skill = agents.skill(f"steps: [{{id: a, tool: flaky, args: {{ledger: '{ledger}', fails: 9}}, on_failure: ask}}]")
+    handle = await agents.start(agents.task(skill))
+    about = (await question_of(handle)).about
+    assert about is not None
+    if recorded:
+        assert about.attempted_at is not None
+        # The attempt before it was two seconds earlier, and the question came after it.
+        wrote = datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
+        assert wrote - timedelta(seconds=1) < about.attempted_at <= wrote
+    else:
+        assert about.attempted_at is None
+    await handle.cancel()
+
+
+async def test_a_question_about_an_effect_of_an_earlier_run_says_when_that_was_attempted(agents: Bench) -> None:
+    ledger = agents.ledger()
+    task = agents.task(agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]"))
+    for _ in range(2):
+        handle = await agents.start(task)
+        about = (await question_of(handle)).about
+        assert about is not None
+        assert about.attempted_at is not None
+        assert about.attempted_at <= datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
+        await handle.cancel()
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+
+
+async def test_an_approval_is_about_no_attempt_and_an_input_about_the_one_that_acted(agents: Bench) -> None:
+    ledger = agents.ledger()
+    args = f"{{ledger: '{ledger}', line: x}}"
+    asks = "approve: 'Go on?', expect: '${false}', ask: 'Which?'"
+    handle = await agents.start(agents.task(agents.skill(f"steps: [{{id: a, tool: append, args: {args}, {asks}}}]")))
+    approval = await question_of(handle)
+    assert approval.about is not None
+    assert (approval.about.attempted_at, approval.asked_at is None) == (None, False)
+    await answer(handle, "a", "yes")
+    about = (await question_of(handle, "a#2")).about
+    assert about is not None
+    assert approval.asked_at is not None
+    assert about.attempted_at is not None
+    assert approval.asked_at < about.attempted_at <= datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
+    await answer(handle, "a#2", "this")
+    assert (await handle.result()).done == 1

@@ -59,6 +59,12 @@ async def attempt(
     return await runner.run(tool, call, {}, this, owner=owner, seconds=seconds or tool.timeout, verdict=verdict)
 
 
+def output(found: Happened | Unknown) -> Any:
+    """Return what an effect that happened gave."""
+    assert isinstance(found, Happened)
+    return found.output
+
+
 async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
     started, let = asyncio.Event(), asyncio.Event()
 
@@ -75,7 +81,7 @@ async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
         cancelled.cancel()
         await asyncio.sleep(0)
     let.set()
-    assert await cancelled == Happened(output=1)
+    assert output(await cancelled) == 1
     assert (await claims.claim(this, "second", 5)).holding is Holding.DONE
 
 
@@ -108,7 +114,7 @@ async def test_work_in_a_thread_that_outlives_its_call_keeps_the_claim(
     # Three times as long as a claim lasts that nobody renews.
     asyncio.get_running_loop().call_later(1.2, let.set)
     if counts:
-        assert await attempt(runner, act, this, "second") == Happened(output=1)
+        assert output(await attempt(runner, act, this, "second")) == 1
     else:
         with pytest.raises(ToolFailed):
             await attempt(runner, act, this, "second")
@@ -214,7 +220,7 @@ async def test_an_effect_whose_call_failed_is_not_repeated_before_its_deadline(
         await attempt(runner, act, this, "first")
     if not kept:
         await claims.expire(this, "first")
-    assert await attempt(runner, act, this, "second") == Happened(output=1)
+    assert output(await attempt(runner, act, this, "second")) == 1
     await until_true(lambda: not service.working)
     assert len(service.effects) == times
 
@@ -265,7 +271,7 @@ async def test_a_busy_service_says_nothing_about_an_earlier_attempt(
     if not kept:
         await until_true(lambda: not service.working)
         await ask(redis, "DEL", keys.claim("t", this.key))
-    assert await attempt(runner, act, this, "third") == Happened(output=1)
+    assert output(await attempt(runner, act, this, "third")) == 1
     await until_true(lambda: not service.working)
     assert len(service.effects) == times
 
@@ -294,10 +300,10 @@ async def test_other_arguments_under_the_same_key_ask_a_person(claims: Claims, e
     other = await attempt(runner, act, now, "third", Verdict(claim="another", happened=happened))
     assert isinstance(other, Unknown)
     told = Verdict(claim="first", happened=happened)
-    assert await attempt(runner, act, now, "fourth", told) == Happened(output=None if happened else "made")
+    assert output(await attempt(runner, act, now, "fourth", told)) == (None if happened else "made")
     assert len(effects) == (not happened)
     # The claim is the present arguments' now.
-    assert await attempt(runner, act, now, "fifth") == Happened(output=None if happened else "made")
+    assert output(await attempt(runner, act, now, "fifth")) == (None if happened else "made")
     assert isinstance(await attempt(runner, act, before, "sixth"), Unknown)
 
 
