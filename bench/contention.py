@@ -77,7 +77,8 @@ async def _serving(addresses: Addresses) -> AsyncGenerator[_Bench]:
     settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
     client = await connected(addresses.temporal)
     async with open_services(settings, addresses) as services:
-        await services.longterm.prepare()
+        await services.belongs()
+        await services.prepare()
         await services.embedder.embed(["warm"])
         async with make_worker(client, services, settings):
             distinct = {statement(text): text for text in sentences()}

@@ -52,7 +52,8 @@ async def _ours(addresses: Addresses, texts: list[str]) -> float:
     settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
     client = await connected(addresses.temporal)
     async with open_services(settings, addresses) as services:
-        await services.longterm.prepare()
+        await services.belongs()
+        await services.prepare()
         await services.embedder.embed(["warm"])
         worker: Worker = make_worker(client, services, settings)
         async with worker:

@@ -30,7 +30,8 @@ async def run(addresses: Addresses) -> dict[str, float]:
     process = _process_of(addresses)
     with tempfile.TemporaryDirectory(prefix="perdure-bench-") as home:
         async with open_services(Settings().changed(home=Path(home)), addresses) as services:
-            await services.longterm.prepare()
+            await services.belongs()
+            await services.prepare()
             tenants = [f"t_{uuid4().hex}" for _ in range(USERS)]
             files: list[int] = []
             errors = await _write(services, tenants, process, files)

@@ -69,7 +69,7 @@ def problem_of(error: ActivityError) -> str:
 def attempted_at(error: ActivityError) -> Instant | None:
     """Return when the last attempt of a failed activity began; None where it was cut off and could not say."""
     cause = error.cause
-    said = "".join(cause.details[1:2]) if isinstance(cause, ApplicationError) else ""
+    said = "".join(map(str, cause.details[1:2])) if isinstance(cause, ApplicationError) else ""
     return datetime.fromisoformat(said) if said else None
 
 

@@ -106,7 +106,7 @@ def _of_failure(failure: BaseException) -> PerdureError:
     kind = getattr(errors, failure.type or "", None)
     if not (isinstance(kind, type) and issubclass(kind, PerdureError)):
         return WorkflowFailed(failure.message)
-    carried = "".join(failure.details[2:3])
+    carried = "".join(map(str, failure.details[2:3]))
     return kind.received(failure.message, json.loads(carried) if carried else {})
 
 

@@ -13,13 +13,14 @@ with workflow.unsafe.imports_passed_through():
     from perdure.memory.forgetting.forgetter import Tombstoned
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
-    from perdure.requests import ForgetResult, RecallRequest, Reference, RememberRequest, UndoResult
+    from perdure.requests import ForgetResult, RecallRequest, ReconcileResult, Reference, RememberRequest, UndoResult
     from perdure.tasks import TaskResult
     from workflows import options
     from workflows.forget_memory import ForgetMemory, ForgetRun
     from workflows.ingest_memory import IngestMemory
     from workflows.keep_claims import KeepClaims
     from workflows.plan_runner import PlanRunner
+    from workflows.reconcile_memory import ReconcileMemory, ReconcileRun
     from workflows.requests import RecallMemory, RememberItems
     from workflows.resumable_agent import ResumableAgent
     from workflows.undo_forgetting import UndoForgetting, UndoRun
@@ -99,6 +100,20 @@ class Hesitant(UndoForgetting):
         return await super().run(undo)
 
 
+@workflow.defn(name="ReconcileMemory")
+class Overhasty(ReconcileMemory):
+    """A timer before anything else."""
+
+    @workflow.init
+    def __init__(self, request: ReconcileRun | None = None) -> None:
+        super().__init__(request)
+
+    @workflow.run
+    async def run(self, request: ReconcileRun | None = None) -> ReconcileResult:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
 @workflow.defn(name="RecallMemory")
 class LateRecall(RecallMemory):
     """A timer more."""
@@ -129,4 +144,4 @@ class LateKeeping(KeepClaims):
         return await super().run(call)
 
 
-CHANGED = (NoAnnouncement, SecondThought, AnyOrder, Hesitant, LateRecall, LateRemember, LateKeeping)
+CHANGED = (NoAnnouncement, SecondThought, AnyOrder, Hesitant, Overhasty, LateRecall, LateRemember, LateKeeping)

@@ -28,6 +28,14 @@ async def record_jobs_and_sweeps(here: Recorder) -> None:
             group.create_task(runs(here))
 
 
+async def record_reconciliations(here: Recorder) -> None:
+    """Record one that finds all stores whole, and one that was asked for something else."""
+    whole = await here.start("ReconcileMemory", {})
+    assert (await whole.result())["losses"] == []
+    await here.keep("reconcile_memory", whole)
+    await here.keep_failed("reconcile_refused", await here.start("ReconcileMemory", {"users": ["ada"]}))
+
+
 async def _jobs(here: Recorder) -> None:
     tenant = _tenant()
     mixed = await _submit(here, _batch(tenant, "mixed", _memory(1), {"kind": "memory", "content": "no occurrence"}))

@@ -13,7 +13,7 @@ from pathlib import Path
 from localservers import ensure, stop
 from perdure.settings import Settings
 from tests.replay import histories
-from tests.replay.memory_runs import record_jobs_and_sweeps
+from tests.replay.memory_runs import record_jobs_and_sweeps, record_reconciliations
 from tests.replay.recorder import recorder
 from tests.replay.task_runs import record_tasks
 from worker.exit import leave_after
@@ -26,9 +26,12 @@ async def _record(home: Path, folder: Path, *, cached: bool) -> None:
     data.mkdir()
     # Tools are given names of files instead of paths, so that no path gets into a history.
     with contextlib.chdir(data):
-        async with recorder(addresses, data, folder, **worker) as here, asyncio.TaskGroup() as group:
-            group.create_task(record_tasks(here))
-            group.create_task(record_jobs_and_sweeps(here))
+        async with recorder(addresses, data, folder, **worker) as here:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(record_tasks(here))
+                group.create_task(record_jobs_and_sweeps(here))
+            # It looks at everybody.
+            await record_reconciliations(here)
 
 
 def _replace(folder: Path, fresh: Path) -> None:

@@ -138,7 +138,8 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
     telemetry, gate = Telemetry.start(settings), Gate()
     client = await Client.connect(addresses.temporal, plugins=[Plugin(), telemetry.plugin])
     async with open_services(settings, addresses) as services:
-        await services.longterm.prepare()
+        await services.belongs()
+        await services.prepare()
         tasks = TaskActivities(
             services.skills,
             services.toolbox,

@@ -26,12 +26,19 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
     other_home.mkdir()
     (other_home / "tenant.key").write_bytes(b"x" * 32)
     other_journal = tmp_path / "other journal"
+    other_journal.mkdir()
+    (other_journal / "journal.id").write_text("another")
     cases = (
-        ({"PERDURE_JOURNAL": str(other_journal)}, 2, "PRD203 the workers of this installation share the journal"),
+        ({"PERDURE_JOURNAL": str(tmp_path / "not mounted")}, 3, "PRD231 journal: all of it was lost: mount the folder"),
+        ({"PERDURE_JOURNAL": str(other_journal)}, 2, "PRD203 redis belongs to the journal"),
         ({"PERDURE_HOME": str(other_home)}, 2, "PRD202 the data was written under the tenant key"),
         ({"PERDURE_HOME": str(tmp_path / "no key")}, 2, "tenant.key is missing: copy it from another worker"),
         (
-            {"PERDURE_HOME": str(tmp_path / "no key"), "PERDURE_REDIS_URL": "redis://127.0.0.1:9"},
+            {
+                "PERDURE_HOME": str(tmp_path / "no key"),
+                "PERDURE_JOURNAL": str(tmp_path / "no journal"),
+                "PERDURE_REDIS_URL": "redis://127.0.0.1:9",
+            },
             3,
             "PRD200 redis: does not answer, and only it knows whether there is a tenant key",
         ),

@@ -296,7 +296,7 @@ async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers:
         assert again.items[0].fate is Fate.REJECTED
         assert "forgotten" in again.items[0].reason
         undone = await here.client.execute_workflow(
-            "UndoForgetting", {"run": swept["run"]}, id=uuid4().hex, task_queue=here.queue
+            "UndoForgetting", {"sweep": swept["sweep"]}, id=uuid4().hex, task_queue=here.queue
         )
         assert undone["restored"] == 1
         restored = await here.services.longterm.get(tenant, [first.items[0].id])
@@ -343,7 +343,7 @@ async def test_a_sweep_of_many_plans_says_beforehand_what_it_does_and_can_be_und
         for report in reports:
             assert (report["tenants"], report["forgotten"], report["reasons"]) == (1, 15, {"expired": 15})
         assert await here.services.longterm.count(tenant) == 0
-        assert (await done("UndoForgetting", run=""))["restored"] == 15
+        assert (await done("UndoForgetting", sweep=""))["restored"] == 15
         assert await here.services.longterm.count(tenant) == 15
 
 
@@ -376,7 +376,7 @@ async def test_undoing_what_never_was_is_refused(servers: Servers, tmp_path: Pat
     async with deployment(servers, tmp_path) as here:
         with pytest.raises(WorkflowFailureError) as failure:
             await here.client.execute_workflow(
-                "UndoForgetting", {"run": "nonsense"}, id=uuid4().hex, task_queue=here.queue
+                "UndoForgetting", {"sweep": "nonsense"}, id=uuid4().hex, task_queue=here.queue
             )
         assert "forgot nothing that can still be undone" in str(failure.value.cause)
 

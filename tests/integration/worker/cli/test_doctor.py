@@ -27,7 +27,7 @@ async def test_all_is_well(installed: Installation) -> None:
     ran = await installed.perdure("doctor", PERDURE_SKILLS="")
 
     assert ran.status == 0, ran.out
-    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 14
+    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 15
 
     quick = await installed.perdure("doctor", "--quick", "--json")
     assert quick.status == 0
@@ -94,7 +94,7 @@ async def test_what_does_not_fit_is_named_with_its_fix(installed: Installation) 
 async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -> None:
     found = await bad(installed, PERDURE_REDIS_URL="redis://127.0.0.1:9")
 
-    assert found.keys() == {"redis", "tenant key", "journal"}
+    assert found.keys() == {"redis", "tenant key"}
     assert "PRD200 redis" in found["redis"]
 
 
@@ -147,7 +147,8 @@ async def test_it_makes_nothing(installed: Installation, servers: Servers, tmp_p
         PERDURE_JOURNAL="",
         PERDURE_REDIS_URL=f"{servers.redis_url}/10",
     )
-    assert found.keys() == {"tenant key"}
+    # Weaviate belongs to an installation, of which neither the empty database nor the empty folder is part.
+    assert found.keys() == {"tenant key", "journal", "stores"}
     assert "copy the key of the installation there" in found["tenant key"]
     assert not home.exists()
     assert not await asked(f"{servers.redis_url}/10", "KEYS", "*")
@@ -156,12 +157,12 @@ async def test_it_makes_nothing(installed: Installation, servers: Servers, tmp_p
 async def test_a_folder_that_is_not_the_shared_journal_is_a_finding(installed: Installation, tmp_path: Path) -> None:
     missing = await bad(installed, PERDURE_JOURNAL=str(tmp_path / "missing"))
     assert missing.keys() == {"journal"}
-    assert "set PERDURE_JOURNAL to the folder that they share" in missing["journal"]
+    assert "set PERDURE_JOURNAL to the folder that the workers share" in missing["journal"]
     assert not (tmp_path / "missing").exists()
 
     (tmp_path / "journal.id").write_text("another")
     other = await bad(installed, PERDURE_JOURNAL=str(tmp_path))
-    assert other.keys() == {"journal"}
+    assert other.keys() == {"journal", "stores"}
     assert "PRD203" in other["journal"]
 
 
@@ -175,7 +176,7 @@ async def test_one_bad_setting_hides_nothing_else(installed: Installation, tmp_p
         PERDURE_REDIS_URL="http://127.0.0.1:9",
     )
 
-    assert found.keys() == {"embedding", "tools", "tenant key", "redis", "journal", "retention"}
+    assert found.keys() == {"embedding", "tools", "tenant key", "redis", "journal", "stores", "retention"}
     assert "PRD100 embedding: there is no model 'all-minilm'" in found["embedding"]
     assert "PRD100 tools no.such.tools: cannot be imported" in found["tools"]
     assert "PRD100 redis_url: http is no scheme of Redis" in found["redis"]
