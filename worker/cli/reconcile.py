@@ -28,7 +28,11 @@ async def reconcile(
         from worker.journal import begin_anew  # noqa: PLC0415
 
         id_ = await begin_anew(settings, reachable(settings))
-        say(f"began the journal {id_} in {settings.journal_folder}; start the workers that stopped")
+        if as_json:
+            show_json({"journal": id_, "folder": str(settings.journal_folder)})
+        else:
+            out.print(f"began the journal {id_} in {settings.journal_folder}", markup=False)
+        return say("start the workers that stopped: they rebuild it; 'perdure reconcile' then tells what is gone")
     result = await gateway(settings).reconcile(ReconcileRequest(user_id=user), by=person())
     if as_json:
         show_json(result)

@@ -1,0 +1,56 @@
+"""What a person does when a store has lost its data."""
+
+import json
+import shutil
+from pathlib import Path
+from uuid import uuid4
+
+from localservers import Server
+from perdure.requests import Reconciled, ReconcileResult
+from tests.conftest import OwnServers, Servers
+from tests.integration.worker.cli.installation import Installation, installation
+from tests.support.waiting import until
+
+
+async def test_one_user_is_reconciled(installed: Installation) -> None:
+    user = f"user {uuid4().hex}"
+    await installed.perdure("remember", "Deploys happen on Tuesdays", "--user", user)
+
+    told = await installed.perdure("reconcile", "--user", user)
+    assert (told.status, told.out) == (0, "reconciled 1 user: 1 entry (1 in both)\n")
+    as_json = await installed.perdure("reconcile", "--user", user, "--json")
+    assert ReconcileResult.model_validate_json(as_json.out).found == Reconciled(tenants=1, origins={"merged": 1})
+
+    needless = await installed.perdure("reconcile", "--new-journal")
+    assert needless.status == 2
+    assert "nothing was lost" in needless.err
+
+
+async def test_a_lost_journal_is_begun_anew(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
+        worker = await given.ready_worker()
+        await given.perdure("remember", "Deploys happen on Tuesdays", "--user", "ada")
+        worker.terminate()
+        await worker.wait()
+        shutil.rmtree(tmp_path / "home" / "journal")
+
+        refused, log = await given.worker()
+        assert await refused.wait() == 3
+        assert "PRD231 journal: all of it was lost: mount the folder that the workers share" in log.read_text()
+        found = await given.perdure("doctor", "--json")
+        bad = [one for one in json.loads(found.out) if not one["ok"] and one["check"] == "journal"]
+        assert "--new-journal" in bad[0]["fix"]
+
+        begun = await given.perdure("reconcile", "--new-journal")
+        assert begun.status == 0, begun.err
+        assert "began the journal" in begun.out
+        await given.ready_worker()
+
+        async def rebuilt() -> bool:
+            found = await given.perdure("doctor", "--json")
+            return all(one["ok"] for one in json.loads(found.out) if one["check"] in {"journal", "stores"})
+
+        await until(rebuilt, bool, 60)
+        told = await given.perdure("reconcile")
+        assert told.out == "reconciled 1 user: 1 entry (1 in both)\n"
