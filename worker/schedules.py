@@ -25,6 +25,7 @@ from perdure.names import RECONCILING, SCHEDULE, Workflow
 from perdure.requests import ForgetRequest, ReconcileRequest
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.temporal.errors import translated
 
 _RECONCILE = "reconcile-memory"
 
@@ -98,8 +99,13 @@ async def ensure_schedules(client: Client, settings: Settings) -> None:
             await handle.update(partial(_updated, wanted))
 
 
+@translated
 async def start_reconciling(client: Client, settings: Settings) -> None:
-    """Have the stores reconciled now, unless that is under way."""
+    """Have the stores reconciled now, unless that is under way.
+
+    Raises:
+        StoreUnavailable: Temporal does not answer.
+    """
     await client.start_workflow(
         Workflow.RECONCILE_MEMORY,
         ReconcileRequest(by=Actor(kind=ActorKind.SYSTEM)),

@@ -91,7 +91,10 @@ async def keep_compared(whole: Wholeness, reconcile: Callable[[], Awaitable[None
             _log.error("data was lost", store=loss.store, what=loss.kind.told)
         # A journal that is not there may be mounted again; beginning it anew is for a person to decide.
         if found and Loss(Store.JOURNAL, LossKind.LOST) not in found:
-            await reconcile()
+            try:
+                await reconcile()
+            except PerdureError as error:
+                _log.warning("not reconciled yet", problem=str(error))
         await asyncio.sleep(COMPARED_EVERY)
 
 
