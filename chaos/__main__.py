@@ -5,6 +5,7 @@ where anything was lost, doubled, stuck, not indexed or leaked, or where too lit
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -14,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -24,6 +26,8 @@ from chaos.judge import Verdict, judge
 from chaos.load import Load
 from chaos.site import Site, site
 from localservers import Server
+from perdure.stores.redis.checks import Checks
+from perdure.stores.redis.connection import connect
 from worker.exit import leave_after
 from worker.gateway import Gateway
 from worker.telemetry import configure_logging
@@ -71,7 +75,19 @@ async def run(minutes: float, seed: int, home: Path) -> tuple[Counter[str], Load
             if feeding.done():
                 feeding.result()
             feeding.cancel()
+        await _checked(one.fleet.addresses.redis_url)
         return counts, load, await judge(load, one.fleet.addresses, home)
+
+
+async def _checked(redis_url: str) -> None:
+    """Wait until the workers have looked at what was written before Weaviate was killed last."""
+    async with contextlib.aclosing(connect(redis_url)) as redis:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ENDS_WITHIN):
+                while True:
+                    if not await Checks(redis).pending(datetime.now(UTC)):
+                        return
+                    await asyncio.sleep(0.2)
 
 
 def show(counts: Counter[str], load: Load, verdict: Verdict, minutes: float, seed: int) -> None:

@@ -26,7 +26,7 @@ from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedules, start_reconciling
 from worker.telemetry import Telemetry, configure_logging
-from worker.upkeep import keep_checked, keep_compared, keep_looking, keep_up
+from worker.upkeep import keep_checked, keep_compared, keep_looking, keep_up, keep_watching
 from worker.wiring import Services, activities, open_services
 
 GRACE = timedelta(seconds=10)
@@ -65,6 +65,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
                         keep_up(unanswered, services.spool, services.episodes, services.notes.waiting),
                         keep_checked(services.repair),
                         keep_looking(services.longterm),
+                        keep_watching(services.longterm, services.checks, services.whole),
                         keep_compared(services.whole, lambda: start_reconciling(client, settings)),
                     )
                 )

@@ -10,6 +10,7 @@ from perdure.errors import PerdureError, StoreUnavailable
 from perdure.losses import Loss, LossKind, Store
 from perdure.memory.repair import Repair
 from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.episodes import LIFETIME, Episodes
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
@@ -20,6 +21,9 @@ AGAIN_AFTER = 5.0
 
 CHECK_EVERY = 5.0
 """Seconds between two looks for tenants to be checked; one look is one command to Redis."""
+
+WATCH_EVERY = 1.0
+"""Seconds between two looks whether Weaviate is up; to start, it takes 2 s at least (measured)."""
 
 LOOK_EVERY = 600.0
 """Seconds between two looks for tenants that are open unnoticed; only errors and the loss of Redis leave any."""
@@ -96,6 +100,24 @@ async def keep_compared(whole: Wholeness, reconcile: Callable[[], Awaitable[None
             except PerdureError as error:
                 _log.warning("not reconciled yet", problem=str(error))
         await asyncio.sleep(COMPARED_EVERY)
+
+
+async def keep_watching(longterm: LongTerm, checks: Checks, whole: Wholeness) -> None:
+    """Have what was written lately checked, and the stores compared, once Weaviate is back; until cancelled.
+
+    What it had confirmed in its last moments may be missing from its vector index by then.
+    """
+    up = True
+    while True:
+        before, up = up, await longterm.is_up()
+        if up and not before:
+            whole.doubt()
+            try:
+                await checks.hasten(datetime.now(UTC))
+            except StoreUnavailable as error:
+                _log.warning("not checked early", problem=str(error))
+                up = False
+        await asyncio.sleep(WATCH_EVERY)
 
 
 async def keep_looking(longterm: LongTerm) -> None:

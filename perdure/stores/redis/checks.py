@@ -26,6 +26,11 @@ _DONE = """
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
 """
 
+# Those that are claimed are due again too: what was looked at before the store stopped may be gone.
+_HASTEN = """
+for _, tenant in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], 'LT', ARGV[1], tenant) end
+"""
+
 
 class Checks:
     """The tenants that were written since their last check, and each tenant's unfinished rewrites."""
@@ -34,6 +39,7 @@ class Checks:
         self._redis = redis
         self._claim = Script(redis, _CLAIM)
         self._done = Script(redis, _DONE)
+        self._hasten = Script(redis, _HASTEN)
 
     async def note(self, tenant: str, due: datetime) -> None:
         """Have a tenant checked from this moment on, unless it is to be checked earlier."""
@@ -46,6 +52,16 @@ class Checks:
     async def done(self, tenant: str, claimed: datetime) -> None:
         """Strike a tenant off, unless it was written since it was claimed at that moment."""
         await self._done([keys.CHECKS], tenant, str(_score(claimed + CLAIMED)))
+
+    async def hasten(self, now: datetime) -> None:
+        """Have every tenant checked now that was written since its last check."""
+        await self._hasten([keys.CHECKS], _score(now))
+
+    async def pending(self, now: datetime) -> int:
+        """Return how many tenants are due to be checked, or are being checked."""
+        due = await ask(self._redis, "ZCOUNT", keys.CHECKS, "-inf", _score(now))
+        claimed = await ask(self._redis, "ZCOUNT", keys.CHECKS, f"({_score(now + QUIET)}", "+inf")
+        return due + claimed
 
     async def begin_rewrite(self, tenant: str, ids: Sequence[str]) -> None:
         """Record that these entries are about to be deleted and written anew."""

@@ -23,6 +23,10 @@ _MISSING_TENANT = "tenant not found"
 _NO_FILES = "too many open files"
 
 
+_UP_WITHIN = 2.0
+"""Seconds within which a Weaviate that is up says so."""
+
+
 class MissingTenant(Exception):
     """Nothing was ever written for the tenant, so what was asked for does not exist."""
 
@@ -105,6 +109,14 @@ class Connection:
             async with self._opening, asking(self._open_timeout):
                 await self._connect()
         return self._client
+
+    async def is_up(self) -> bool:
+        """Return whether Weaviate answers now."""
+        try:
+            async with asking(_UP_WITHIN):
+                return await (await self.client()).is_ready()
+        except StoreUnavailable:
+            return False
 
     async def collection(self, kind: Kind) -> CollectionAsync[Any, Any]:
         """Return the collection for a kind of entry."""

@@ -272,6 +272,10 @@ class LongTerm:
         except VectorIndexDamaged:
             return {}
 
+    async def is_up(self) -> bool:
+        """Return whether Weaviate answers now."""
+        return await self._connection.is_up()
+
     async def look_for_active(self) -> None:
         """Find the tenants that are active without being known to be; those used least are made inactive in time."""
         if self._resting:

@@ -20,8 +20,9 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import TENANT_KEY, OwnServers
+from tests.integration.conftest import open_stores
 from tests.support.waiting import until
-from worker.upkeep import bring_episodes, keep_up
+from worker.upkeep import bring_episodes, keep_up, keep_watching
 
 NOW = datetime.now(UTC)
 
@@ -80,3 +81,18 @@ async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_server
         assert named in str(refused.value)
     await longterm.close()
     await redis.aclose()
+
+
+async def test_what_was_written_is_checked_once_weaviate_is_back(
+    own_servers: OwnServers, tmp_path: Path, tenant: str
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with open_stores(fleet.addresses, tmp_path) as stores:
+        await stores.repair.note(tenant)
+        assert await stores.checks.claim(datetime.now(UTC)) is None, "the control: it is not due for minutes"
+        task = asyncio.create_task(keep_watching(stores.longterm, stores.checks, stores.whole))
+        await fleet.stop(Server.WEAVIATE)
+        await fleet.start(Server.WEAVIATE)
+        assert await until(lambda: stores.checks.claim(datetime.now(UTC)), bool) == tenant
+        assert await stores.checks.pending(datetime.now(UTC)) == 1
+        task.cancel()
