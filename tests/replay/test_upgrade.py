@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from pydantic import JsonValue
 from temporalio.client import Client, WorkflowHandle
 
 from localservers.fleet import worker_environment
 from perdure import AgentTask, Answer, Receipt, TaskResult
-from perdure.entries import Memory, State
+from perdure.entries import Memory, Record, State
 from perdure.jobs import Fate
+from perdure.requests import ForgetRequest, RememberRequest, UndoRequest
 from perdure.temporal.plugin import Plugin
-from tests.conftest import Servers, clean_settings, give_tenant_key
+from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
 from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench
 from tests.support.waiting import question_of, until_true
@@ -107,6 +109,8 @@ async def builds(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Builds,
         tools=("tests.support.tools",),
         skills=(folder / "skills",),
         forgetting_cron="off",
+        reconciling_cron="off",
+        journal=journal_of(servers, folder),
     )
     client = await Client.connect(servers.temporal, plugins=[Plugin()])
     group = Builds(worker_environment(settings, servers), folder)
@@ -143,7 +147,7 @@ async def test_tasks_go_on_in_the_next_build(servers: Servers, tmp_path: Path) -
     assert lines(worked) == NUMBERS
 
 
-async def test_two_builds_serve_the_same_tasks(servers: Servers, tmp_path: Path) -> None:
+async def test_two_builds_serve_the_same_tasks_jobs_and_sweeps(servers: Servers, tmp_path: Path) -> None:
     newer = newer_build(tmp_path / "newer")
     async with builds(servers, tmp_path) as (workers, bench):
         ledgers = [bench.ledger() for _ in range(4)]
@@ -153,14 +157,16 @@ async def test_two_builds_serve_the_same_tasks(servers: Servers, tmp_path: Path)
             for number, ledger in enumerate(ledgers)
         ]
         handles = [await bench.start(task) for task in tasks]
+        swept = [asyncio.create_task(_forgotten_and_restored(bench, task.user_id)) for task in tasks]
         # Each build in turn goes away in the middle, so that the other has to go on with what it began.
-        for place, source in ((0, newer), (1, HERE), (0, HERE)):
+        turns = ((0, newer, signal.SIGKILL), (1, HERE, signal.SIGTERM), (0, HERE, signal.SIGKILL))
+        for place, source, number in turns:
             written = sum(len(lines(ledger)) for ledger in ledgers)
             await until_true(
                 lambda written=written: sum(len(lines(one)) for one in ledgers) >= min(written + 4, 48), 60
             )
-            running[place].send_signal(signal.SIGTERM)
-            assert await running[place].wait() == 0
+            running[place].send_signal(number)
+            assert await running[place].wait() == (0 if number is signal.SIGTERM else -number)
             running[place] = await workers.start(source)
         for handle, ledger in zip(handles, ledgers, strict=True):
             result = await handle.result()
@@ -169,10 +175,41 @@ async def test_two_builds_serve_the_same_tasks(servers: Servers, tmp_path: Path)
             await bench.replay(handle)
         async with deployment(servers, tmp_path, serving=False) as here:
             found = [await _memories(here, task, handle) for task, handle in zip(tasks, handles, strict=True)]
-    assert [len(memories) for memories in found] == [13] * 4
+            for sweeping in swept:
+                restored = await _stored(here, await sweeping)
+                assert [(one.state, one.kept_at is not None) for one in restored] == [(State.CURRENT, True)] * 3
+                found.append([one for one in restored if isinstance(one, Memory)])
+    assert [len(memories) for memories in found] == [13] * 4 + [3] * 4
     kept = [memory for memories in found for memory in memories if str(memory.source) == "imported"]
     assert kept, "the newer build wrote some"
     assert all("from_a_newer_build" in (memory.model_extra or {}) for memory in kept)
+
+
+async def _forgotten_and_restored(bench: Bench, user: str) -> tuple[str, list[str]]:
+    """Remember what has expired, forget it and restore it, again and again; returns the user and what is stored."""
+    ids: list[str] = []
+    for number in range(3):
+        item: dict[str, JsonValue] = {
+            "kind": "memory",
+            "content": f"Gate {number} closes at {number}.",
+            "occurrence": str(number),
+            "occurred_at": "2026-01-02T00:00:00Z",
+            "valid_until": "2026-01-03T00:00:00Z",
+        }
+        request = RememberRequest(user_id=user, key=f"k{number}", items=(item,))
+        job = await bench.execute("RememberItems", request)
+        receipt = await bench.client.get_workflow_handle(job, result_type=Receipt).result()
+        ids += [one.id for one in receipt.items]
+        swept = await bench.execute("ForgetMemory", ForgetRequest(user_id=user, approved=True))
+        assert swept["report"]["failed"] == []
+        undone = await bench.execute("UndoForgetting", UndoRequest(sweep=swept["sweep"], user_id=user))
+        assert undone["restored"] == 1
+    return user, ids
+
+
+async def _stored(here: Deployment, of: tuple[str, list[str]]) -> list[Record | Memory]:
+    user, ids = of
+    return list((await here.services.longterm.get(here.services.tenant_key.tenant_of(user), ids)).values())
 
 
 async def _memories(here: Deployment, task: AgentTask, handle: WorkflowHandle[Any, TaskResult]) -> list[Memory]:

@@ -59,6 +59,12 @@ class Bench:
             task_timeout=timedelta(seconds=3),
         )
 
+    async def execute(self, workflow: str, argument: object) -> Any:
+        """Run a workflow to its end."""
+        return await self.client.execute_workflow(
+            workflow, argument, id=f"w-{uuid4().hex}", task_queue=self.queue, task_timeout=timedelta(seconds=3)
+        )
+
     async def run(self, text: str, **more: Any) -> TaskResult:
         """Run a skill to its end."""
         handle = await self.start(self.task(self.skill(text), **more))

@@ -1,5 +1,6 @@
 """Each store loses its data, or is replaced by an older copy: it is noticed, nothing is written, all is rebuilt."""
 
+import os
 import shutil
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -15,8 +16,11 @@ from perdure.errors import StoreLost, StoreUnavailable
 from perdure.jobs import Decision
 from perdure.losses import Loss, LossKind, Store
 from perdure.memory.writing.checking import read_batch
+from perdure.stores.disk import LOCK
 from perdure.stores.redis.connection import ask
-from tests.conftest import OwnServers
+from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.tenant_key import TenantKey
+from tests.conftest import TENANT_KEY, OwnServers
 from tests.integration.conftest import AnyStores, Stores, open_stores
 from tests.integration.memory.forgetting.test_forgetter import LATER, NOW, passing, write
 
@@ -174,3 +178,30 @@ async def test_the_journal_is_lost(own: Stores, tenant: str) -> None:
     assert await refused(own, tenant)
     with pytest.raises(StoreLost, match="reconcile --new-journal"):
         await own.whole.require()
+
+
+async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Stores, tenant: str) -> None:
+    key = TenantKey(TENANT_KEY)
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    [mark] = [path for path in (own.journal.folder / ".marks").iterdir() if path.name != LOCK]
+    await own.whole.begin(key)
+    assert mark.name in (await RedisMarks(own.redis).told()).marks, "the control: it wrote a moment ago"
+
+    os.utime(mark, (1, 1))
+    await own.whole.begin(key)
+    assert not mark.exists()
+    assert (await RedisMarks(own.redis).told()).marks == (await own.longterm.marks.told()).marks == {}
+    await write(own, tenant, passing("new", "o4", at=LATER), operation="job-4")
+    assert await own.whole.compare() == ()
+    assert [*(await RedisMarks(own.redis).told()).marks] != [mark.name]
+
+
+async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, tenant: str) -> None:
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    with pytest.raises(StoreLost):
+        async with own.whole.writing():
+            await ask(own.redis, "FLUSHALL")
+    await rebuild(own, tenant)
+    async with own.whole.writing():
+        pass
+    assert await own.whole.compare() == ()
