@@ -18,15 +18,10 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def beside(servers: Servers, tmp_path: Path) -> Settings:
-    """Settings with the addresses of the shared servers, so that a worker can serve."""
+def beside(tmp_path: Path) -> Settings:
+    """Settings of an installation beside that of the test run, on the same Temporal."""
     return clean_settings(
-        tmp_path / "home",
-        weaviate_url=servers.weaviate_url,
-        weaviate_grpc_port=servers.weaviate_grpc_port,
-        weaviate_api_key=servers.weaviate_api_key,
-        task_queue=f"up-{uuid4().hex[:10]}",
-        forgetting_cron="off",
+        tmp_path / "home", task_queue=f"up-{uuid4().hex[:10]}", forgetting_cron="off", reconciling_cron="off"
     )
 
 
