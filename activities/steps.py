@@ -20,7 +20,8 @@ from perdure.agent.steps.calls import (
     Result,
     StepCall,
 )
-from perdure.agent.steps.runner import Attempt, StepRunner
+from perdure.agent.steps.once import Attempt
+from perdure.agent.steps.runner import StepRunner
 from perdure.errors import PerdureError, ToolFailed
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
@@ -102,7 +103,14 @@ def this_attempt() -> Attempt:
     info = activity.info()
     if info.workflow_id is None:
         raise ApplicationError("a step runs inside a task's workflow only", non_retryable=True)
-    return Attempt(run=info.workflow_id, owner=uuid.uuid4().hex, number=info.attempt, started_at=info.started_time)
+    return Attempt(
+        run=info.workflow_id,
+        owner=uuid.uuid4().hex,
+        number=info.attempt,
+        scheduled_at=info.scheduled_time,
+        started_at=info.started_time,
+        report=beats(),
+    )
 
 
 NAMED = 20

@@ -292,7 +292,7 @@ def skills_of(settings: Settings) -> SkillLibrary:
 def activities(services: Services, client: Client, settings: Settings) -> list[Callable[..., Any]]:
     """Return every activity of a worker."""
     values = Values(services.outputs)
-    runner = StepRunner(services.toolbox, services.claims, values)
+    runner = StepRunner(services.toolbox, services.claims, values, services.whole.redis_since)
     steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
     others = (
         TaskActivities(
@@ -302,6 +302,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             values,
             services.bindings,
             client,
+            services.whole,
             heartbeat=settings.heartbeat_timeout,
             continue_after=settings.continue_after,
         ),

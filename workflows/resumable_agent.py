@@ -112,6 +112,9 @@ class ResumableAgent:
         running = self._running
         if not running.is_prepared:
             await self._prepare()
+        if workflow.info().run_id != workflow.info().original_execution_run_id:
+            # It was reset: what comes next may have happened in the run that it was reset from.
+            running.state = running.state.changed(earlier=running.state.earlier or running.state.started_at)
         running.outbox.start(running.state.prepared.tenant, running.task.agent)
         self._keeper.start()
         running.enter(Phase.RUNNING)
@@ -126,7 +129,7 @@ class ResumableAgent:
         prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, summary, options.of_preparation())
         workflow.upsert_memo({BINDING: prepared.binding, TASK: task.task_id})
         now = workflow.now()
-        self._running.state = TaskState(prepared=prepared, started_at=now, renewed_at=now)
+        self._running.state = TaskState(prepared=prepared, started_at=now, renewed_at=now, earlier=prepared.earlier)
         self._running.state = self.plan().begin(self._running.state)
 
     async def _finished(self, finish: Finish) -> TaskResult:

@@ -96,7 +96,7 @@ class SkillPlan:
         state = state.branch(branch, problem="", failed_at=None)
         match answer.value:
             case AfterFailure.RETRY:
-                return state
+                return state.branch(branch, again=True)
             case AfterFailure.SKIP:
                 return self._after(state, _with_problem(StepStatus.SKIPPED, problem))
             case _:
@@ -114,7 +114,7 @@ class SkillPlan:
 
     def _after(self, state: TaskState, result: Result) -> TaskState:
         cursor = ended(self._skill, self._cursor(state), result, self._readers)
-        return state.branch(MAIN, position=cursor, resumed=None).counted(result.status)
+        return state.branch(MAIN, position=cursor, resumed=None, again=False).counted(result.status)
 
     def _question(self, at: Here, branch: Branch) -> Question:
         about = None
@@ -150,7 +150,9 @@ class SkillPlan:
             case ToolStep(tool=tool, critical=critical):
                 shape = prepared.tools[tool]
                 of |= {"resumed": state.branches[MAIN].resumed, "timeout": shape.timeout}
-                of |= {"binding": prepared.binding} if shape.effect.is_once else {}
+                if shape.effect.is_once:
+                    earlier = state.earlier or (state.started_at if state.branches[MAIN].again else None)
+                    of |= {"binding": prepared.binding, "earlier": earlier}
                 how = {"activity": tool, "call": StepCall.model_validate(of), "tool": shape, "critical": critical}
             case RecallStep() if task.memory.recalls:
                 how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}

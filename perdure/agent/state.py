@@ -54,6 +54,8 @@ class Branch(Passed):
     """Why its last action failed, while the plan decides what to do about it."""
     failed_at: Instant | None = None
     """When the attempt began that failed last, if that is known."""
+    again: bool = False
+    """Whether its action failed before, and a person has it tried again."""
 
 
 class TaskState(Passed):
@@ -63,6 +65,8 @@ class TaskState(Passed):
     started_at: Instant
     renewed_at: Instant
     """When the task's claims were last renewed."""
+    earlier: Instant | None = None
+    """When the first run of the task began that may have claimed effects before this one; None: there is none."""
     unknown: tuple[str, ...] = ()
     """The steps of which nobody knows, at the task's end, whether their effect happened."""
     branches: dict[str, Branch] = Field(default_factory=dict[str, Branch])

@@ -1,10 +1,11 @@
 """Heartbeats, sent while an attempt works, so that a killed worker is noticed within seconds."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 from temporalio import activity
 
@@ -17,6 +18,8 @@ class Beats:
 
     failures: int
     """How many attempts failed with an exception of the tool's own; killed ones do not count."""
+    acted: bool
+    """Whether this attempt, or one before it, may have done what must not happen twice."""
 
 
 _current: ContextVar[Beats] = ContextVar("beats")
@@ -29,15 +32,20 @@ def beats() -> Beats:
 
 @asynccontextmanager
 async def beating() -> AsyncGenerator[None]:
-    """Send a heartbeat at once and then three times within the time-out, and a last one at the end."""
+    """Send a heartbeat at once and then three times within the time-out, and a last one at the end.
+
+    The SDK holds heartbeats back, and an attempt that is killed sends no more. So none of them says that the effect is
+    about to happen: the last one says, with the attempt's number, that until then nothing did.
+    """
     info = activity.info()
     interval = (info.heartbeat_timeout.total_seconds() if info.heartbeat_timeout else _WITHOUT_TIMEOUT) / 3
-    mine = Beats(failures=int(info.heartbeat_details[0]) if info.heartbeat_details else 0)
+    told = info.heartbeat_details
+    mine = Beats(failures=int(told[0]) if told else 0, acted=not nothing_done_before(info.attempt, told))
     _current.set(mine)
 
     async def beat() -> None:
         while True:
-            activity.heartbeat(mine.failures)
+            activity.heartbeat(mine.failures, 0)
             await asyncio.sleep(interval)
 
     task = asyncio.create_task(beat())
@@ -45,4 +53,27 @@ async def beating() -> AsyncGenerator[None]:
         yield
     finally:
         task.cancel()
-        activity.heartbeat(mine.failures)
+        activity.heartbeat(mine.failures, 0 if mine.acted else info.attempt)
+
+
+def nothing_done_before(attempt: int, told: Sequence[Any]) -> bool:
+    """Return whether no attempt before this one can have done anything. Pure.
+
+    Args:
+        attempt: The number of this attempt. It begins anew where somebody resets the activity.
+        told: What the last heartbeat of those before it reported.
+
+    >>> nothing_done_before(1, [])
+    True
+    >>> nothing_done_before(3, [0, 2])  # The second attempt ended, and until then nothing was done.
+    True
+    >>> nothing_done_before(3, [0, 0])  # The second one was killed, or has acted.
+    False
+    >>> nothing_done_before(3, [0, 1])  # Nothing is known of the second one.
+    False
+    >>> nothing_done_before(1, [0, 0])  # The activity was reset.
+    False
+    """
+    if not told:
+        return attempt == 1
+    return attempt > 1 and told[1:] == [attempt - 1]

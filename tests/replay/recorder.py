@@ -147,6 +147,7 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
             Values(services.outputs),
             services.bindings,
             client,
+            services.whole,
             heartbeat=settings.heartbeat_timeout,
             continue_after=ROLLED_AFTER,
         )

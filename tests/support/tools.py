@@ -39,6 +39,13 @@ async def append_blindly(ledger: str, line: str) -> dict[str, Any]:
     return {"line": line}
 
 
+@tool(effect="once", timeout=1.0)
+async def append_too_much(ledger: str, line: str) -> str:
+    """Append a line, and return more than a step can carry."""
+    _append(ledger, line)
+    return "x" * 2_000_001
+
+
 @tool(effect="once", timeout=2.0, check=_appended)
 async def append_and_die(ledger: str, line: str) -> dict[str, Any]:
     """Append a line; the first time that it is line 13, take the worker along."""

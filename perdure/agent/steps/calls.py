@@ -93,6 +93,8 @@ class StepCall(StepContext):
     """Seconds that a call may take, as pinned for the task's life: what surrounds it was made for that time."""
     binding: TaskBinding | None = None
     """What the first claim binds the task's id to; for once tools."""
+    earlier: Instant | None = None
+    """Since when attempts before this activity may have claimed the effect, in this run or another; None: none did."""
 
 
 class RecallCall(StepContext):
@@ -234,6 +236,8 @@ class PreparedTask(Passed):
     date: datetime.date
     binding: TaskBinding | None = None
     """What the task's id stands for from its first claim on."""
+    earlier: Instant | None = None
+    """When the first run of this task began of which Redis may have lost the claims; None: there is none."""
     renew_after: Annotated[float, Field(gt=0)] = 30 * 86_400.0
     """Seconds after which the task renews its claims."""
     heartbeat: Annotated[float, Field(gt=0)]

@@ -7,22 +7,25 @@ tool's own check, from a person, or not at all. In the last case it does not act
 A call that failed leaves its claim until the deadline: a request that its client gave up may still be performed.
 One that started work in threads keeps it until that work has ended: nothing can cut off a thread. A cancelled attempt
 lets its call end, which it does at the deadline at the latest.
+
+An attempt that finds no claim acts, unless it may follow another one and Redis lost data since that one began: then it
+goes on as if it had found the claim of an attempt that began just now.
 """
 
 import asyncio
 import contextlib
 import datetime
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import JsonValue
 
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
-from perdure.model import Passed
+from perdure.model import Instant, Passed
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
 
@@ -32,6 +35,36 @@ out under them: a choice, which leaves Redis a quarter of the time to answer."""
 
 STORE_ATTEMPTS = 5
 """How often storing a result is tried, one second apart. After that it is returned all the same: Temporal keeps it."""
+
+
+class Report(Protocol):
+    """What an attempt reports to the next one."""
+
+    acted: bool
+    """Whether this attempt, or one before it, may have acted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One attempt at a step."""
+
+    run: str
+    """The id of the task's workflow."""
+    owner: str
+    """This attempt; unique among all."""
+    number: int
+    scheduled_at: Instant
+    """When the first attempt of this series was scheduled."""
+    started_at: Instant
+    report: Report
+
+    def follows(self, earlier: Instant | None) -> Instant | None:
+        """Return since when another attempt may have claimed the effect before this one; None: none did.
+
+        Args:
+            earlier: Since when attempts of another series may have, as far as the task's workflow knows.
+        """
+        return earlier or (self.scheduled_at if self.report.acted else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +88,8 @@ class Unknown:
     """When it began."""
     other_arguments: bool = False
     """Whether the claim was made for a call with other arguments, which says nothing about this one."""
+    lost: bool = False
+    """Whether it is not known that there was an attempt: Redis lost its claims."""
 
 
 class Verdict(Passed):
@@ -65,10 +100,16 @@ class Verdict(Passed):
 
 
 class OnceRunner:
-    """Runs ``once`` tools under their claims."""
+    """Runs ``once`` tools under their claims.
 
-    def __init__(self, claims: Claims) -> None:
+    Args:
+        claims: The claims.
+        redis_since: Returns since when Redis has lost nothing; None where it has lost something now.
+    """
+
+    def __init__(self, claims: Claims, redis_since: Callable[[], Awaitable[datetime.datetime | None]]) -> None:
         self._claims = claims
+        self._redis_since = redis_since
         self._renewing: set[asyncio.Task[None]] = set()
 
     async def run(
@@ -77,9 +118,10 @@ class OnceRunner:
         call: ToolCall,
         keywords: Mapping[str, Any],
         effect: OnceEffect,
+        attempt: Attempt,
         *,
-        owner: str,
         seconds: float,
+        earlier: Instant | None = None,
         verdict: Verdict | None = None,
     ) -> Happened | Unknown:
         """Make an effect happen once.
@@ -89,8 +131,9 @@ class OnceRunner:
             call: The call; its key is the same for every attempt.
             keywords: Validated arguments.
             effect: Its effect.
-            owner: This attempt.
+            attempt: This attempt.
             seconds: How long one call may take.
+            earlier: Since when other series of attempts may have claimed the effect; None: there was none.
             verdict: What a person found out about an earlier attempt.
 
         Raises:
@@ -100,13 +143,22 @@ class OnceRunner:
             ToolFailed: The call failed. The claim lasts until its deadline: the effect may still happen.
             NotDone: The tool knows that its call did nothing.
         """
-        mine = _Mine(tool, call, keywords, effect, owner, seconds)
+        owner, follows = attempt.owner, attempt.follows(earlier)
+        mine = _Mine(tool, call, keywords, effect, attempt, seconds)
         claim = await self._claims.claim(effect, owner, seconds)
+        lost = claim.holding is Holding.OURS and (verdict is not None or await self._may_be_lost(follows))
+        if lost:
+            # What an earlier attempt claimed just before the loss may happen for as long as a call takes.
+            claim = await self._claims.doubt(effect, owner, seconds)
+            if verdict is not None and follows is None:
+                # Nothing was tried since a person found out about the claim that was lost.
+                verdict = verdict.changed(claim=owner)
         while claim.holding is not Holding.OURS:
             other = claim.arguments != effect.arguments
             if claim.holding is Holding.DONE and not other:
                 return Happened(output=_unpacked(claim.result), at=claim.at)
-            at, seen, deadline = claim.at, claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
+            at = None if lost and claim.owner == owner else claim.at
+            seen, deadline = claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
             happened = verdict.happened if verdict and verdict.claim == seen else None
             await asyncio.sleep(max(0.0, claim.remaining))
             if other and happened is None:
@@ -114,13 +166,20 @@ class OnceRunner:
             claim = await self._claims.take_over(effect, seen, owner, seconds)
             if claim.holding is Holding.OURS:
                 if happened is None and tool.check is None:
-                    await self._claims.expire(effect, owner)
-                    return Unknown(claim=owner, deadline=deadline, at=at)
+                    await self._claims.doubt(effect, owner, 0.0)
+                    return Unknown(claim=owner, deadline=deadline, at=at, lost=lost)
                 found = await self._find_out(mine, happened, at)
                 if found is not None:
                     return found
                 claim = await self._claims.take_over(effect, owner, owner, seconds, acts=True)
         return await self._act(mine, claim)
+
+    async def _may_be_lost(self, follows: datetime.datetime | None) -> bool:
+        """Return whether the claim of an earlier attempt may have been lost; our own has to be made before we ask."""
+        if follows is None:
+            return False
+        since = await self._redis_since()
+        return since is None or since > follows
 
     async def _find_out(self, mine: "_Mine", happened: bool | None, at: datetime.datetime | None) -> Happened | None:
         """Return what a dead attempt did, from a person or the tool's check; None: nothing, so this one may act."""
@@ -138,6 +197,8 @@ class OnceRunner:
         left = claim.left()
         if left <= 0:
             raise ClaimLost("this attempt slept through its deadline, so it does not act")
+        report = mine.attempt.report
+        acted_before, report.acted = report.acted, True
         with counted() as work:
             call = asyncio.create_task(_called(mine, left))
         renewing = asyncio.create_task(self._renew(mine, call, work, left))
@@ -147,6 +208,7 @@ class OnceRunner:
             returned = await ended(call)
         except NotDone:
             if not work.is_running:
+                report.acted = acted_before
                 await self._claims.release(mine.effect, mine.owner)
             raise
         finally:
@@ -192,8 +254,13 @@ class _Mine(NamedTuple):
     call: ToolCall
     keywords: Mapping[str, Any]
     effect: OnceEffect
-    owner: str
+    attempt: Attempt
     seconds: float
+
+    @property
+    def owner(self) -> str:
+        """Who has the claim."""
+        return self.attempt.owner
 
 
 async def ended(call: "asyncio.Task[Any]") -> Any:

@@ -2,8 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
@@ -25,13 +24,13 @@ from perdure.agent.steps.calls import (
     Value,
 )
 from perdure.agent.steps.items import items_of
-from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict, calling
+from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict, calling
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of
 from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.identity import content_digest, idempotency_key
-from perdure.model import Instant, Passed
+from perdure.model import Passed
 from perdure.questions import (
     AnswerSpec,
     Approval,
@@ -72,24 +71,25 @@ class _Reached(Passed):
     """To the question that its ``ask`` put."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Attempt:
-    """One attempt at a step."""
-
-    run: str
-    """The id of the task's workflow."""
-    owner: str
-    """This attempt; unique among all."""
-    number: int
-    started_at: Instant
-
-
 class StepRunner:
-    """Runs steps with the tools of one worker."""
+    """Runs steps with the tools of one worker.
 
-    def __init__(self, toolbox: Toolbox, claims: Claims, values: Values) -> None:
+    Args:
+        toolbox: The tools.
+        claims: Claims on effects that must not happen twice.
+        values: Where large values are kept.
+        redis_since: Returns since when Redis, with its claims, has lost nothing.
+    """
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        claims: Claims,
+        values: Values,
+        redis_since: Callable[[], Awaitable[datetime.datetime | None]],
+    ) -> None:
         self._toolbox = toolbox
-        self._once = OnceRunner(claims)
+        self._once = OnceRunner(claims, redis_since)
         self._values = values
 
     async def act(self, call: StepCall, attempt: Attempt) -> Ended | Asks:
@@ -133,6 +133,11 @@ class StepRunner:
             text = f"An attempt died around {tool.name}. Did its effect happen?"
             if acted.other_arguments:
                 text = f"{tool.name} was called at this step before, with other arguments. Did this effect happen?"
+            elif acted.lost:
+                text = (
+                    f"Redis lost its claims since an earlier attempt at {tool.name}, or run of this task. "
+                    "Did its effect happen?"
+                )
             reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
             about = about.changed(attempted_at=acted.at, deadline=acted.deadline)
             return _asking(call, text, about, choice_of(EffectFate), reached)
@@ -223,7 +228,7 @@ class StepRunner:
         )
         if tool.effect.is_once:
             return await self._once.run(
-                tool, tool_call, keywords, effect, owner=attempt.owner, seconds=seconds, verdict=verdict
+                tool, tool_call, keywords, effect, attempt, seconds=seconds, earlier=call.earlier, verdict=verdict
             )
         async with calling(tool.name, seconds):
             returned = await tool.call(tool_call, keywords)

@@ -99,10 +99,13 @@ keep(KEYS[1], ARGV[3])
 return {'done', owner, 0, '', '', '', at}
 """
 )
-_EXPIRE = (
+_DOUBT = (
     _COMMON
     + """
-if owner == ARGV[1] and not result then redis.call('HSET', KEYS[1], 'deadline', now, 'note', '') end
+if owner == ARGV[1] and not result then
+  deadline, note = now + ARGV[2], ARGV[3]
+  redis.call('HSET', KEYS[1], 'deadline', deadline, 'note', note, 'fresh', 'no')
+end
 return seen()
 """
 )
@@ -188,7 +191,7 @@ class Claims:
         self._claim = Script(redis, _CLAIM)
         self._take_over = Script(redis, _TAKE_OVER)
         self._store = Script(redis, _STORE)
-        self._expire = Script(redis, _EXPIRE)
+        self._doubt = Script(redis, _DOUBT)
         self._release = Script(redis, _RELEASE)
 
     async def claim(self, effect: OnceEffect, owner: str, seconds: float) -> Claim:
@@ -231,9 +234,18 @@ class Claims:
         if claim.holding is Holding.THEIRS:
             raise ClaimLost("another attempt took this effect over before its result was stored")
 
-    async def expire(self, effect: OnceEffect, owner: str) -> None:
-        """End the claim's time now: its owner did not act, though what happened before it is not known."""
-        await _ask(self._expire, effect, owner)
+    async def doubt(self, effect: OnceEffect, owner: str, seconds: float) -> Claim:
+        """End the claim's time: its owner did not act, though what happened before it is not known.
+
+        Args:
+            effect: The effect.
+            owner: Who has the claim.
+            seconds: How much longer an earlier attempt may act.
+
+        Returns:
+            The claim, as one that has to be taken over.
+        """
+        return await _ask(self._doubt, effect, owner, int(seconds * 1000), noted(seconds))
 
     async def release(self, effect: OnceEffect, owner: str) -> None:
         """Remove the claim: nothing happened. One that was taken over stays: an earlier owner may have acted."""

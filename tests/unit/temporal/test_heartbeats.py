@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +10,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
 from perdure.errors import ToolFailed
 from perdure.temporal.failures import ActivityInterceptor
-from perdure.temporal.heartbeats import beats
+from perdure.temporal.heartbeats import beats, nothing_done_before
 
 
 class Failing(ActivityInboundInterceptor):
@@ -26,11 +28,47 @@ async def test_every_activity_beats_at_once_and_reports_its_failures_at_the_end(
     environment, noticed, sent = ActivityEnvironment(), asyncio.Event(), list[Any]()
 
     def heard(*details: Any) -> None:
-        sent.append(details[0])
+        sent.append(details)
         noticed.set()
 
     environment.on_heartbeat = heard
     inbound = ActivityInterceptor().intercept_activity(Failing(noticed))
     with pytest.raises(ApplicationError, match="PRD112"):
         await environment.run(inbound.execute_activity, ExecuteActivityInput(heard, [], None, {}))
-    assert (sent[0], sent[-1]) == (0, 1)
+    assert (sent[0], sent[-1]) == ((0, 0), (1, 1))
+
+
+class Acting(ActivityInboundInterceptor):
+    def __init__(self, acts: bool) -> None:
+        self._acts = acts
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> None:
+        beats().acted = beats().acted or self._acts
+
+
+@pytest.mark.parametrize(
+    ("attempt", "told", "acts", "last"),
+    [
+        (1, [], False, 1),
+        (1, [], True, 0),
+        (2, [0, 1], False, 2),
+        (2, [0, 0], False, 0),
+        (2, [], False, 0),
+        (3, [0, 1], False, 0),
+    ],
+)
+async def test_the_last_heartbeat_says_whether_anything_was_done_until_then(
+    attempt: int, told: Sequence[int], acts: bool, last: int
+) -> None:
+    environment, sent = ActivityEnvironment(), list[Any]()
+    environment.info = replace(environment.info, attempt=attempt, heartbeat_details=told)
+    environment.on_heartbeat = lambda *details: sent.append(details)
+    inbound = ActivityInterceptor().intercept_activity(Acting(acts))
+    await environment.run(inbound.execute_activity, ExecuteActivityInput(print, [], None, {}))
+    assert sent[-1] == (0, last)
+
+
+def test_an_activity_that_was_reset_counts_its_attempts_anew() -> None:
+    assert not nothing_done_before(1, [0, 0])
+    assert not nothing_done_before(1, [0, 3])
+    assert nothing_done_before(2, [0, 1])

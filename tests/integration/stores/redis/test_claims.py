@@ -49,7 +49,7 @@ async def test_asking_again_is_the_same_claim(claims: Claims, key: OnceEffect) -
 async def test_only_a_claim_that_ran_out_is_taken_over_and_only_by_one(claims: Claims, key: OnceEffect) -> None:
     await claims.claim(key, "a", 5)
     assert (await claims.take_over(key, "a", "b", 5)).holding is Holding.THEIRS
-    await claims.expire(key, "a")
+    await claims.doubt(key, "a", 0.0)
     found = await asyncio.gather(*(claims.take_over(key, "a", f"o{number}", 5) for number in range(20)))
     assert [claim.holding for claim in found].count(Holding.OURS) == 1
 
@@ -86,7 +86,7 @@ async def test_a_clock_of_redis_that_is_set_forward_ends_no_claim(
 
 async def test_a_result_is_taken_from_the_present_owner_only(claims: Claims, key: OnceEffect) -> None:
     await claims.claim(key, "a", 5)
-    await claims.expire(key, "a")
+    await claims.doubt(key, "a", 0.0)
     await claims.take_over(key, "a", "b", 5)
     with pytest.raises(ClaimLost):
         await claims.store(key, "a", "late")

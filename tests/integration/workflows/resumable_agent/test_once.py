@@ -5,7 +5,7 @@ import contextlib
 import datetime
 import threading
 from collections.abc import AsyncGenerator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +13,7 @@ import pytest
 from redis.asyncio import Redis
 
 from perdure import NotDone, Tool, ToolCall, tool
-from perdure.agent.steps.once import Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
 from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import InvalidInput, PerdureError, ResultTooLarge, ToolFailed
 from perdure.stores.redis import keys
@@ -33,6 +33,21 @@ async def redis(servers: Servers) -> AsyncGenerator[Redis]:
 @pytest.fixture
 async def claims(redis: Redis) -> Claims:
     return Claims(redis, datetime.timedelta(minutes=1))
+
+
+BEGAN = datetime.datetime.now(datetime.UTC)
+
+
+@dataclass
+class Reported:
+    """What an attempt reports to the next one."""
+
+    acted: bool
+
+
+async def since() -> datetime.datetime:
+    """Return since when Redis has lost nothing."""
+    return BEGAN
 
 
 def effect() -> OnceEffect:
@@ -56,7 +71,8 @@ async def attempt(
         attempt=1,
         deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
     )
-    return await runner.run(tool, call, {}, this, owner=owner, seconds=seconds or tool.timeout, verdict=verdict)
+    mine = Attempt(run="w", owner=owner, number=1, scheduled_at=BEGAN, started_at=BEGAN, report=Reported(acted=True))
+    return await runner.run(tool, call, {}, this, mine, seconds=seconds or tool.timeout, verdict=verdict)
 
 
 def output(found: Happened | Unknown) -> Any:
@@ -74,7 +90,7 @@ async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
         await let.wait()
         return 1
 
-    runner, this = OnceRunner(claims), effect()
+    runner, this = OnceRunner(claims, since), effect()
     cancelled = asyncio.create_task(attempt(runner, act, this, "first"))
     await started.wait()
     for _ in range(3):
@@ -108,7 +124,7 @@ async def test_work_in_a_thread_that_outlives_its_call_keeps_the_claim(
         return await asyncio.to_thread(work)
 
     act: Tool[..., Any] = tool(effect="once", timeout=0.4, check=look)(work if plain else in_thread)
-    runner, this = OnceRunner(claims), effect()
+    runner, this = OnceRunner(claims, since), effect()
     with pytest.raises(ToolFailed):
         await attempt(runner, act, this, "first")
     # Three times as long as a claim lasts that nobody renews.
@@ -131,7 +147,7 @@ async def test_a_call_that_says_not_done_while_its_thread_works_keeps_its_claim(
         await asyncio.sleep(0)
         raise NotDone(f"or so it says: {work.done()}")
 
-    runner, this = OnceRunner(claims), effect()
+    runner, this = OnceRunner(claims, since), effect()
     with pytest.raises(NotDone):
         await attempt(runner, act, this, "first")
     assert (await claims.claim(this, "second", 5)).holding is Holding.THEIRS
@@ -150,7 +166,7 @@ async def test_the_deadline_that_a_tool_is_told_is_its_own(claims: Claims) -> No
     left: list[float] = []
     this = effect()
     await claims.claim(this, "dead", 1.0)
-    await attempt(OnceRunner(claims), act, this, "ours")
+    await attempt(OnceRunner(claims, since), act, this, "ours")
     assert len(left) == 2
     assert all(0.5 < seconds <= 1.0 for seconds in left)
 
@@ -175,7 +191,7 @@ async def test_a_result_that_no_step_can_carry_is_refused_as_what_it_is_for_each
     this, messages = effect(), list[str]()
     for owner in ("first", "second"):
         with pytest.raises(kind) as caught:
-            await attempt(OnceRunner(claims), act, this, owner)
+            await attempt(OnceRunner(claims, since), act, this, owner)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
     assert messages[0].startswith(message)
@@ -215,11 +231,11 @@ async def test_an_effect_whose_call_failed_is_not_repeated_before_its_deadline(
             raise ConnectionError("the client gave up")
         return 1
 
-    runner, this = OnceRunner(claims), effect()
+    runner, this = OnceRunner(claims, since), effect()
     with pytest.raises(ToolFailed):
         await attempt(runner, act, this, "first")
     if not kept:
-        await claims.expire(this, "first")
+        await claims.doubt(this, "first", 0.0)
     assert output(await attempt(runner, act, this, "second")) == 1
     await until_true(lambda: not service.working)
     assert len(service.effects) == times
@@ -231,7 +247,7 @@ async def test_a_call_ends_with_the_time_that_its_task_was_pinned_to(claims: Cla
         await asyncio.sleep(60)
 
     with pytest.raises(ToolFailed) as caught:
-        await attempt(OnceRunner(claims), act, effect(), "first", seconds=0.3)
+        await attempt(OnceRunner(claims, since), act, effect(), "first", seconds=0.3)
     assert caught.value.text == "it took longer than 0.3 s"
 
 
@@ -246,7 +262,7 @@ async def test_a_check_that_fails_leaves_the_claim_until_its_deadline(claims: Cl
     this = effect()
     await claims.claim(this, "dead", 0.01)
     with pytest.raises(ToolFailed):
-        await attempt(OnceRunner(claims), act, this, "ours")
+        await attempt(OnceRunner(claims, since), act, this, "ours")
     assert (await claims.claim(this, "next", 5.0)).remaining > 4
 
 
@@ -263,7 +279,7 @@ async def test_a_busy_service_says_nothing_about_an_earlier_attempt(
         service.request()
         return 1
 
-    runner, this = OnceRunner(claims), effect()
+    runner, this = OnceRunner(claims, since), effect()
     await claims.claim(this, "dead", 0.01)
     service.request()
     with pytest.raises(NotDone):
@@ -289,7 +305,7 @@ async def test_other_arguments_under_the_same_key_ask_a_person(claims: Claims, e
         effects.append("made")
         return "made"
 
-    runner, this = OnceRunner(claims), effect()
+    runner, this = OnceRunner(claims, since), effect()
     before, now = replace(this, arguments="Kim"), replace(this, arguments="Lee")
     await claims.claim(before, "first", 0.01)
     if ended:

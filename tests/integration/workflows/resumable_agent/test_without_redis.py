@@ -20,10 +20,10 @@ from tests.support.harness import bench
 from tests.support.waiting import question_of, until, until_true
 
 
-async def refused_before(handle: WorkflowHandle[Any, Any]) -> bool:
+async def refused_before(handle: WorkflowHandle[Any, Any], tool: str = "append") -> bool:
     """Return whether the once effect was tried and given up at least once."""
     pending = (await handle.describe()).raw_description.pending_activities
-    return any(one.activity_type.name == "append" and one.attempt >= 2 for one in pending)
+    return any(one.activity_type.name == tool and one.attempt >= 2 for one in pending)
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
         async def asks_nobody(*_: object) -> None:
             pass
 
-        monkeypatch.setattr(TaskActivities, "_require_alone", asks_nobody)
+        monkeypatch.setattr(TaskActivities, "_earlier", asks_nobody)
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with bench(fleet.addresses, tmp_path) as agents:
         task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
