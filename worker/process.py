@@ -21,6 +21,7 @@ from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from perdure.together import together
 from worker.exit import leave, leave_after
+from worker.leftovers import keep_clean
 from worker.local_worker import reachable
 from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
@@ -67,6 +68,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
                         keep_looking(services.longterm),
                         keep_watching(services.longterm, services.checks, services.whole),
                         keep_compared(services.whole, lambda: start_reconciling(client, settings)),
+                        keep_clean(services.outputs),
                     )
                 )
                 stopped = asyncio.create_task(stop.wait())

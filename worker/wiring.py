@@ -39,6 +39,7 @@ from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.checks import Checks
@@ -245,7 +246,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             due=due,
             bindings=TaskBindings(redis, ttl),
             claims=Claims(redis, ttl),
-            outputs=Outputs(redis, ttl),
+            outputs=Outputs(redis, ttl, files=ValueFiles(settings.journal_folder)),
             results=Outputs(redis, RESULTS_KEPT, kind="result"),
             toolbox=toolbox_of(settings),
             skills=skills_of(settings),

@@ -5,11 +5,7 @@ import json
 from pydantic import JsonValue
 
 from perdure.agent.steps.calls import INLINE_LIMIT, Scope, Value
-from perdure.errors import StoreUnavailable
 from perdure.stores.redis.outputs import Outputs
-
-FALLBACK_LIMIT = 65_536
-"""Bytes up to which a value may travel in the history while Redis is away."""
 
 
 class Values:
@@ -24,18 +20,12 @@ class Values:
         One of more bytes than the limit is kept elsewhere, for as long as its task lives.
 
         Raises:
-            StoreUnavailable: When it is too large for it and Redis is away.
+            StoreUnavailable: When it is too large for it, and can be kept neither in Redis nor on disk.
         """
         encoded = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        size = len(encoded.encode())
-        if size <= limit:
+        if len(encoded.encode()) <= limit:
             return Value(inline=value)
-        try:
-            return Value(ref=await self._outputs.keep(tenant, encoded, task_id))
-        except StoreUnavailable:
-            if size <= FALLBACK_LIMIT:
-                return Value(inline=value)
-            raise
+        return Value(ref=await self._outputs.keep(tenant, encoded, task_id))
 
     async def get(self, tenant: str, value: Value) -> JsonValue:
         """Return a value, from wherever it is kept."""

@@ -1,18 +1,25 @@
-"""Large values of tasks, kept in Redis by their digest so that histories stay small. Decides nothing about them."""
+"""Large values by their digest, so that histories stay small: in Redis, and those of tasks in files as well.
+
+A value is kept once one of the two has it; where Redis has lost it, the file puts it back. Files go with the keys.
+"""
 
 import datetime
 import hashlib
 import json
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable
+from contextlib import suppress
 from typing import cast
 
 from pydantic import JsonValue
 from redis.asyncio import Redis
 
-from perdure.errors import ResultExpired
+from perdure.errors import ResultExpired, StoreUnavailable
+from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script
+from perdure.stores.redis.connection import INDEXED, Script, ask
+from perdure.together import together
 
 CACHE_BYTES = 32_000_000
 """What a process keeps of them in memory: sixteen of the largest."""
@@ -51,16 +58,21 @@ class Outputs:
     """Values by digest, apart for each tenant.
 
     A process keeps in memory what it kept or got in the last ten minutes, of tasks' values alone. One that was erased
-    or has expired in Redis can still be got from there for that long; it leaves with the next call after that.
+    or has expired can still be got from there for that long; it leaves with the next call after that.
 
     Args:
         redis: A client made with ``connect``.
         ttl: How long a value is kept after its last use. One of a task is renewed together with the task's claims.
         kind: What they are; values of different kinds are kept apart. Only those of tasks are cached.
+        files: Where they are kept as well.
     """
 
-    def __init__(self, redis: Redis, ttl: datetime.timedelta, *, kind: str = OUTPUT) -> None:
+    def __init__(
+        self, redis: Redis, ttl: datetime.timedelta, *, kind: str = OUTPUT, files: ValueFiles | None = None
+    ) -> None:
+        self._redis = redis
         self._kind = kind
+        self._files = files
         self._ttl = int(ttl.total_seconds() * 1000)
         self._keep = Script(redis, _KEEP)
         self._get = Script(redis, _GET)
@@ -80,12 +92,19 @@ class Outputs:
             Its digest.
 
         Raises:
-            StoreUnavailable: When Redis does not answer.
+            StoreUnavailable: Neither Redis nor the files can take it.
         """
         reference = hashlib.sha256(encoded.encode()).hexdigest()
         key = keys.output(tenant, self._kind, reference)
         of_task = keys.task(tenant, task_id)[1:] if task_id else ()
-        await self._keep([key, keys.index(tenant), *of_task], encoded, self._ttl)
+        in_redis: Awaitable[object] = self._keep([key, keys.index(tenant), *of_task], encoded, self._ttl)
+        if self._files is None:
+            await in_redis
+        else:
+            in_file = self._files.keep(tenant, reference, encoded.encode())
+            problem, other = await together(_problem(in_redis), _problem(in_file))
+            if problem is not None and other is not None:
+                raise problem
         self._remember(key, encoded)
         return reference
 
@@ -93,18 +112,53 @@ class Outputs:
         """Return a value that was kept.
 
         Raises:
-            StoreUnavailable: When Redis does not answer.
+            StoreUnavailable: It may still be kept where nothing answers.
             ResultExpired: It is no longer kept, so the step that made it has to run again.
         """
         key = keys.output(tenant, self._kind, reference)
         self._expire()
         encoded, _ = self._cache.get(key, (None, 0.0))
         if encoded is None:
-            encoded = cast("str | None", await self._get([key, keys.index(tenant)], self._ttl))
+            encoded = await self._kept(tenant, reference, key)
             if encoded is None:
                 raise ResultExpired(f"the value {reference[:12]} was too large for the history and is no longer kept")
             self._remember(key, encoded)
         return json.loads(encoded)
+
+    async def clean(self) -> None:
+        """Remove the files of values that are gone from Redis, once they are older than the time for which one is kept.
+
+        A value that Redis lost stays for that long as well, since nothing tells it from one that has run out.
+
+        Raises:
+            StoreUnavailable: Redis does not answer, or the files cannot be used.
+        """
+        if self._files is None:
+            return
+        for tenant in await self._files.tenants():
+            # Looked at three times within that time, so that two looks may fail.
+            old = await self._files.older(tenant, self._ttl / 3000)
+            places = {digest: keys.output(tenant, self._kind, digest) for digest in old}
+            live = [digest for digest, place in places.items() if await ask(self._redis, "EXISTS", place)]
+            await self._files.touch(tenant, live)
+            await self._files.remove_older(tenant, self._ttl / 1000)
+
+    async def _kept(self, tenant: str, reference: str, key: str) -> str | None:
+        """Return a value from Redis, or else from its file, which then puts it back."""
+        places, problem = [key, keys.index(tenant)], None
+        try:
+            encoded = cast("str | None", await self._get(places, self._ttl))
+        except StoreUnavailable as error:
+            encoded, problem = None, error
+        if encoded is not None:
+            return encoded
+        content = await self._files.read(tenant, reference) if self._files else None
+        if content is None and problem is not None:
+            raise problem
+        if content is not None and problem is None:
+            with suppress(StoreUnavailable):
+                await self._keep(places, content.decode(), self._ttl)
+        return None if content is None else content.decode()
 
     def _remember(self, key: str, encoded: str) -> None:
         if self._kind == OUTPUT:
@@ -123,3 +177,11 @@ class Outputs:
     def _forget(self, key: str) -> None:
         encoded, _ = self._cache.pop(key, ("", 0.0))
         self._cached -= len(encoded)
+
+
+async def _problem(call: Awaitable[object]) -> StoreUnavailable | None:
+    try:
+        await call
+    except StoreUnavailable as error:
+        return error
+    return None

@@ -1,0 +1,101 @@
+"""Large values of tasks in the journal's folder, by digest: what Redis loses of them is read here. Decides nothing.
+
+``<tenant>/values/<digest>.json`` is there whole or not at all. Its age counts from when it was last kept or touched.
+"""
+
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from perdure.errors import StoreLost
+from perdure.losses import Store
+from perdure.stores import disk
+from perdure.stores.journal.marks import known_id
+
+_VALUES = "values"
+_SUFFIX = ".json"
+
+
+class ValueFiles:
+    """The values of all tenants. Every method raises StoreUnavailable when the folder cannot be used.
+
+    Args:
+        folder: The journal's folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def keep(self, tenant: str, digest: str, content: bytes) -> None:
+        """Write a value, if it is not there; on return it is on the disk.
+
+        Raises:
+            StoreLost: The folder does not hold the journal: it is not mounted, say.
+        """
+        await disk.in_thread(Store.JOURNAL, lambda: self._keep(tenant, digest, content))
+
+    async def read(self, tenant: str, digest: str) -> bytes | None:
+        """Return a value; None where it is not there, or no longer what was written."""
+        path = self._path(tenant, digest)
+
+        def read() -> bytes | None:
+            content = path.read_bytes() if path.exists() else b""
+            return content if hashlib.sha256(content).hexdigest() == digest else None
+
+        return await disk.in_thread(Store.JOURNAL, read)
+
+    async def tenants(self) -> list[str]:
+        """Return the tenants that have values."""
+        return await disk.in_thread(
+            Store.JOURNAL, lambda: sorted(path.parent.name for path in self._folder.glob(f"*/{_VALUES}"))
+        )
+
+    async def older(self, tenant: str, seconds: float) -> list[str]:
+        """Return the digests of the values that are older than this."""
+        found = await disk.in_thread(Store.JOURNAL, lambda: self._older(tenant, seconds))
+        return [path.name.removesuffix(_SUFFIX) for path in found if path.name.endswith(_SUFFIX)]
+
+    async def touch(self, tenant: str, digests: Collection[str]) -> None:
+        """Have the age of values count from now."""
+
+        def touch() -> None:
+            for digest in digests:
+                os.utime(self._path(tenant, digest))
+
+        await disk.in_thread(Store.JOURNAL, touch)
+
+    async def remove_older(self, tenant: str, seconds: float) -> None:
+        """Remove the values that are older than this, and what a crash left of one half written."""
+
+        def remove() -> None:
+            with disk.locked(self._of(tenant)):
+                for path in self._older(tenant, seconds):
+                    path.unlink(missing_ok=True)
+
+        await disk.in_thread(Store.JOURNAL, remove)
+
+    def _keep(self, tenant: str, digest: str, content: bytes) -> None:
+        if known_id(self._folder) is None:
+            raise StoreLost(Store.JOURNAL, f"{self._folder} does not hold it: mount it, or restore its backup")
+        path = self._path(tenant, digest)
+        for folder in (path.parent.parent, path.parent):
+            disk.make_folder(folder)
+        # What is kept again while old values are removed stays.
+        with disk.locked(path.parent, shared=True):
+            if path.exists() and path.stat().st_size == len(content):
+                os.utime(path)
+            else:
+                disk.replace(path, content, path.with_name(f".{digest}.{secrets.token_hex(8)}"))
+
+    def _older(self, tenant: str, seconds: float) -> list[Path]:
+        before, folder = time.time() - seconds, self._of(tenant)
+        return [path for path in folder.iterdir() if path.name != disk.LOCK and path.stat().st_mtime < before]
+
+    def _path(self, tenant: str, digest: str) -> Path:
+        return self._of(tenant) / f"{digest}{_SUFFIX}"
+
+    def _of(self, tenant: str) -> Path:
+        return self._folder / tenant / _VALUES
