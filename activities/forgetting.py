@@ -138,6 +138,7 @@ class ForgettingActivities:
     @activity.defn(name=Activity.FIND_UNDO)
     async def find_undo(self, undo: FindUndoCall) -> Undoable:
         """Find which run is undone, and for which tenants next."""
+        await self.whole.require()
         if not undo.user_id:
             tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=PAGE)
             return Undoable(run=undo.run, tenants=tuple(tenants))
@@ -152,5 +153,6 @@ class ForgettingActivities:
 
     @activity.defn(name=Activity.RESTORE)
     async def restore(self, request: RestoreCall) -> Restored:
-        """Undo what a run forgot of one tenant, as much as one call takes."""
+        """Undo what a run forgot of one tenant, as much as one call takes; not while Redis has lost what that was."""
+        await self.whole.require()
         return await self.forgetter.restore(request.tenant, run=request.run, at=request.now, by=request.by)

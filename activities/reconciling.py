@@ -26,6 +26,8 @@ class LostData(Passed):
 
     store: Store
     kind: LossKind
+    token: str = ""
+    """What the store has been given for the time of its rebuilding; a further loss takes it away."""
 
 
 class TenantsCall(Passed):
@@ -37,6 +39,8 @@ class TenantsCall(Passed):
     """Of this user only."""
     operation: str
     by: Actor
+    losses: tuple[LostData, ...] = ()
+    """Those that are being made good."""
 
 
 class TenantsDone(Passed):
@@ -45,6 +49,8 @@ class TenantsDone(Passed):
     after: str
     more: bool
     found: Reconciled
+    over: bool = False
+    """Whether more was lost meanwhile, so that it has to begin anew."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,14 +67,18 @@ class ReconcilingActivities:
     async def begin(self) -> list[LostData]:
         """Find what was lost, and make the collections that are missing."""
         found = await self.whole.examine()
-        if not any(loss.store is Store.JOURNAL and loss.kind is LossKind.LOST for loss in found):
-            await self.longterm.prepare()
-        return [LostData(store=loss.store, kind=loss.kind) for loss in found]
+        if Loss(Store.JOURNAL, LossKind.LOST) in found:
+            return [LostData(store=Store.JOURNAL, kind=LossKind.LOST)]
+        await self.longterm.prepare()
+        tokens = await self.whole.rebuilding(found)
+        return [LostData(store=loss.store, kind=loss.kind, token=tokens.get(loss.store, "")) for loss in found]
 
     @activity.defn(name=Activity.RECONCILE_TENANTS)
     async def tenants(self, call: TenantsCall) -> TenantsDone:
         """Reconcile the next tenants."""
         began, found, after = time.monotonic(), Reconciled(), call.after
+        if set(await self.whole.examine()) - {Loss(one.store, one.kind) for one in call.losses}:
+            return TenantsDone(after="", more=True, found=found, over=True)
         waiting = [tenant for tenant in await self._tenants(call.user_id) if tenant > call.after]
         for done, tenant in enumerate(waiting, 1):
             found = found.plus(await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by))
@@ -78,9 +88,10 @@ class ReconcilingActivities:
         return TenantsDone(after=after, more=False, found=found)
 
     @activity.defn(name=Activity.END_RECONCILING)
-    async def end(self, found: list[LostData]) -> None:
-        """Record that the losses are made good."""
-        await self.whole.rebuilt(Loss(one.store, one.kind) for one in found)
+    async def end(self, found: list[LostData]) -> bool:
+        """Record that the losses are made good; False where more was lost meanwhile."""
+        tokens = {one.store: one.token for one in found if one.token}
+        return await self.whole.rebuilt([Loss(one.store, one.kind) for one in found], tokens)
 
     async def _tenants(self, user_id: str) -> list[str]:
         if user_id:

@@ -67,7 +67,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
                         keep_checked(services.repair),
                         keep_looking(services.longterm),
                         keep_watching(services.longterm, services.checks, services.whole),
-                        keep_compared(services.whole, lambda: start_reconciling(client, settings)),
+                        keep_compared(services.whole, services.tenant_key, lambda: start_reconciling(client, settings)),
                         keep_clean(services.outputs),
                     )
                 )

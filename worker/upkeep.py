@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import structlog
 
 from perdure.errors import PerdureError, StoreUnavailable
-from perdure.losses import Loss, LossKind, Store
 from perdure.memory.repair import Repair
 from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.episodes import LIFETIME, Episodes
 from perdure.stores.spool import Spool
+from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 
@@ -79,26 +79,29 @@ async def keep_checked(repair: Repair) -> None:
             await asyncio.sleep(CHECK_EVERY)
 
 
-async def keep_compared(whole: Wholeness, reconcile: Callable[[], Awaitable[None]]) -> None:
+async def keep_compared(whole: Wholeness, key: TenantKey, reconcile: Callable[[], Awaitable[None]]) -> None:
     """Compare what the stores say of themselves, and have them reconciled where one lost data; until cancelled.
+
+    A store that is new, since nothing was ever written to memory, is made one of the installation again.
 
     Args:
         whole: Compares them.
+        key: The installation's tenant key.
         reconcile: Starts a reconciliation, unless one runs.
 
     Raises:
         JournalMismatch: A store belongs to another installation: this worker must not write.
     """
     while True:
-        found = await whole.compare()
-        for loss in found:
-            _log.error("data was lost", store=loss.store, what=loss.kind.told)
-        # A journal that is not there may be mounted again; beginning it anew is for a person to decide.
-        if found and Loss(Store.JOURNAL, LossKind.LOST) not in found:
-            try:
-                await reconcile()
-            except PerdureError as error:
-                _log.warning("not reconciled yet", problem=str(error))
+        try:
+            found = await whole.begin(key)
+            for loss in found:
+                _log.error("data was lost", store=loss.store, what=loss.kind.told)
+            if found:
+                await _started(reconcile)
+        except StoreUnavailable as error:
+            # A journal that is not there may be mounted again; beginning it anew is for a person to decide.
+            _log.warning("not compared yet", problem=str(error))
         await asyncio.sleep(COMPARED_EVERY)
 
 
@@ -130,6 +133,13 @@ async def keep_looking(longterm: LongTerm) -> None:
             await asyncio.sleep(AGAIN_AFTER)
         else:
             await asyncio.sleep(LOOK_EVERY)
+
+
+async def _started(reconcile: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await reconcile()
+    except PerdureError as error:
+        _log.warning("not reconciled yet", problem=str(error))
 
 
 async def _until_answered(check: Callable[[], Awaitable[None]]) -> None:

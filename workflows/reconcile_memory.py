@@ -54,35 +54,51 @@ class ReconcileMemory:
         if request.carried:
             losses, after, operation = request.carried.losses, request.carried.after, request.carried.operation
         else:
-            losses = await workflow.execute_activity(
-                Activity.BEGIN_RECONCILING,
-                result_type=tuple[LostData, ...],
-                summary="Compare what the stores say of themselves",
-                **options.of_ingest(),
-            )
-            after, operation = "", f"reconcile:{workflow.info().workflow_id}:{workflow.info().first_execution_run_id}"
-        for one in losses:
-            if (one.store, one.kind) == (Store.JOURNAL, LossKind.LOST):
-                problem = "all of it was lost: mount or restore its folder, or begin it anew with --new-journal"
-                raise failure_of(StoreLost(one.store, problem))
-        more = True
-        while more:
-            call = TenantsCall(after=after, user_id=request.user_id, operation=operation, by=request.by)
+            losses, after = await self._begin(), ""
+            operation = f"reconcile:{workflow.info().workflow_id}:{workflow.info().first_execution_run_id}"
+        while True:
+            call = TenantsCall(after=after, user_id=request.user_id, operation=operation, by=request.by, losses=losses)
             done: TenantsDone = await options.long(ReconcilingActivities.tenants, call, "Merge what is remembered")
             self._history.grow()
-            after, more = done.after, done.more
+            after, over = done.after, done.over
             self._found = self._found.plus(done.found)
             workflow.set_current_details(f"**{self._found.tenants}** tenants reconciled")
-            if more and self._history.is_due:
+            if not done.more:
+                if request.user_id or not losses:
+                    break
+                summary = "Record that the losses are made good"
+                over = not await options.change(ReconcilingActivities.end, list(losses), summary)
+                if not over:
+                    break
+            if over:
+                losses, after = await self._begin(), ""
+            if self._history.is_due:
                 carried = Reconciling(losses=losses, after=after, found=self._found, operation=operation)
                 workflow.continue_as_new(ReconcileRun(user_id=request.user_id, by=request.by, carried=carried))
-        if losses and not request.user_id:
-            await options.change(ReconcilingActivities.end, list(losses), "Record that the losses are made good")
         return ReconcileResult(
             losses=tuple(f"{one.store}: {one.kind.told}" for one in losses if not request.user_id),
             gone=tuple(_GONE[one.store, one.kind] for one in losses if (one.store, one.kind) in _GONE),
             found=self._found,
         )
+
+    async def _begin(self) -> tuple[LostData, ...]:
+        """Find what was lost.
+
+        Raises:
+            ApplicationError: The journal was, which is for a person to begin anew.
+        """
+        self._history.grow()
+        losses = await workflow.execute_activity(
+            Activity.BEGIN_RECONCILING,
+            result_type=tuple[LostData, ...],
+            summary="Compare what the stores say of themselves",
+            **options.of_ingest(),
+        )
+        for one in losses:
+            if (one.store, one.kind) == (Store.JOURNAL, LossKind.LOST):
+                problem = "all of it was lost: mount or restore its folder, or begin it anew with --new-journal"
+                raise failure_of(StoreLost(one.store, problem))
+        return losses
 
     @workflow.query(name=REPORT)
     def report(self) -> Reconciled:

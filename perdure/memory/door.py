@@ -74,6 +74,15 @@ class Door:
         self._margin = 2 * client_timeout
         self._audit = audit or AuditLog()
 
+    async def require(self) -> None:
+        """Check that no store lost data, so that what was just read of them can be decided from.
+
+        Raises:
+            StoreLost: One did.
+            StoreUnavailable: One does not answer.
+        """
+        await self._whole.require()
+
     async def epoch(self, tenant: str) -> int:
         """Return the tenant's epoch, for a change that is accepted now."""
         return await self._leases.epoch(tenant)

@@ -6,9 +6,10 @@ Compares on demand, before and after each change of memory and every few seconds
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Collection, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
+from typing import Any
 
 from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
 from perdure.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
@@ -23,6 +24,8 @@ COMPARED_EVERY = 10.0
 
 IDLE = 7 * 86_400.0
 """Seconds after which the marks of a process that writes nothing are removed, so that they do not grow in number."""
+
+_NEW = Told(None, {})
 
 _WHAT_TO_DO = {
     Store.JOURNAL: "mount the folder that the workers share, restore its backup, or begin it anew with "
@@ -70,6 +73,9 @@ class Wholeness:
         told = await self._ask()
         found = self._judged(told)
         _require(loss for loss in found if loss == Loss(Store.JOURNAL, LossKind.LOST))
+        if told.get(Store.JOURNAL, _NEW).journal is None:
+            # A store that does not answer may know of a journal, whose folder is not mounted here.
+            _require_all(told)
         journal, fingerprint = await self._journal.begin(key.fingerprint)
         key.require(fingerprint)
         lost = {loss.store for loss in found}
@@ -79,7 +85,7 @@ class Wholeness:
         _require_all(told)
         for writer in await self._journal.retire(before=time.time() - IDLE):
             await together(self._redis.remove(writer), self._weaviate.remove(writer))
-            await self._journal.remove(writer)
+            await self._journal.removed(writer)
         return found
 
     async def begin_journal(self, key: TenantKey) -> str:
@@ -145,17 +151,23 @@ class Wholeness:
             JournalMismatch: The stores belong to different installations.
             StoreUnavailable: A store does not answer.
         """
-        _require(await self.examine())
+        told = await self._ask_all()
+        _require(self._judged(told))
+        for store, one in told.items():
+            if one.journal is None:
+                raise StoreUnavailable(store, "is new, and no worker has made it the installation's own yet")
 
     async def redis_since(self) -> datetime | None:
         """Return since when Redis has lost nothing; None where it lost something and is not rebuilt.
 
         Raises:
-            StoreUnavailable: Redis does not answer.
+            StoreUnavailable: Redis or the journal does not answer.
         """
         since, told = await together(self._redis.since(), self._ask())
-        if Store.REDIS not in told:
-            raise StoreUnavailable(Store.REDIS, "does not answer")
+        # Without the journal an older copy of Redis would look whole.
+        for store in (Store.REDIS, Store.JOURNAL):
+            if store not in told:
+                raise StoreUnavailable(store, "does not answer, so whether claims were lost is not known")
         return None if any(loss.store is Store.REDIS for loss in self._judged(told)) else since
 
     @asynccontextmanager
@@ -169,30 +181,55 @@ class Wholeness:
         await self.require()
         async with self._marking:
             self._begun += 1
-            await self._mark()
+            await _to_its_end(self._mark())
         yield
         self._done += 1
         await self._close(self._done)
 
-    async def rebuilt(self, found: Iterable[Loss]) -> None:
+    async def rebuilding(self, found: Iterable[Loss]) -> dict[Store, str]:
+        """Return a token for each of the stores that are about to be rebuilt, which they lose with a further loss.
+
+        Raises:
+            StoreUnavailable: A store does not answer.
+        """
+        marks = {Store.REDIS: self._redis, Store.WEAVIATE: self._weaviate}
+        return {loss.store: await marks[loss.store].rebuilding(new_id()) for loss in found if loss.store in marks}
+
+    async def rebuilt(self, found: Collection[Loss], tokens: Mapping[Store, str]) -> bool:
         """Record that these losses are made good: the stores say again of themselves what the others know.
+
+        Args:
+            found: The losses.
+            tokens: Those of the stores, from when their rebuilding began.
+
+        Returns:
+            False where more was lost meanwhile: the stores have to be reconciled once more.
 
         Raises:
             StoreUnavailable: A store does not answer; the losses stay.
         """
-        # The journal first: the others are told what it says.
-        for loss in sorted(found, key=lambda loss: loss.store is not Store.JOURNAL):
+        now = set(await self.examine())
+        if now - set(found):
+            return False
+        marks = {Store.REDIS: self._redis, Store.WEAVIATE: self._weaviate}
+        for store, token in tokens.items():
+            if any(loss.store is store for loss in now) and await marks[store].rebuilt_by() != token:
+                return False
+        # What another reconciliation has recorded already must not be taken back. The journal first: the others are
+        # told what it says.
+        for loss in sorted(now, key=lambda loss: loss.store is not Store.JOURNAL):
             told = await self._ask_all()
             journal = told[Store.JOURNAL].journal or ""
-            marks = restored(told, loss.store)
+            known = restored(told, loss.store)
             match loss.store:
                 case Store.JOURNAL:
-                    await self._journal.restore(marks)
+                    await self._journal.restore(known)
                 case Store.REDIS:
-                    await self._redis.restore(journal, marks)
+                    await self._redis.restore(journal, known)
                 case Store.WEAVIATE:
-                    await self._weaviate.restore(journal, marks)
+                    await self._weaviate.restore(journal, known)
         self.doubt()
+        return True
 
     async def _close(self, number: int) -> None:
         async with self._closing:
@@ -206,7 +243,7 @@ class Wholeness:
             )
             async with self._marking:
                 self._closed = mark.done
-                await self._mark()
+                await _to_its_end(self._mark())
 
     async def _mark(self) -> None:
         """Write this process's mark to the journal."""
@@ -253,6 +290,16 @@ class Wholeness:
         self._found |= {store: next((loss for loss in found if loss.store is store), None) for store in told}
         self._compared |= dict.fromkeys(told, time.monotonic())
         return found
+
+
+async def _to_its_end(marking: Coroutine[Any, Any, None]) -> None:
+    """Wait for a mark also where the wait is cancelled: written later, it would take back a newer one."""
+    task = asyncio.create_task(marking)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 def _require_all(told: dict[Store, Told]) -> dict[Store, Told]:

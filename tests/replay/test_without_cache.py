@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -16,13 +17,12 @@ from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from localservers.fleet import worker_environment
 from tests.conftest import Servers, clean_settings
 from tests.replay import histories
 from tests.support.waiting import until
 
 
-async def test_all_that_is_recorded_happens_with_the_cache_off(servers: Servers, tmp_path: Path) -> None:
+async def test_all_that_is_recorded_happens_with_the_cache_off(tmp_path: Path) -> None:
     """The recorder's own checks say whether each run went as it should."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -30,7 +30,7 @@ async def test_all_that_is_recorded_happens_with_the_cache_off(servers: Servers,
         "tests.replay.record",
         "--uncached",
         str(tmp_path / "histories"),
-        env=worker_environment(clean_settings(tmp_path), servers),
+        env=os.environ | clean_settings(tmp_path).environment(),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

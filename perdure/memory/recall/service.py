@@ -40,8 +40,9 @@ _CANDIDATES = 30
 """How many each search gives to the ranking: three times what is usually asked for."""
 _EPISODES_RECENT = 10
 _EPISODES_IMPORTANT = 5
-_COMPARING_SHARE = 0.2
-"""Of the time limit: when it is not known by then whether the store lost data, it is believed."""
+_COMPARING_SHARE = 0.4
+"""Of the time limit: when it is not known by then whether the store lost data, it is not asked. It is compared every
+ten seconds, and after it was away."""
 _EMBEDDING_SHARE = 0.4
 """Of the time limit: when there is no vector by then, words alone are searched."""
 _STORES_SHARE = 0.75
@@ -145,10 +146,12 @@ class Recall:
 
     async def _look_for_loss(self, answers: _Answers) -> None:
         """Answer from the journal where the store has lost data: it would answer too little, or what was forgotten."""
+        lost = True
         with contextlib.suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout_at(answers.started + self._limit * _COMPARING_SHARE):
-                if await self._whole.lost(Store.WEAVIATE):
-                    answers.degraded.add("weaviate")
+                lost = await self._whole.lost(Store.WEAVIATE)
+        if lost:
+            answers.degraded.add("weaviate")
 
     async def _items(self, query: Query, answers: _Answers) -> tuple[list[RecalledItem], Trigger]:
         if not query.keys:

@@ -62,13 +62,13 @@ def merge(
     origins: Counter[Origin] = Counter()
     write: list[Entry] = []
     journal: list[Entry] = []
-    purge: list[str] = []
+    # What is observed anew after a purge begins at version 1 again: an entry from before it must not be compared.
+    remote, there = _without_purged(remote, deletions)
+    local, here = _without_purged(local, deletions)
+    purge = tuple(sorted((there | here) - remote.keys() - local.keys()))
     for identifier, (origin, newest) in reconcile(remote, local).items():
         deletion = deletions.get(identifier)
         gone = deletion is not None and deletion.restored_at is None and newest.newest[1] <= deletion.at
-        if deletion is not None and gone and deletion.purged:
-            purge.append(identifier)
-            continue
         entry = newest
         if deletion is not None and gone and (newest.state is not State.FORGOTTEN or newest.purge_after is None):
             tombstone = newest.forgotten(deletion.reason, deletion.at + grace)
@@ -78,7 +78,7 @@ def merge(
             write.append(entry)
         if _is_behind(local, entry):
             journal.append(entry)
-    return Merged(origins, tuple(write), tuple(journal), tuple(purge))
+    return Merged(origins, tuple(write), tuple(journal), purge)
 
 
 def logged(
@@ -103,6 +103,18 @@ def logged(
                 id=identifier, at=at, reason=entry.forget_reason, run="reconcile", occurrences=entry.occurrences
             )
     return found
+
+
+def _without_purged(
+    entries: Mapping[str, Entry], deletions: Mapping[str, Deletion]
+) -> tuple[dict[str, Entry], set[str]]:
+    """Return what was not purged, and the ids of what was."""
+    purged = {
+        identifier
+        for identifier, entry in entries.items()
+        if (line := deletions.get(identifier)) is not None and line.purged and entry.newest[1] <= line.at
+    }
+    return {identifier: entry for identifier, entry in entries.items() if identifier not in purged}, purged
 
 
 def _is_behind(where: Mapping[str, Entry], entry: Entry) -> bool:

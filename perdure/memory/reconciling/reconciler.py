@@ -137,6 +137,11 @@ class Reconciler:
             stored, now = await together(self._longterm.get(tenant, ids), self._deletions.of(tenant, ids))
             deletions = {**log, **now}
             merged = merge(stored, local, deletions, self._grace)
+            if merged.journal:
+                # Others may have journaled since it was read; what they said of who and why must not be told anew.
+                folded = await asyncio.to_thread(fold, await self._journal.read(tenant))
+                local = {identifier: folded.entries[identifier] for identifier in ids if identifier in folded.entries}
+                merged = merge(stored, local, deletions, self._grace)
             await self._write(tenant, lease, merged, work)
             await lease.require(self._margin)
             await self._longterm.delete(tenant, merged.purge)

@@ -46,8 +46,13 @@ class Writer:
         self._policy = policy
 
     async def plan(self, batch: Batch, *, at: datetime) -> WritePlan:
-        """Decide on each item, from what the stores know now."""
+        """Decide on each item, from what the stores know now.
+
+        Raises:
+            StoreLost: A store lost data, and knew too little.
+        """
         decided = await self._plan(batch, at=at, neighbours=await self._neighbours(batch.tenant, _usable(batch)))
+        await self._door.require()
         reached(CrashPoint.PLAN_DECIDED)
         return decided
 

@@ -112,8 +112,9 @@ class Journal:
     def _append(
         self, tenant: str, content: bytes, erased: Callable[[Sequence[bytes]], Collection[bytes]] | None
     ) -> bool:
+        # One that was begun anew has another id, which is compared with that of the stores elsewhere.
         found = known_id(self.folder)
-        if self._id is not None and found != self._id:
+        if self._id is not None and found is None:
             raise StoreLost(Store.JOURNAL, f"{self.folder} no longer holds it: mount it again, or restore its backup")
         self._id = found
         return self._of(tenant).append(content, erased)

@@ -15,7 +15,8 @@ from perdure.stores import disk
 
 ID = "journal.id"
 _MARKS = ".marks"
-_MARK = re.compile(rb"(\d+) (\d+)( retired)? *\n")
+_MARK = re.compile(rb"(\d+) (\d+)( retired| removed)? *\n")
+_RETIRED, _REMOVED = " retired", " removed"
 _WIDTH = 48
 """Bytes of a mark: well within one sector, which a disk writes as a whole."""
 
@@ -76,7 +77,10 @@ class JournalMarks:
         await disk.in_thread(Store.JOURNAL, write)
 
     async def retire(self, *, before: float) -> list[str]:
-        """Mark the processes that have been idle since a moment as retired; returns all that are.
+        """Mark the processes that have been idle since a moment as retired.
+
+        Returns:
+            Those that the stores may still know.
 
         Args:
             before: Seconds since 1970.
@@ -86,24 +90,36 @@ class JournalMarks:
             found: list[str] = []
             for path in self._files():
                 with disk.locked(path.parent):
-                    begun, done, retired = _parsed(path)
-                    if retired or (path.stat().st_mtime < before and begun == done):
-                        self._put(path.name, Mark(begun, done), retired=True)
+                    mark, state = _parsed(path)
+                    if not state and path.stat().st_mtime < before:
+                        self._put(path.name, mark, _RETIRED)
+                        state = _RETIRED
+                    if state == _RETIRED:
                         found.append(path.name)
             return found
 
         return await disk.in_thread(Store.JOURNAL, retire)
 
-    async def remove(self, writer: str) -> None:
-        """Remove the marks of a retired process, once no store has them any more."""
-        await disk.in_thread(Store.JOURNAL, lambda: (self.folder / _MARKS / writer).unlink(missing_ok=True))
+    async def removed(self, writer: str) -> None:
+        """Record that no store knows a retired process any more.
+
+        The journal goes on knowing it: an older copy of a store may still have its marks, which are no sign then that
+        the journal is older.
+        """
+
+        def write() -> None:
+            path = self.folder / _MARKS / writer
+            with disk.locked(path.parent):
+                self._put(writer, _parsed(path)[0], _REMOVED)
+
+        await disk.in_thread(Store.JOURNAL, write)
 
     def _told(self) -> Told:
         marks: dict[str, Mark] = {}
         for path in self._files():
-            begun, done, retired = _parsed(path)
+            mark, state = _parsed(path)
             # The stores may still have a retired one, or not any more; neither is a loss.
-            marks[path.name] = Mark(begun, 0 if retired else done)
+            marks[path.name] = mark._replace(done=0) if state else mark
         return Told(known_id(self.folder), marks)
 
     def _files(self) -> list[Path]:
@@ -117,16 +133,16 @@ class JournalMarks:
         if new:
             disk.make_folder(path.parent)
         with disk.locked(path.parent):
-            if not new and (not path.exists() or _parsed(path)[2]):
+            if not new and (not path.exists() or _parsed(path)[1]):
                 return False
             self._put(writer, mark)
         if new:
             disk.sync_folder(path.parent)
         return True
 
-    def _put(self, writer: str, mark: Mark, *, retired: bool = False) -> None:
+    def _put(self, writer: str, mark: Mark, state: str = "") -> None:
         disk.make_folder(self.folder / _MARKS)
-        line = f"{mark.begun} {mark.done}{' retired' if retired else ''}"
+        line = f"{mark.begun} {mark.done}{state}"
         handle = os.open(self.folder / _MARKS / writer, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.pwrite(handle, f"{line:<{_WIDTH}}\n".encode(), 0)
@@ -158,7 +174,7 @@ def _line(folder: Path, number: int) -> str | None:
     return lines[number].strip() or None if len(lines) > number else None
 
 
-def _parsed(path: Path) -> tuple[int, int, bool]:
+def _parsed(path: Path) -> tuple[Mark, str]:
     # A file that was just made is empty: its process has not written anything yet.
     found = _MARK.fullmatch(path.read_bytes())
-    return (int(found[1]), int(found[2]), bool(found[3])) if found else (0, 0, False)
+    return (Mark(int(found[1]), int(found[2])), (found[3] or b"").decode()) if found else (Mark(), "")

@@ -13,13 +13,15 @@ from perdure.stores.redis.connection import Script, ask
 _ID = "journal"
 _SINCE = "since"
 _OF = "mark:"
+_REBUILDING = "rebuilding"
 
 # Answers 0 where what the process wrote last is no longer there.
 _MARK = """
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 local done = known and tonumber(string.match(known, ' (%d+)$')) or 0
 if redis.call('HEXISTS', KEYS[1], ARGV[4]) == 0 or done < tonumber(ARGV[3]) then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+-- A command that was late must not take back what a later one has told.
+if done < tonumber(string.match(ARGV[2], ' (%d+)$')) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 return 1
 """
 
@@ -46,6 +48,15 @@ class RedisMarks:
         await ask(self._redis, "HSETNX", keys.MARKS, _SINCE, datetime.now(UTC).isoformat())
         await ask(self._redis, "HSETNX", keys.MARKS, _ID, journal)
 
+    async def rebuilding(self, token: str) -> str:
+        """Return the token under which Redis is being rebuilt; this one, if it is not. A further loss takes it away."""
+        await ask(self._redis, "HSETNX", keys.MARKS, _REBUILDING, token)
+        return await ask(self._redis, "HGET", keys.MARKS, _REBUILDING)
+
+    async def rebuilt_by(self) -> str:
+        """Return the token under which Redis is being rebuilt; empty where there is none."""
+        return await ask(self._redis, "HGET", keys.MARKS, _REBUILDING) or ""
+
     async def move(self, journal: str) -> None:
         """Have Redis belong to another journal."""
         await ask(self._redis, "HSET", keys.MARKS, _ID, journal)
@@ -69,6 +80,7 @@ class RedisMarks:
         since = (_SINCE, datetime.now(UTC).isoformat())
         fields = (text for writer, mark in marks.items() for text in (f"{_OF}{writer}", f"{mark.begun} {mark.done}"))
         await ask(self._redis, "HSET", keys.MARKS, *since, *fields, _ID, journal)
+        await ask(self._redis, "HDEL", keys.MARKS, _REBUILDING)
 
     async def remove(self, writer: str) -> None:
         """Remove the marks of a retired process."""

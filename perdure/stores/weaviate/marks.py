@@ -9,12 +9,13 @@ from weaviate.classes.data import DataObject
 from weaviate.collections import CollectionAsync
 from weaviate.exceptions import WeaviateBaseError
 
-from perdure.errors import StoreLost
+from perdure.errors import StoreLost, StoreUnavailable
 from perdure.losses import Mark, Store, Told
 from perdure.stores.weaviate.connection import Connection, asking
 
 _NAMES = UUID("5e2f6dc0-9a43-4c5a-8f5f-3f0d2f0e5b11")
 _ID = "journal"
+_REBUILDING = "rebuilding"
 _MOST = 10_000
 """Weaviate's own bound on one answer; idle processes are retired long before."""
 
@@ -48,7 +49,7 @@ class WeaviateMarks:
                 return Told(None, {})
         self._there = True
         values = {str(item.properties["name"]): str(item.properties["value"]) for item in found.objects}
-        journal = values.pop(_ID, None)
+        journal, _ = values.pop(_ID, None), values.pop(_REBUILDING, None)
         return Told(journal, {writer: _parsed(value) for writer, value in values.items()})
 
     async def begin(self, journal: str) -> None:
@@ -57,6 +58,25 @@ class WeaviateMarks:
         if told.journal is None:
             await self._make()
             await self._put(_ID, journal)
+
+    async def rebuilding(self, token: str) -> str:
+        """Return the token under which Weaviate is being rebuilt; this one, if it is not. A further loss takes it away.
+
+        Two that ask at once may both get their own: the one that ends first starts over.
+        """
+        await self._make()
+        if not await self.rebuilt_by():
+            await self._put(_REBUILDING, token)
+        return await self.rebuilt_by()
+
+    async def rebuilt_by(self) -> str:
+        """Return the token under which Weaviate is being rebuilt; empty where there is none."""
+        collection = await self._collection()
+        async with asking(self._timeout):
+            if not await collection.exists():
+                return ""
+            found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, _REBUILDING)])
+        return "".join(str(one.properties["value"]) for one in found.objects)
 
     async def move(self, journal: str) -> None:
         """Have Weaviate belong to another journal."""
@@ -88,6 +108,7 @@ class WeaviateMarks:
         for writer, mark in marks.items():
             await self._put(writer, f"{mark.begun} {mark.done}")
         await self._put(_ID, journal)
+        await self.remove(_REBUILDING)
 
     async def remove(self, writer: str) -> None:
         """Remove the marks of a retired process."""
@@ -102,7 +123,7 @@ class WeaviateMarks:
             # A batch of one overwrites what is there; the call for a single object refuses it.
             result = await collection.data.insert_many([_object(place, properties)])
         if result.has_errors:
-            raise StoreLost(Store.WEAVIATE, "does not keep its marks")
+            raise StoreUnavailable(Store.WEAVIATE, "does not take its marks")
 
     async def _make(self) -> None:
         collection = await self._collection()

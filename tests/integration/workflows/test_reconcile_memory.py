@@ -36,7 +36,7 @@ async def test_a_worker_rebuilds_what_was_lost(own_servers: OwnServers, tmp_path
             raise InterruptedError
 
         with pytest.raises(InterruptedError):
-            await keep_compared(here.services.whole, start)
+            await keep_compared(here.services.whole, here.services.tenant_key, start)
         handle = here.client.get_workflow_handle("reconcile-memory", result_type=ReconcileResult)
         result = await handle.result()
         assert result.losses == ("redis: all of it was lost",)

@@ -15,8 +15,10 @@ from perdure.entries import Entry, State
 from perdure.errors import StoreLost, StoreUnavailable
 from perdure.jobs import Decision
 from perdure.losses import Loss, LossKind, Store
+from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.disk import LOCK
+from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.connection import ask
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
@@ -79,8 +81,9 @@ async def refused(stores: Stores, tenant: str) -> bool:
 async def rebuild(stores: Stores, tenant: str) -> None:
     found = await stores.whole.compare()
     await stores.longterm.prepare()
+    tokens = await stores.whole.rebuilding(found)
     await stores.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
-    await stores.whole.rebuilt(found)
+    assert await stores.whole.rebuilt(found, tokens)
     assert await stores.whole.compare() == ()
 
 
@@ -189,7 +192,6 @@ async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Store
 
     os.utime(mark, (1, 1))
     await own.whole.begin(key)
-    assert not mark.exists()
     assert (await RedisMarks(own.redis).told()).marks == (await own.longterm.marks.told()).marks == {}
     await write(own, tenant, passing("new", "o4", at=LATER), operation="job-4")
     assert await own.whole.compare() == ()
@@ -202,6 +204,84 @@ async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, ten
         async with own.whole.writing():
             await ask(own.redis, "FLUSHALL")
     await rebuild(own, tenant)
+    async with own.whole.writing():
+        pass
+    assert await own.whole.compare() == ()
+
+
+async def test_what_is_learned_anew_after_a_purge_outlives_an_older_copy(
+    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path
+) -> None:
+    await write(own, tenant, passing("purged", "o1"))
+    await write(own, tenant, passing("purged", "o2"), operation="job-1b")
+    restore = await copied(fleet, Server.WEAVIATE, tmp_path / "copy")
+    await fill(own, tenant)
+    [anew] = await write(own, tenant, passing("purged", "o9", at=LATER.replace(day=25)), operation="job-9")
+    before = await remembered(own, tenant)
+    assert (before.entries[anew].version, before.entries[anew].state) == (1, State.CURRENT)
+    await fleet.stop(Server.WEAVIATE)
+    restore()
+    await fleet.start(Server.WEAVIATE)
+    assert (await own.longterm.get(tenant, [anew]))[anew].version > 1, "the copy has it from before"
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+
+
+async def test_nothing_is_planned_from_a_store_that_was_lost(own: Stores, tenant: str) -> None:
+    await fill(own, tenant)
+    again = read_batch(tenant=tenant, key="job-5", items=[passing("forgotten", "o2", at=LATER)])
+    assert (await own.writer.plan(again, at=LATER)).items[0].decision is Decision.REJECT
+    await ask(own.redis, "FLUSHALL")
+    with pytest.raises(StoreLost, match="redis"):
+        await own.writer.plan(again, at=LATER)
+
+
+async def test_a_second_loss_begins_the_rebuilding_anew(own: Stores, tenant: str) -> None:
+    before = await fill(own, tenant)
+    await ask(own.redis, "FLUSHALL")
+    found = await own.whole.compare()
+    tokens = await own.whole.rebuilding(found)
+    assert await own.whole.rebuilding(found) == tokens, "two that rebuild it at once have the same one"
+    await own.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+    await ask(own.redis, "FLUSHALL")
+    assert not await own.whole.rebuilt(found, tokens)
+    assert await refused(own, tenant)
+    await rebuild(own, tenant)
+    assert await remembered(own, tenant) == before
+
+
+async def test_who_ends_later_takes_nothing_back(own: Stores, tenant: str) -> None:
+    await fill(own, tenant)
+    await ask(own.redis, "FLUSHALL")
+    found = await own.whole.compare()
+    tokens = await own.whole.rebuilding(found)
+    await own.reconciler.reconcile(tenant, operation="reconcile:1", by=BY)
+    assert await own.whole.rebuilt(found, tokens)
+    async with own.whole.writing():
+        marks = await RedisMarks(own.redis).told()
+        assert await own.whole.rebuilt(found, tokens)
+        assert await RedisMarks(own.redis).told() == marks
+    assert await own.whole.compare() == ()
+
+
+async def test_a_journal_is_made_only_where_every_store_says_that_there_is_none(
+    fleet: Fleet, own: Stores, tmp_path: Path
+) -> None:
+    elsewhere = Wholeness(JournalMarks(tmp_path / "not mounted"), RedisMarks(own.redis), own.longterm.marks)
+    await fleet.stop(Server.REDIS)
+    await fleet.stop(Server.WEAVIATE)
+    with pytest.raises(StoreUnavailable):
+        await elsewhere.begin(TenantKey(TENANT_KEY))
+    assert not (tmp_path / "not mounted").exists()
+
+
+async def test_nothing_is_written_to_a_store_that_no_worker_has_begun(own: Stores) -> None:
+    await ask(own.redis, "FLUSHALL")
+    assert await own.whole.compare() == (), "nothing was ever written"
+    with pytest.raises(StoreUnavailable, match="redis: is new"):
+        async with own.whole.writing():
+            pass
+    await own.whole.begin(TenantKey(TENANT_KEY))
     async with own.whole.writing():
         pass
     assert await own.whole.compare() == ()
