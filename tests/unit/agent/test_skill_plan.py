@@ -231,7 +231,7 @@ def test_a_step_is_called_with_the_task_its_place_and_what_it_reads() -> None:
     [action] = early.actions
     assert isinstance(action.call, StepCall)
     assert action.call.occurred_at == datetime(2026, 3, 2, 3, tzinfo=UTC), "at most a day ahead"
-    asked = plan.next(state.branch(MAIN, problem="no"), now)
+    asked = plan.next(state.branch(MAIN, problem="no", failed_at=now), now)
     assert isinstance(asked, Ask)
     about = asked.question.about
     assert about is not None

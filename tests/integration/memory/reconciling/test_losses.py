@@ -116,6 +116,7 @@ async def test_redis_is_emptied(own: Stores, tenant: str) -> None:
     assert not await refused(own, tenant)
 
 
+@pytest.mark.slow
 async def test_redis_is_an_older_copy(fleet: Fleet, own: Stores, tenant: str, tmp_path: Path) -> None:
     await write(own, tenant, passing("purged", "o1"))
     restore = await copied(fleet, Server.REDIS, tmp_path / "copy")
@@ -158,6 +159,7 @@ async def test_weaviate_is_an_older_copy(own: Stores, fleet: Fleet, tenant: str,
     assert await remembered(own, tenant) == before
 
 
+@pytest.mark.slow
 async def test_the_journal_is_an_older_copy(own: Stores, tenant: str, tmp_path: Path) -> None:
     await write(own, tenant, passing("purged", "o1"))
     shutil.copytree(own.journal.folder, tmp_path / "copy")
@@ -183,6 +185,7 @@ async def test_the_journal_is_lost(own: Stores, tenant: str) -> None:
         await own.whole.require()
 
 
+@pytest.mark.slow
 async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Stores, tenant: str) -> None:
     key = TenantKey(TENANT_KEY)
     await write(own, tenant, passing("kept", "o3", at=LATER))
@@ -209,6 +212,7 @@ async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, ten
     assert await own.whole.compare() == ()
 
 
+@pytest.mark.slow
 async def test_what_is_learned_anew_after_a_purge_outlives_an_older_copy(
     own: Stores, fleet: Fleet, tenant: str, tmp_path: Path
 ) -> None:
@@ -236,6 +240,7 @@ async def test_nothing_is_planned_from_a_store_that_was_lost(own: Stores, tenant
         await own.writer.plan(again, at=LATER)
 
 
+@pytest.mark.slow
 async def test_a_second_loss_begins_the_rebuilding_anew(own: Stores, tenant: str) -> None:
     before = await fill(own, tenant)
     await ask(own.redis, "FLUSHALL")
@@ -250,6 +255,7 @@ async def test_a_second_loss_begins_the_rebuilding_anew(own: Stores, tenant: str
     assert await remembered(own, tenant) == before
 
 
+@pytest.mark.slow
 async def test_who_ends_later_takes_nothing_back(own: Stores, tenant: str) -> None:
     await fill(own, tenant)
     await ask(own.redis, "FLUSHALL")
@@ -264,6 +270,7 @@ async def test_who_ends_later_takes_nothing_back(own: Stores, tenant: str) -> No
     assert await own.whole.compare() == ()
 
 
+@pytest.mark.slow
 async def test_a_journal_is_made_only_where_every_store_says_that_there_is_none(
     fleet: Fleet, own: Stores, tmp_path: Path
 ) -> None:

@@ -111,6 +111,7 @@ steps:
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["asks", "control"])
 @pytest.mark.parametrize("continue_after", [0, 1], ids=["one run", "rolled over"])
+@pytest.mark.slow
 async def test_a_task_is_reset_behind_its_effect(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guarded: bool, continue_after: int
 ) -> None:
@@ -135,6 +136,7 @@ async def test_a_task_is_reset_behind_its_effect(
 
 @pytest.mark.parametrize("guarded", [True, False], ids=["asks", "control"])
 @pytest.mark.parametrize("name", ["", "another"], ids=["derived", "other id"])
+@pytest.mark.slow
 async def test_a_task_that_failed_is_run_again(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guarded: bool, name: str
 ) -> None:
@@ -164,6 +166,7 @@ async def test_a_task_that_failed_is_run_again(
 
 
 @pytest.mark.parametrize("carried", [True, False], ids=["asks", "control"])
+@pytest.mark.slow
 async def test_the_claims_of_an_earlier_run_are_lost_while_the_next_one_is_open(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
 ) -> None:
@@ -196,6 +199,7 @@ async def approve(handle: WorkflowHandle[Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("carried", [True, False], ids=["asks", "control"])
+@pytest.mark.slow
 async def test_a_person_has_a_failed_step_tried_again(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
 ) -> None:
@@ -217,6 +221,7 @@ async def test_a_person_has_a_failed_step_tried_again(
 
 
 @pytest.mark.parametrize("value", ["done", "not_done"])
+@pytest.mark.slow
 async def test_what_a_person_found_out_counts_also_where_the_claim_that_it_is_about_was_lost(
     own_servers: OwnServers, tmp_path: Path, value: str
 ) -> None:
