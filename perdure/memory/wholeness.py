@@ -163,7 +163,8 @@ class Wholeness:
         Raises:
             StoreUnavailable: Redis or the journal does not answer.
         """
-        since, told = await together(self._redis.since(), self._ask())
+        # Weaviate, which may be away, has no part in it.
+        since, told = await together(self._redis.since(), self._ask({Store.REDIS}))
         # Without the journal an older copy of Redis would look whole.
         for store in (Store.REDIS, Store.JOURNAL):
             if store not in told:
