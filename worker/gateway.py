@@ -35,6 +35,7 @@ from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import is_cancelling, translated
 from worker import local_worker
+from worker.lookup import job_of, task_of
 
 if TYPE_CHECKING:
     from worker.doctor import Finding
@@ -140,34 +141,34 @@ class Gateway:
             return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
         return StartedTask(started.id, new=True, ended_at=None)
 
+    @translated
     async def task(self, workflow_id: str) -> TaskHandle:
-        """Return Temporal's own handle of a task, whether or not there is one; what it raises is not translated."""
-        return (await self.client()).get_workflow_handle(workflow_id, result_type=TaskResult)
+        """Return Temporal's own handle of a task, whose errors are not translated.
+
+        Raises:
+            InvalidTask: There is none with this id, or it is something else.
+        """
+        client = await self.client()
+        await task_of(client, workflow_id)
+        return client.get_workflow_handle(workflow_id, result_type=TaskResult)
 
     @translated
     async def is_running(self, workflow_id: str) -> bool:
         """Return whether a task is still open.
 
         Raises:
-            InvalidTask: There is none with this id.
+            InvalidTask: There is none with this id, or it is something else.
         """
-        try:
-            found = await (await self.task(workflow_id)).describe()
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND or "workflow" not in error.message:
-                raise
-            fix = "give the id that 'run' printed, or its YAML file"
-            raise InvalidTask("task", f"there is none with the id {workflow_id}", fix=fix) from error
+        found = await task_of(await self.client(), workflow_id)
         return found.status is WorkflowExecutionStatus.RUNNING
 
     @translated
     async def progress(self, workflow_id: str, *, seconds: float = 2) -> Progress | None:
         """Return where a task is; None while no worker can say (it may just have been killed)."""
-        handle = await self.task(workflow_id)
         try:
             # Not wait_for, which in Python 3.11 loses a Ctrl-C that comes together with the answer.
             async with asyncio.timeout(seconds):
-                return await handle.query(PROGRESS, result_type=Progress)
+                return await (await self.task(workflow_id)).query(PROGRESS, result_type=Progress)
         except TimeoutError:
             return None
         except RPCError as error:
@@ -265,8 +266,14 @@ class Gateway:
 
     @translated
     async def receipt(self, job: str) -> Receipt:
-        """Wait for a job's receipt: what became of each item."""
-        return await (await self.client()).get_workflow_handle(job, result_type=Receipt).result()
+        """Wait for a job's receipt: what became of each item.
+
+        Raises:
+            InvalidInput: There is no job with this id.
+        """
+        client = await self.client()
+        await job_of(client, job)
+        return await client.get_workflow_handle(job, result_type=Receipt).result()
 
     @translated
     async def forget(self, request: ForgetRequest, *, by: Actor) -> ForgetResult:

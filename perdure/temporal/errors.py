@@ -34,7 +34,14 @@ R = TypeVar("R")
 
 _WRAPPERS = (ActivityFailureError, WorkflowFailureError, WorkflowUpdateFailedError)
 
-FROM_TEMPORAL = (*_WRAPPERS, RPCError, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError, RuntimeError)
+FROM_TEMPORAL = (
+    *_WRAPPERS,
+    FailureError,
+    RPCError,
+    WorkflowQueryFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+    RuntimeError,
+)
 """What Temporal's client raises."""
 
 _NOT_CONNECTED = "Failed client connect"
@@ -93,6 +100,9 @@ def perdure_error(error: BaseException) -> PerdureError | None:
         return WorkflowFailed(str(error))
     if isinstance(error, RuntimeError):
         return StoreUnavailable("temporal", "does not answer") if str(error).startswith(_NOT_CONNECTED) else None
+    if isinstance(error, FailureError):
+        # Not what failed there: the data converter's refusal of what arrived.
+        return WorkflowFailed(f"what it returned cannot be read by this build: {error.message}")
     return _of_failure(_innermost(error)) if isinstance(error, _WRAPPERS) else None
 
 

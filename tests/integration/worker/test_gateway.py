@@ -1,11 +1,13 @@
 """The gateway: memory read in this process where the key is at hand, by reference where it is not."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import nullcontext
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
+from temporalio.client import Client, WorkflowExecutionDescription
 
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, RecallRequest, RememberRequest
@@ -13,11 +15,13 @@ from perdure.errors import (
     EmbeddingMismatch,
     InvalidAnswer,
     InvalidInput,
+    InvalidTask,
     StoreUnavailable,
     TenantKeyMismatch,
     WorkerUnavailable,
     WorkflowCancelled,
 )
+from perdure.names import Workflow
 from perdure.questions import Answer
 from perdure.requests import UndoRequest
 from perdure.stores.redis.connection import ask, connect
@@ -168,7 +172,7 @@ async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: De
         with pytest.raises(InvalidInput, match="forgot nothing") as undone:
             await gateway.undo(UndoRequest(sweep="r", user_id="ada"), by=TESTER)
         assert undone.value.field == "sweep"
-        with pytest.raises(InvalidInput, match="not found"):
+        with pytest.raises(InvalidInput, match="none with the id job-nothing"):
             await gateway.receipt("job-nothing")
 
 
@@ -191,12 +195,50 @@ async def test_an_answer_that_nobody_asked_for_is_refused_and_a_cancelled_task_s
             await gateway.result(started.workflow_id)
 
 
+@pytest.mark.parametrize("checked", [True, False])
+async def test_what_is_meant_for_a_task_reaches_no_job(
+    here: Deployment, servers: Servers, monkeypatch: pytest.MonkeyPatch, checked: bool
+) -> None:
+    if not checked:
+        # The control: without the check, an accepted batch is cancelled.
+        monkeypatch.setattr("worker.gateway.task_of", _anything)
+    job = await here.client.start_workflow(Workflow.INGEST_MEMORY, id=f"job-{uuid4().hex}", task_queue="nobody-here")
+    async with Gateway(here.settings, servers) as gateway:
+        calls: list[Callable[[str], Awaitable[object]]] = [
+            lambda id_: gateway.cancel(id_, by=TESTER),
+            lambda id_: gateway.answer(id_, Answer(question_id="q", value="a"), by=TESTER),
+            gateway.is_running,
+            gateway.progress,
+            gateway.result,
+            gateway.ended,
+        ]
+        for call in calls if checked else calls[:1]:
+            with pytest.raises(InvalidTask, match="the job of a batch to remember") if checked else nullcontext():
+                await call(job.id)
+            with pytest.raises(InvalidTask, match="is empty") if checked else pytest.raises(InvalidInput):
+                await call("")
+    asked = [event async for event in job.fetch_history_events() if "cancel_requested" in str(event)]
+    assert bool(asked) is not checked
+
+
+async def test_what_is_meant_for_a_job_reaches_no_task(here: Deployment, servers: Servers) -> None:
+    async with Gateway(here.settings, servers) as gateway:
+        task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audi")
+        started = await gateway.start(task, by=TESTER)
+        with pytest.raises(InvalidInput, match=r"is a task \(ResumableAgent\), and not the job"):
+            await gateway.receipt(started.workflow_id)
+
+
 async def test_a_temporal_that_is_not_there_is_named(servers: Servers, tmp_path: Path) -> None:
     nowhere = servers.model_copy(update={"temporal": "127.0.0.1:9"})
     async with Gateway(clean_settings(tmp_path), nowhere) as gateway:
         for call in (gateway.workers, lambda: gateway.progress("task-x"), lambda: gateway.receipt("job-x")):
             with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:9 does not answer"):
                 await call()
+
+
+async def _anything(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
+    return await client.get_workflow_handle(workflow_id).describe()
 
 
 async def _nothing(_: Reader) -> None:

@@ -27,6 +27,8 @@ from perdure.errors import (
     WorkflowCancelled,
     WorkflowFailed,
 )
+from perdure.tasks import TaskResult
+from perdure.temporal.converter import PerdureConverter
 from perdure.temporal.errors import failure_of, perdure_error, translated
 
 REFUSED = InvalidTask("inputs.lok", "is not a field here", fix="did you mean 'lock'?")
@@ -93,3 +95,17 @@ async def test_what_is_not_temporals_is_raised_as_it_is() -> None:
 
     with pytest.raises(RuntimeError, match="a bug"):
         await fails()
+
+
+async def test_a_result_that_cannot_be_read_has_a_code() -> None:
+    converter = PerdureConverter()
+
+    @translated
+    async def result() -> object:
+        return converter.from_payloads(converter.to_payloads([{"status": 7}]), [TaskResult])
+
+    with pytest.raises(WorkflowFailed, match=r"cannot be read by this build: PRD100 task_id: is missing"):
+        await result()
+    # The control: by itself the converter raises Temporal's own error.
+    with pytest.raises(ApplicationError):
+        await result.__wrapped__()  # pyright: ignore[reportFunctionMemberAccess]

@@ -1,0 +1,55 @@
+"""What an id stands for: tasks, jobs and sweeps are all workflows, and what is meant for one must not reach another."""
+
+from collections.abc import Callable
+from functools import partial
+
+from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure.errors import InvalidInput, InvalidTask
+from perdure.names import Workflow
+
+_NAMES: dict[str, str] = {
+    Workflow.RESUMABLE_AGENT: "a task",
+    Workflow.INGEST_MEMORY: "the job of a batch to remember",
+    Workflow.FORGET_MEMORY: "a sweep",
+    Workflow.UNDO_FORGETTING: "the undoing of a sweep",
+    Workflow.RECONCILE_MEMORY: "a reconciliation of the stores",
+}
+
+
+async def task_of(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
+    """Return what Temporal says of a task.
+
+    Raises:
+        InvalidTask: There is none with this id, or it is something else.
+    """
+    refused = partial(InvalidTask, "task", fix="give the id that 'run' printed, or its YAML file")
+    return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused)
+
+
+async def job_of(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
+    """Return what Temporal says of a job.
+
+    Raises:
+        InvalidInput: There is none with this id, or it is something else.
+    """
+    refused = partial(InvalidInput, "job", fix="give the id that 'remember' printed")
+    return await _described(client, workflow_id, Workflow.INGEST_MEMORY, refused)
+
+
+async def _described(
+    client: Client, workflow_id: str, wanted: Workflow, refused: Callable[[str], InvalidInput]
+) -> WorkflowExecutionDescription:
+    if not workflow_id.strip():
+        raise refused("is empty")
+    try:
+        found = await client.get_workflow_handle(workflow_id).describe()
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND or "workflow" not in error.message:
+            raise
+        raise refused(f"there is none with the id {workflow_id}") from error
+    if found.workflow_type != wanted:
+        kind = _NAMES.get(found.workflow_type, "another workflow")
+        raise refused(f"{workflow_id} is {kind} ({found.workflow_type}), and not {_NAMES[wanted]}")
+    return found
