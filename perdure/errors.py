@@ -28,6 +28,7 @@ PerdureError
 │   ├── ServerNotFound      PRD211  with every route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213
+├── StoreRefused            PRD232  a server refuses this client's login; not retried
 ├── ModelRefused            PRD220  a model's provider refuses the key or the request; not retried
 ├── VersionConflict         PRD300  another change of the memory came first; planned again
 ├── LeaseLost               PRD301  this process no longer holds the tenant's lease; retried
@@ -195,6 +196,25 @@ class StoreLost(StoreUnavailable):
     """A store answers, and has lost what was written to it: nothing is written to it until it is rebuilt."""
 
     code = "PRD231"
+
+
+class StoreRefused(PerdureError):
+    """A server answers, and refuses this client's login or rights: the same call would be refused again.
+
+    Args:
+        store: The server's name: ``temporal``, ``redis`` or ``weaviate``.
+        problem: What the client reported, without any content.
+        fix: What to correct.
+    """
+
+    code = "PRD232"
+    parts = ("store", "problem", "fix")
+
+    def __init__(self, store: str, problem: str, *, fix: str) -> None:
+        self.store = store
+        self.problem = problem
+        self.fix = fix
+        super().__init__(f"{store} refuses this client: {problem} ({fix})")
 
 
 class WorkerUnavailable(Unavailable):

@@ -7,6 +7,7 @@ client configuration (``TEMPORAL_ADDRESS``, profiles, TLS, API key). Never start
 
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -39,6 +40,9 @@ def _base(variable: str, fallback: str) -> Path:
 
 
 # The worker that "up" starts runs in another folder than the person who wrote a relative path.
+_CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", re.ASCII)
+"""The shape of a cron expression; Temporal checks the numbers and names in it."""
+
 Absolute = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 
 
@@ -104,7 +108,7 @@ class Settings(BaseSettings):
     """Whether the texts of queries and memories may appear in spans."""
 
     forgetting_cron: str = "0 3 * * *"
-    """When the forgetting sweep runs, in UTC."""
+    """When the forgetting sweep runs, in UTC: minute, hour, day of the month, month, day of the week; or ``off``."""
     reconciling_cron: str = "30 4 * * *"
     """When the stores are reconciled with each other although none is known to have lost data, in UTC."""
     forgetting_grace_days: Annotated[int, Field(ge=0, le=3650)] = 30
@@ -166,6 +170,13 @@ class Settings(BaseSettings):
         if url and (urlsplit(url).scheme not in {"http", "https", "redis", "rediss", "unix"}):
             raise ValueError("must be a URL such as http://host:8080 or redis://host:6379")
         return url.rstrip("/") if url else None
+
+    @field_validator("forgetting_cron", "reconciling_cron")
+    @classmethod
+    def _is_cron(cls, cron: str) -> str:
+        if cron != "off" and not _CRON.fullmatch(cron):
+            raise ValueError("must be five fields such as '0 3 * * *', or off")
+        return cron
 
     @property
     def tenant_key_file(self) -> Path:

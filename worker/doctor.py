@@ -1,7 +1,8 @@
 """Checks whether an installation keeps its promises. Each check asks a real server or file, and says what to do.
 
 Covers servers, durability settings, keys, the journal, models, tools and skills. It makes and changes none of them: no
-key, no journal and no collection; what is stored is only read.
+key, no journal and no collection. What is stored is only read; a deep check notes in Redis which users a worker has to
+repair.
 """
 
 import asyncio
@@ -22,11 +23,7 @@ from perdure.agent.steps.validation import check_skill
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
-    JournalMismatch,
-    ModelRefused,
-    NamespaceUnusable,
     PerdureError,
-    SchemaMismatch,
     StoreUnavailable,
     TenantKeyMismatch,
     TenantKeyMissing,
@@ -37,6 +34,7 @@ from perdure.model import Model
 from perdure.models.embedding import Embedder
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
+from perdure.stores import disk
 from perdure.stores.journal.marks import JournalMarks, known_id
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import ask, connect
@@ -50,7 +48,7 @@ from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
-from perdure.temporal.connection import pollers
+from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
 from worker.wiring import embedder_of, longterm_of, skills_of, toolbox_of
 
@@ -62,6 +60,14 @@ _WITHIN = 5.0
 
 ENOUGH_USERS = 30
 """Users at once below which many a recall has to open its user first; a choice."""
+
+
+_FIXES = {
+    TenantKeyMissing: "start a worker with this data folder, or copy the key of the installation there",
+    TenantKeyMismatch: "restore the backup of tenant.key, or use the stores that belong to this key",
+    EmbeddingMismatch: "set PERDURE_EMBEDDING to the model that the stored data was embedded with",
+    StoreUnavailable: "start it, or correct its address in the settings",
+}
 
 
 class Finding(Model):
@@ -79,8 +85,10 @@ class Patient:
 
     settings: Settings
     addresses: Addresses
-    client: Client
-    """Connects when first asked."""
+
+    async def temporal(self) -> Client:
+        """Connect to Temporal."""
+        return await connected(self.addresses.temporal)
 
     @asynccontextmanager
     async def redis(self) -> AsyncGenerator[Redis]:
@@ -130,34 +138,27 @@ async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str
 
 
 def _fix(error: PerdureError) -> str:
-    match error:
-        case InvalidInput() | ModelRefused() | JournalMismatch() | SchemaMismatch() | NamespaceUnusable():
-            return ""  # The message contains it.
-        case TenantKeyMissing():
-            return "start a worker with this data folder, or copy the key of the installation there"
-        case TenantKeyMismatch():
-            return "restore the backup of tenant.key, or use the stores that belong to this key"
-        case EmbeddingMismatch():
-            return "set PERDURE_EMBEDDING to the model that the stored data was embedded with"
-        case _:
-            return "start it, or correct its address in the settings"
+    if isinstance(error, StoreUnavailable) and error.store == Store.JOURNAL:
+        return "make its folder usable, or set PERDURE_JOURNAL to another one"
+    # The messages of the others contain it.
+    return next((fix for kind, fix in _FIXES.items() if isinstance(error, kind)), "")
 
 
 async def _temporal(patient: Patient) -> tuple[bool, str, str]:
-    ok = await patient.client.service_client.check_health()
-    return ok, f"{patient.addresses.temporal}, namespace {patient.client.namespace}", "perdure up"
+    client = await patient.temporal()
+    ok = await client.service_client.check_health()
+    return ok, f"{patient.addresses.temporal}, namespace {client.namespace}", "perdure up"
 
 
 async def _worker(patient: Patient) -> tuple[bool, str, str]:
     queue = patient.settings.task_queue
-    number = await pollers(patient.client, queue)
+    number = await pollers(await patient.temporal(), queue)
     return number > 0, f"on task queue {queue!r}: {number or 'none'}", "start one: perdure worker"
 
 
 async def _retention(patient: Patient) -> tuple[bool, str, str]:
-    described = await patient.client.workflow_service.describe_namespace(
-        DescribeNamespaceRequest(namespace=patient.client.namespace)
-    )
+    client = await patient.temporal()
+    described = await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace=client.namespace))
     kept = described.config.workflow_execution_retention_ttl.ToTimedelta()
     claims = timedelta(days=patient.settings.claim_ttl_days)
     day = timedelta(days=1)
@@ -166,9 +167,10 @@ async def _retention(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
-    missing = await namespace.missing(patient.client)
+    client = await patient.temporal()
+    missing = await namespace.missing(client)
     names = ", ".join(attribute.value for attribute in missing)
-    fix = namespace.command(patient.client.namespace, missing)
+    fix = namespace.command(client.namespace, missing)
     return not missing, f"missing: {names}" if missing else "all are registered", fix
 
 
@@ -238,7 +240,7 @@ async def _tenant_key(patient: Patient) -> tuple[bool, str, str]:
 async def _journal(patient: Patient) -> tuple[bool, str, str]:
     folder = patient.settings.journal_folder
     lost = any(loss.store is Store.JOURNAL for loss in await _losses(patient))
-    if found := await asyncio.to_thread(known_id, folder):
+    if found := await disk.in_thread(Store.JOURNAL, lambda: known_id(folder)):
         return not lost, f"{found} in {folder}" + (", an older copy" if lost else ""), "perdure reconcile"
     detail = f"there is none in {folder}" + (", and the installation has one" if lost else " yet")
     fix = "set PERDURE_JOURNAL to the folder that the workers share, or begin it anew: perdure reconcile --new-journal"
@@ -250,20 +252,25 @@ async def _stores(patient: Patient) -> tuple[bool, str, str]:
     if found:
         detail = "; ".join(f"{loss.store}: {loss.kind.told}" for loss in found)
         return False, detail, "keep a worker running: it rebuilds them; perdure reconcile shows how that goes"
+    # One that did not answer was left out, and may have lost everything.
+    await _losses(patient, of_all=True)
     return True, "redis and weaviate have what was written to them", ""
 
 
-async def _losses(patient: Patient) -> tuple[Loss, ...]:
+async def _losses(patient: Patient, *, of_all: bool = False) -> tuple[Loss, ...]:
     # Its marks are not vectors of any model.
     connection = Connection(**patient.weaviate, embedding=Embedding(name="", dimension=0))
     async with patient.redis() as redis, connection:
         marks = WeaviateMarks(connection, _WITHIN)
-        return await Wholeness(JournalMarks(patient.settings.journal_folder), RedisMarks(redis), marks).compare()
+        whole = Wholeness(JournalMarks(patient.settings.journal_folder), RedisMarks(redis), marks)
+        return await (whole.examine() if of_all else whole.compare())
 
 
 async def _disk(patient: Patient) -> tuple[bool, str, str]:
     folder = patient.settings.journal_folder
     existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir():
+        raise StoreUnavailable("journal", f"{existing} is not a folder")
     if not os.access(existing, os.W_OK):
         raise StoreUnavailable("journal", f"{existing} is not writable")
     free = shutil.disk_usage(existing).free

@@ -302,8 +302,7 @@ class Gateway:
         """
         from worker import doctor  # noqa: PLC0415
 
-        client = await connected(self._addresses.temporal, lazy=True)
-        patient = doctor.Patient(settings=self._settings, addresses=self._addresses, client=client)
+        patient = doctor.Patient(settings=self._settings, addresses=self._addresses)
         return await doctor.examine(patient, quick=quick, deep=deep)
 
     @translated

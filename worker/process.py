@@ -13,7 +13,9 @@ from temporalio.worker import Worker
 
 from perdure.agent.steps.threads import count_threads
 from perdure.errors import PerdureError, StoreLost, StoreUnavailable, TenantKeyMismatch, Unavailable
+from perdure.losses import Store
 from perdure.settings import Addresses, Settings
+from perdure.stores import disk
 from perdure.stores.journal.marks import known_fingerprint
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.installation import Installation
@@ -48,6 +50,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
         JournalMismatch: The other workers share another journal.
         StoreLost: The journal's folder does not hold it.
         NamespaceUnusable: Temporal's namespace lacks what tasks need, and this worker may not register it.
+        StoreRefused: A server refuses this worker's login.
         StoreUnavailable: Temporal does not answer.
     """
     configure_logging()
@@ -118,7 +121,8 @@ async def _may_make_key(settings: Settings, addresses: Addresses) -> None:
     """
     path = settings.tenant_key_file
     if not path.exists():
-        if found := known_fingerprint(settings.journal_folder):
+        folder = settings.journal_folder
+        if found := await disk.in_thread(Store.JOURNAL, lambda: known_fingerprint(folder)):
             raise TenantKeyMismatch(
                 f"the journal was written under the tenant key {found}, and {path} is missing: "
                 "copy it from another worker of this installation, or restore its backup"

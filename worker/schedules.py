@@ -83,6 +83,7 @@ def definition(one: Scheduled, settings: Settings) -> Schedule:
     )
 
 
+@translated
 async def ensure_schedules(client: Client, settings: Settings) -> None:
     """Create the schedules, or bring those that there are up to date; a pause set by a person stays.
 

@@ -1,5 +1,6 @@
 """The connection to Temporal: by its own client configuration, with Perdure's plugin. Starts nothing."""
 
+import re
 import socket
 from collections.abc import Sequence
 
@@ -10,27 +11,39 @@ from temporalio.client import Client
 from temporalio.client import Plugin as ClientPlugin
 from temporalio.envconfig import ClientConfig
 
-from perdure.errors import StoreUnavailable
+from perdure.errors import InvalidInput
+from perdure.temporal.errors import not_connected
 from perdure.temporal.plugin import Plugin
 
 
-async def connected(address: str, *, plugins: Sequence[ClientPlugin] = (), lazy: bool = False) -> Client:
+async def connected(address: str, *, plugins: Sequence[ClientPlugin] = ()) -> Client:
     """Connect to Temporal as its own client configuration says (profiles, TLS, API key).
 
     Args:
         address: Its frontend: ``host:port``.
         plugins: More plugins than Perdure's own.
-        lazy: Whether only the first call connects, and finds out whether it answers.
 
     Raises:
+        InvalidInput: The configuration cannot be used, or the address is none.
+        StoreRefused: It refuses the login, or TLS.
         StoreUnavailable: It does not answer.
     """
-    config = ClientConfig.load_client_connect_config()
-    config["target_host"] = address
+    fix = "correct Temporal's client configuration"
     try:
-        return await Client.connect(**config, plugins=[Plugin(), *plugins], lazy=lazy)
+        config = ClientConfig.load_client_connect_config()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InvalidInput("temporal", f"its client configuration cannot be read: {error}", fix=fix) from error
+    config["target_host"] = address
+    key = config.get("api_key")
+    if isinstance(key, str) and not re.fullmatch(r"[!-~]+", key):
+        # The SDK would leave it out, and be refused for that.
+        raise InvalidInput("TEMPORAL_API_KEY", "has characters that no key has", fix=fix)
+    try:
+        return await Client.connect(**config, plugins=[Plugin(), *plugins])
+    except ValueError as error:
+        raise InvalidInput("temporal", f"{address!r} cannot be connected to: {error}", fix=fix) from error
     except RuntimeError as error:
-        raise StoreUnavailable("temporal", f"{address} does not answer") from error
+        raise not_connected(error, address) from error
 
 
 async def pollers(client: Client, queue: str, *, pid: int | None = None) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import json
+import re
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import Any, ParamSpec, TypeVar
@@ -23,6 +24,7 @@ from perdure.errors import (
     InvalidInput,
     NamespaceUnusable,
     PerdureError,
+    StoreRefused,
     StoreUnavailable,
     WorkerUnavailable,
     WorkflowCancelled,
@@ -45,7 +47,20 @@ FROM_TEMPORAL = (
 """What Temporal's client raises."""
 
 _NOT_CONNECTED = "Failed client connect"
-"""What its RuntimeError begins with when nothing listens at the address (SDK 1.35)."""
+"""What its RuntimeError begins with when it cannot connect (SDK 1.35)."""
+
+_LOGIN = "correct the API key or the certificate in Temporal's client configuration"
+
+_REFUSED = {
+    r"code: (Unauthenticated|PermissionDenied)": ("", _LOGIN),
+    r"InvalidCertificate\(\w+|AlertReceived\(\w+|\w+ParseError": ("TLS: ", _LOGIN),
+    # A server without TLS, and one that wants it.
+    r"InvalidContentType|FRAME_SIZE_ERROR": (
+        "only one side speaks TLS: ",
+        "switch TLS in Temporal's client configuration; an API key switches it on",
+    ),
+}
+"""What that RuntimeError says where a server answers and the next attempt would be refused as well (SDK 1.35)."""
 
 
 def failure_of(error: PerdureError, *, began: str = "", next_retry_delay: timedelta | None = None) -> ApplicationError:
@@ -99,11 +114,19 @@ def perdure_error(error: BaseException) -> PerdureError | None:
     if isinstance(error, WorkflowQueryFailedError):
         return WorkflowFailed(str(error))
     if isinstance(error, RuntimeError):
-        return StoreUnavailable("temporal", "does not answer") if str(error).startswith(_NOT_CONNECTED) else None
+        return not_connected(error) if str(error).startswith(_NOT_CONNECTED) else None
     if isinstance(error, FailureError):
         # Not what failed there: the data converter's refusal of what arrived.
         return WorkflowFailed(f"what it returned cannot be read by this build: {error.message}")
     return _of_failure(_innermost(error)) if isinstance(error, _WRAPPERS) else None
+
+
+def not_connected(error: RuntimeError, address: str = "") -> StoreRefused | StoreUnavailable:
+    """Return the error that a connection which could not be made stands for."""
+    for pattern, (problem, fix) in _REFUSED.items():
+        if found := re.search(pattern, str(error)):
+            return StoreRefused("temporal", f"{problem}{found[0]}", fix=fix)
+    return StoreUnavailable("temporal", f"{address} does not answer".strip())
 
 
 def _of_failure(failure: BaseException) -> PerdureError:
@@ -129,8 +152,7 @@ def _of_call(error: RPCError) -> PerdureError:
         case RPCStatusCode.INVALID_ARGUMENT:
             return InvalidInput("temporal", error.message)
         case RPCStatusCode.PERMISSION_DENIED | RPCStatusCode.UNAUTHENTICATED:
-            fix = "correct the API key or the certificate in Temporal's client configuration"
-            return InvalidInput("temporal", f"refuses this client: {error.message}", fix=fix)
+            return StoreRefused("temporal", error.message, fix=_LOGIN)
         case _:
             return StoreUnavailable("temporal", f"{error.status.name.lower()}: {error.message}")
 

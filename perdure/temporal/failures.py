@@ -14,7 +14,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, CancelledError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from perdure.errors import PerdureError, StillRunning
+from perdure.errors import PerdureError, StillRunning, StoreRefused, StoreUnavailable
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating
 
@@ -52,6 +52,9 @@ class _Inbound(ActivityInboundInterceptor):
         except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
             raise
         except PerdureError as error:
+            if isinstance(error, StoreRefused):
+                # A worker whose login is refused ends: what was accepted waits for one that is let in.
+                error = StoreUnavailable(error.store, str(error))
             began = activity.info().started_time.isoformat()
             raise failure_of(error, began=began, next_retry_delay=pause()) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure

@@ -9,8 +9,9 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSe
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.errors import NamespaceUnusable, StoreUnavailable
+from perdure.errors import NamespaceUnusable
 from perdure.names import Attribute
+from perdure.temporal.errors import perdure_error
 
 USABLE_WITHIN = 60.0
 """Seconds that Temporal may take until it uses an attribute that was registered: its servers read their list of them
@@ -30,6 +31,7 @@ async def prepare(client: Client, *, within: float = USABLE_WITHIN) -> None:
 
     Raises:
         NamespaceUnusable: It does not exist, or its attributes cannot be registered; with the command to run.
+        StoreRefused: Temporal refuses this client's login.
         StoreUnavailable: Temporal does not answer.
     """
     if await _usable(client):
@@ -76,7 +78,7 @@ async def _usable(client: Client) -> bool:
                 f"Temporal has no namespace {client.namespace!r}: run temporal operator namespace create "
                 f"--namespace {client.namespace}, or correct it in Temporal's client configuration"
             ) from error
-        raise StoreUnavailable("temporal", error.status.name) from error
+        raise perdure_error(error) or error from error
     return True
 
 

@@ -34,6 +34,7 @@ PINNED = {
     "ServerNotFound": ("PRD211", False),
     "ServerNotStarted": ("PRD212", False),
     "HomeUnusable": ("PRD213", False),
+    "StoreRefused": ("PRD232", False),
     "ModelRefused": ("PRD220", False),
     "VersionConflict": ("PRD300", True),
     "LeaseLost": ("PRD301", True),

@@ -130,3 +130,13 @@ def test_folders_are_those_of_whoever_wrote_them(tmp_path: Path, monkeypatch: py
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert Settings().skills == (tmp_path / "skills", tmp_path / "me/skills")
+
+
+@pytest.mark.parametrize("cron", ["nonsense", "0 3 * *", "0 3 * * * *", "@daily", "0 3 * * *; x"])
+def test_a_cron_that_is_none_is_refused_naming_the_field(monkeypatch: pytest.MonkeyPatch, cron: str) -> None:
+    for name in ("forgetting_cron", "reconciling_cron"):
+        monkeypatch.setenv(f"PERDURE_{name.upper()}", cron)
+        with pytest.raises(InvalidInput, match=f"{name}: must be five fields .*set PERDURE_{name.upper()}"):
+            Settings()
+        monkeypatch.setenv(f"PERDURE_{name.upper()}", "*/5 0-3,9 1 JAN-mar MON")
+        Settings()

@@ -14,7 +14,11 @@ async def doctor(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Only what a health check needs.")] = False,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Also compare what is stored of every user with what is found by meaning.")
+        bool,
+        typer.Option(
+            "--deep",
+            help="Also compare what is stored of every user with what is found by meaning, and have workers repair it.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

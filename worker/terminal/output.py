@@ -13,7 +13,7 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
-from perdure.errors import InvalidInput, PerdureError, Unavailable
+from perdure.errors import InvalidInput, PerdureError, StoreRefused, Unavailable
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -26,7 +26,7 @@ class Exit(IntEnum):
     FAILED = 1
     """It ran, and it failed: a task, a check, a sweep."""
     REFUSED = 2
-    """The input is wrong; the message names the field and the fix."""
+    """The input or a login is wrong; the message names the field and the fix."""
     UNAVAILABLE = 3
     """A server does not answer; nothing is wrong with the input."""
     DETACHED = 130
@@ -79,4 +79,4 @@ def status_of(error: PerdureError) -> Exit:
     """Return the exit status for an error: wrong input, a server that does not answer, or just a failure."""
     if isinstance(error, Unavailable):
         return Exit.UNAVAILABLE
-    return Exit.REFUSED if isinstance(error, InvalidInput) else Exit.FAILED
+    return Exit.REFUSED if isinstance(error, InvalidInput | StoreRefused) else Exit.FAILED

@@ -1,4 +1,4 @@
-"""The connection to Redis: commands, scripts, and the one place where its client's errors become StoreUnavailable."""
+"""The connection to Redis: commands, scripts, and the one place where its client's errors become Perdure's."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -7,10 +7,10 @@ from typing import Any, cast
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 from redis.maint_notifications import MaintNotificationsConfig
 
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable
 
 
 def connect(url: str, *, timeout: float = 2.0) -> Redis:
@@ -29,25 +29,30 @@ def connect(url: str, *, timeout: float = 2.0) -> Redis:
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise InvalidInput("redis_url", f"{url.partition(':')[0]} is no scheme of Redis", fix="write redis://host:port")
     kind: Any = Redis  # The types of its constructors are not written out.
-    return kind.from_url(
-        url,
-        decode_responses=True,
-        protocol=3,
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        health_check_interval=30,
-        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 1),
-        maint_notifications_config=MaintNotificationsConfig(enabled=False),
-    )
+    try:
+        return kind.from_url(
+            url,
+            decode_responses=True,
+            protocol=3,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
+            health_check_interval=30,
+            retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 1),
+            maint_notifications_config=MaintNotificationsConfig(enabled=False),
+        )
+    except ValueError as error:
+        # Its text may quote the URL, which may hold a password.
+        raise InvalidInput("redis_url", "is not an address", fix="write redis://host:port") from error
 
 
 async def ask(redis: Redis, *command: str | float) -> Any:
     """Send one command and return its answer.
 
     Raises:
-        StoreUnavailable: Redis does not answer, or refuses (out of memory, read-only, loading).
+        StoreRefused: Redis refuses the login, or the command to this user.
+        StoreUnavailable: Redis does not answer, or cannot (out of memory, read-only, loading).
     """
-    with _unavailable():
+    with _explained():
         return await cast("Any", redis).execute_command(*command)
 
 
@@ -66,9 +71,10 @@ class Script:
         """Run the script and return its answer.
 
         Raises:
-            StoreUnavailable: Redis does not answer, or refuses.
+            StoreRefused: Redis refuses the login, or a command to this user.
+            StoreUnavailable: Redis does not answer, or cannot.
         """
-        with _unavailable():
+        with _explained():
             return await self._script(keys=list(keys), args=list(arguments))
 
 
@@ -87,8 +93,11 @@ end
 
 
 @contextmanager
-def _unavailable() -> Generator[None]:
+def _explained() -> Generator[None]:
     try:
         yield
+    except (AuthenticationError, NoPermissionError) as error:
+        fix = "correct the user and the password in PERDURE_REDIS_URL, or the user's rights"
+        raise StoreRefused("redis", type(error).__name__, fix=fix) from error
     except (RedisError, OSError) as error:
         raise StoreUnavailable("redis", type(error).__name__) from error

@@ -1,6 +1,7 @@
 """The connection to Weaviate: opened when first needed, checked, every call under a time limit. Knows no entry."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
@@ -8,20 +9,27 @@ from urllib.parse import urlsplit
 
 import httpx
 import weaviate
+from grpc import StatusCode
+from grpc.aio import AioRpcError
 from pydantic import SecretStr
 from weaviate import WeaviateAsyncClient
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.collections import CollectionAsync
-from weaviate.exceptions import UnexpectedStatusCodeError, WeaviateBaseError
+from weaviate.exceptions import (
+    AuthenticationFailedError,
+    InsufficientPermissionsError,
+    UnexpectedStatusCodeError,
+    WeaviateBaseError,
+)
 
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable
 from perdure.stores.weaviate import schema
 from perdure.stores.weaviate.schema import KINDS, Embedding, Kind, collection_name
 
 STORE = "weaviate"
 _MISSING_TENANT = "tenant not found"
 _NO_FILES = "too many open files"
-
+_HEADER = re.compile(r"[!-~]+")
 
 _UP_WITHIN = 2.0
 """Seconds within which a Weaviate that is up says so."""
@@ -132,7 +140,12 @@ class Connection:
 
     async def _connect(self) -> None:
         if not self._connected:
-            await self._client.connect()
+            try:
+                await self._client.connect()
+            except WeaviateBaseError:
+                # It has opened its gRPC channel before it asks, and would leave it to the garbage collector.
+                await self._client.close()
+                raise
             self._connected = True
 
     async def _check(self, name: str) -> None:
@@ -148,15 +161,21 @@ def make_client(url: str, grpc_port: int, *, api_key: SecretStr | None = None) -
     Raises:
         InvalidInput: The URL is not an address.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InvalidInput("weaviate url", f"{url} is not an address", fix="write http://host:port")
-    secure = parts.scheme == "https"
+    try:
+        parts = urlsplit(url)
+        host, port, secure = parts.hostname, parts.port, parts.scheme == "https"
+    except ValueError:
+        host = port = None
+        secure = False
+    if not url.startswith(("http://", "https://")) or not host:
+        raise InvalidInput("weaviate_url", f"{url} is not an address", fix="write http://host:port")
+    if api_key and not _HEADER.fullmatch(api_key.get_secret_value()):
+        raise InvalidInput("weaviate_api_key", "has characters that no key has", fix="set PERDURE_WEAVIATE_API_KEY")
     return weaviate.use_async_with_custom(
-        http_host=parts.hostname,
-        http_port=parts.port or (443 if secure else 80),
+        http_host=host,
+        http_port=port or (443 if secure else 80),
         http_secure=secure,
-        grpc_host=parts.hostname,
+        grpc_host=host,
         grpc_port=grpc_port,
         grpc_secure=secure,
         auth_credentials=Auth.api_key(api_key.get_secret_value()) if api_key else None,
@@ -173,6 +192,7 @@ async def asking(seconds: float) -> AsyncGenerator[None]:
 
     Raises:
         MissingTenant: When the tenant has nothing at all.
+        StoreRefused: When the key is refused, or its rights.
         StoreUnavailable: When there is no answer in time, or it is an error.
     """
     try:
@@ -185,8 +205,20 @@ async def asking(seconds: float) -> AsyncGenerator[None]:
             raise MissingTenant from error
         if _NO_FILES in str(error):
             raise StoreUnavailable(STORE, "has too many open files: raise its limit, see docs/memory.md") from error
+        if _is_refusal(error):
+            fix = "correct PERDURE_WEAVIATE_API_KEY, or the key's rights"
+            raise StoreRefused(STORE, type(error).__name__, fix=fix) from error
         # Its own words may quote what was stored; its status does not.
         status = f" {error.status_code}" if isinstance(error, UnexpectedStatusCodeError) else ""
         raise StoreUnavailable(STORE, f"{type(error).__name__}{status}") from error
     except (httpx.HTTPError, OSError) as error:
         raise StoreUnavailable(STORE, type(error).__name__) from error
+
+
+def _is_refusal(error: WeaviateBaseError) -> bool:
+    cause = error.__cause__ or error.__context__
+    return (
+        isinstance(error, AuthenticationFailedError | InsufficientPermissionsError)
+        or (isinstance(error, UnexpectedStatusCodeError) and error.status_code in {401, 403})
+        or (isinstance(cause, AioRpcError) and cause.code() is StatusCode.UNAUTHENTICATED)
+    )

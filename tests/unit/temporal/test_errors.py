@@ -21,6 +21,7 @@ from perdure.errors import (
     InvalidTask,
     NamespaceUnusable,
     PerdureError,
+    StoreRefused,
     StoreUnavailable,
     ToolFailed,
     WorkerUnavailable,
@@ -55,7 +56,13 @@ def rpc(status: RPCStatusCode, message: str) -> RPCError:
 
 @pytest.mark.parametrize(
     "error",
-    [REFUSED, InvalidAnswer("value", "is empty"), StoreUnavailable("redis", "down"), ExpectationFailed("a: no")],
+    [
+        StoreRefused("redis", "AuthenticationError", fix="x"),
+        REFUSED,
+        InvalidAnswer("value", "is empty"),
+        StoreUnavailable("redis", "down"),
+        ExpectationFailed("a: no"),
+    ],
 )
 def test_an_error_arrives_as_it_was_raised(error: PerdureError) -> None:
     for wrapped in (failed(failure_of(error)), WorkflowUpdateFailedError(failure_of(error))):
@@ -77,7 +84,7 @@ def test_an_error_arrives_as_it_was_raised(error: PerdureError) -> None:
         (rpc(RPCStatusCode.UNAVAILABLE, "gone"), StoreUnavailable, "PRD200 temporal: unavailable: gone"),
         (rpc(RPCStatusCode.NOT_FOUND, "Namespace x is not found."), NamespaceUnusable, "PRD208 Namespace x"),
         (rpc(RPCStatusCode.NOT_FOUND, "workflow not found"), InvalidInput, "PRD100 id: workflow not found"),
-        (rpc(RPCStatusCode.PERMISSION_DENIED, "no"), InvalidInput, "PRD100 temporal: refuses this client: no (correct"),
+        (rpc(RPCStatusCode.PERMISSION_DENIED, "no"), StoreRefused, "PRD232 temporal refuses this client: no (correct"),
         (RuntimeError("Failed client connect: x"), StoreUnavailable, "PRD200 temporal: does not answer"),
     ],
 )
@@ -85,7 +92,7 @@ def test_every_error_of_the_client_has_a_code(error: Exception, kind: type[Perdu
     translation = perdure_error(error)
     assert type(translation) is kind
     assert str(translation).startswith(message)
-    assert not (kind is InvalidInput and translation and translation.retryable)
+    assert not (kind in {InvalidInput, StoreRefused} and translation and translation.retryable)
 
 
 async def test_what_is_not_temporals_is_raised_as_it_is() -> None:

@@ -94,7 +94,7 @@ async def test_what_does_not_fit_is_named_with_its_fix(installed: Installation) 
 async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -> None:
     found = await bad(installed, PERDURE_REDIS_URL="redis://127.0.0.1:9")
 
-    assert found.keys() == {"redis", "tenant key"}
+    assert found.keys() == {"redis", "tenant key", "stores"}
     assert "PRD200 redis" in found["redis"]
 
 
@@ -102,7 +102,7 @@ async def test_a_temporal_that_is_not_there_hides_nothing_else(installed: Instal
     found = await bad(installed, **unanswered(servers))
 
     assert found.keys() == {"temporal", "worker", "retention", "search attributes"}
-    assert "PRD200 temporal: does not answer" in found["temporal"]
+    assert "PRD200 temporal: 127.0.0.1:9 does not answer" in found["temporal"]
 
 
 async def test_nothing_runs(installed: Installation, servers: Servers, tmp_path: Path) -> None:
@@ -140,6 +140,8 @@ async def test_skills_are_judged_by_the_tools_of_their_owner(installed: Installa
 
 
 async def test_it_makes_nothing(installed: Installation, servers: Servers, tmp_path: Path) -> None:
+    # A store counts as new until something was written.
+    assert (await installed.perdure("remember", "x", "--user", "ada")).status == 0
     home = tmp_path / "empty"
     found = await bad(
         installed,

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from perdure.errors import InvalidInput, PerdureError, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.errors import InvalidInput, PerdureError, StoreRefused, StoreUnavailable, TaskFailed, WorkflowCancelled
 from perdure.questions import Approval, Question, QuestionKind, choice_of
 from worker.terminal.display import how_to_answer
 from worker.terminal.output import Exit, counted, status_of
@@ -17,6 +17,7 @@ from worker.terminal.output import Exit, counted, status_of
         (TaskFailed("no"), Exit.FAILED),
         (WorkflowCancelled("it was cancelled"), Exit.FAILED),
         (StoreUnavailable("redis", "down"), Exit.UNAVAILABLE),
+        (StoreRefused("redis", "AuthenticationError", fix="correct the password"), Exit.REFUSED),
     ],
 )
 def test_the_exit_status_says_what_kind_of_error_it_was(error: PerdureError, status: Exit) -> None:

@@ -1,0 +1,146 @@
+"""Servers that answer and refuse the login: said at once, with the fix, and never retried."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import grpc
+import pytest
+from grpc import aio
+
+from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable
+from perdure.stores.redis.connection import ask, connect
+from perdure.temporal.connection import connected
+from tests.conftest import Servers
+from tests.integration.worker.cli.installation import Installation, installation
+
+ANSWERED = {
+    "redis": (("redis", "tenant key", "journal", "stores"), "correct the user and the password in PERDURE_REDIS_URL"),
+    "weaviate": (("weaviate", "collections", "journal", "stores"), "correct PERDURE_WEAVIATE_API_KEY"),
+}
+
+
+class _Refusing(grpc.GenericRpcHandler):
+    """Answers every call as Temporal's frontend answers a client that it does not know."""
+
+    def __init__(self, status: grpc.StatusCode) -> None:
+        self._status = status
+
+    def service(self, handler_call_details: Any) -> Any:
+        async def refuse(_: bytes, context: Any) -> None:
+            await context.abort(self._status, "no")
+
+        handler: Any = grpc.unary_unary_rpc_method_handler
+        return handler(refuse)
+
+
+@pytest.fixture(params=[grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED])
+async def refusing(request: pytest.FixtureRequest) -> AsyncGenerator[str]:
+    server = aio.server()
+    server.add_generic_rpc_handlers((_Refusing(request.param),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    yield f"127.0.0.1:{port}"
+    await server.stop(0)
+
+
+@pytest.fixture
+async def given(servers: Servers, tmp_path: Path) -> AsyncGenerator[Installation]:
+    async with installation(servers, tmp_path) as given:
+        yield given
+
+
+async def wrong(servers: Servers) -> dict[str, dict[str, str]]:
+    """Return the variables with a wrong login for each store."""
+    redis = connect(servers.redis_url)
+    user = uuid4().hex
+    try:
+        await ask(redis, "ACL", "SETUSER", user, "on", ">right", "+@all", "~*")
+    finally:
+        await redis.aclose()
+    return {
+        "redis": {"PERDURE_REDIS_URL": f"redis://{user}:wrong@{urlsplit(servers.redis_url).netloc}"},
+        "weaviate": {"PERDURE_WEAVIATE_API_KEY": "wrong"},
+    }
+
+
+@pytest.mark.parametrize("store", ["redis", "weaviate"])
+async def test_a_worker_whose_login_is_refused_ends_with_it(given: Installation, servers: Servers, store: str) -> None:
+    process, log = await given.worker(**(await wrong(servers))[store])
+
+    assert await asyncio.wait_for(process.wait(), 30) == 2, log.read_text()
+    [line] = [line for line in log.read_text().splitlines() if not line.startswith("{")]
+    assert line.startswith(f"error: PRD232 {store} refuses this client: ")
+    assert ANSWERED[store][1] in line
+
+
+@pytest.mark.parametrize("store", ["redis", "weaviate"])
+async def test_a_refused_login_is_said_by_the_doctor_and_by_recall(
+    given: Installation, servers: Servers, store: str
+) -> None:
+    await given.ready_worker()
+    variables = (await wrong(servers))[store]
+
+    ran = await given.perdure("doctor", "--json", **variables)
+    found = {one["check"]: one for one in json.loads(ran.out) if not one["ok"]}
+    assert found.keys() == set(ANSWERED[store][0])
+    assert all("PRD232" in one["detail"] and not one["fix"] for one in found.values())
+
+    asked = await given.perdure("recall", "x", "--user", "ada", **variables)
+    assert (asked.status, asked.out) == (2, "")
+    assert asked.complaint.startswith(f"error: PRD232 {store} refuses")
+    assert "ResourceWarning" not in asked.err
+
+
+async def test_temporal_refusing_the_client_is_not_taken_for_its_absence(refusing: str) -> None:
+    with pytest.raises(StoreRefused, match="correct the API key or the certificate"):
+        await connected(refusing)
+    # The control: nothing listens there.
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        await connected("127.0.0.1:9")
+
+
+async def test_tls_that_only_one_side_speaks_is_named(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_API_KEY", "k")
+    with pytest.raises(StoreRefused, match="only one side speaks TLS"):
+        await connected(servers.temporal)
+
+
+@pytest.mark.parametrize(
+    ("variables", "address", "complaint"),
+    [
+        ({}, ":::", "':::' cannot be connected to"),
+        ({}, "foo bar", "'foo bar' cannot be connected to"),
+        ({"TEMPORAL_API_KEY": "a\nb"}, "127.0.0.1:9", "TEMPORAL_API_KEY: has characters that no key has"),
+        ({"TEMPORAL_TLS_CLIENT_CERT_PATH": "/nosuch"}, "127.0.0.1:9", "No such file or directory: '/nosuch'"),
+    ],
+)
+async def test_a_configuration_that_cannot_be_used_is_refused(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], address: str, complaint: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidInput) as refused:
+        await connected(address)
+    assert complaint in str(refused.value)
+
+
+async def test_the_doctor_survives_settings_that_cannot_be_used(given: Installation) -> None:
+    for variables, broken, complaint in (
+        ({"PERDURE_REDIS_URL": "redis://127.0.0.1:notaport"}, "redis", "PRD100 redis_url: is not an address"),
+        ({"PERDURE_WEAVIATE_URL": "http://127.0.0.1:notaport"}, "weaviate", "PRD100 weaviate_url: "),
+        ({"PERDURE_JOURNAL": "/etc/passwd"}, "journal", "PRD200 journal: Not a directory"),
+        ({"PERDURE_JOURNAL": "/etc/passwd"}, "disk", "/etc/passwd is not a folder"),
+        ({"TEMPORAL_ADDRESS": ":::"}, "temporal", "PRD100 temporal: ':::' cannot be connected to"),
+        ({"TEMPORAL_TLS_CLIENT_CERT_PATH": "/nosuch"}, "temporal", "its client configuration cannot be read"),
+    ):
+        ran = await given.perdure("doctor", "--json", **variables)
+        assert (ran.status, ran.err) == (1, "")
+        found = {one["check"]: one for one in json.loads(ran.out)}
+        assert complaint in found[broken]["detail"]
+        assert not found[broken]["ok"]
+        assert found["embedding"]["ok"]
