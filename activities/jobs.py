@@ -1,7 +1,7 @@
 """Ingest as activities: submit and wait for callers; plan, apply and confirm for the job itself."""
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -44,9 +44,17 @@ RETRY_SECONDS = 1.0
 """The server rounds retry delays up to whole seconds (measured: asked for 150 ms, 1.0 s came out)."""
 
 
-def job_id(batch: Batch) -> str:
-    """Return the id of a batch's job: tenant, the caller's key and the items, so the same batch is the same job."""
-    items: list[JsonValue] = [item.model_dump(mode="json") for item in batch.items]
+def job_id(batch: Batch, undated: Collection[int] = ()) -> str:
+    """Return the id of a batch's job: tenant, the caller's key and the items, so the same batch is the same job.
+
+    Args:
+        batch: The batch.
+        undated: The places of items whose dates their caller did not write: they are of its acceptance.
+    """
+    items: list[JsonValue] = [
+        item.model_dump(mode="json", exclude={"occurred_at"} if index in undated else None)
+        for index, item in enumerate(batch.items)
+    ]
     return f"ingest-{batch.tenant}-{digest('job/1', batch.tenant, batch.key, items)[:32]}"
 
 
@@ -86,16 +94,29 @@ class IngestActivities:
 
     @activity.defn(name=Activity.REMEMBER)
     async def remember(self, request: RememberRequest) -> str:
-        """Check items and submit them as a job of the user's tenant; return the job's id."""
+        """Check items and submit them as a job of the user's tenant; return the job's id.
+
+        An item that does not say when it was observed was observed now.
+        """
         tenant = self.tenant_key.tenant_of(request.user_id)
         now = datetime.now(UTC)
-        batch = read_batch(tenant=tenant, key=request.key, items=request.items, accepted_at=now, agent=request.agent)
-        return await self.submit(batch.changed(by=request.by))
+        undated: set[int] = set()
+        items: list[JsonValue] = []
+        for index, item in enumerate(request.items):
+            if isinstance(item, dict) and "occurred_at" not in item:
+                undated.add(index)
+                item = item | {"occurred_at": now.isoformat()}  # noqa: PLW2901
+            items.append(item)
+        batch = read_batch(tenant=tenant, key=request.key, items=items, accepted_at=now, agent=request.agent)
+        return await self._submit(batch.changed(by=request.by), job_id(batch, undated))
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
         """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
-        identifier, now = job_id(batch), datetime.now(UTC)
+        return await self._submit(batch, job_id(batch))
+
+    async def _submit(self, batch: Batch, identifier: str) -> str:
+        now = datetime.now(UTC)
         batch = batch.changed(accepted_at=now)
         # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
         with suppress(StoreUnavailable):

@@ -4,14 +4,15 @@ import asyncio
 import functools
 import importlib
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from perdure.documents import nearest
+from perdure.errors import InvalidInput
 from worker.exit import leave_after
 
 COMMANDS = {
@@ -43,8 +44,11 @@ class _Table(TyperGroup):
         module, _, name = COMMANDS[cmd_name].partition(":")
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name=cmd_name)(_synchronous(function))
-        return get_command(app)
+        spelled: dict[str, str] = {}
+        app.command(name=cmd_name)(_synchronous(function, spelled))
+        command = get_command(app)
+        spelled.update({str(parameter.name): parameter.opts[0] for parameter in command.params})
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         # Its console takes a moment to import, which "--help" need not wait for.
@@ -54,16 +58,39 @@ class _Table(TyperGroup):
             return super().invoke(ctx)
 
 
-def _synchronous(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command that runs its coroutine to the end; one that is not a coroutine function stays as it is."""
-    if not inspect.iscoroutinefunction(command):
-        return command
+def _synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
+    """Return a command that refuses what is not text, and runs its coroutine, if it has one, to the end.
+
+    Args:
+        command: The command.
+        spelled: Its parameters as a person types them, by name.
+    """
 
     @functools.wraps(command)
     def run(**parameters: Any) -> None:
-        asyncio.run(command(**parameters))
+        for name, value in parameters.items():
+            _require_text(spelled[name], value)
+        called = command(**parameters)
+        if inspect.iscoroutine(called):
+            asyncio.run(called)
 
     return run
+
+
+def _require_text(name: str, value: object) -> None:
+    """Refuse bytes that are not UTF-8, which no server can be sent; a file may have any name.
+
+    Raises:
+        InvalidInput: Naming the argument.
+    """
+    if isinstance(value, list | tuple):
+        for one in cast("Iterable[object]", value):
+            _require_text(name, one)
+    elif isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput(name, "is not UTF-8 text") from None
 
 
 app = typer.Typer(

@@ -2,12 +2,11 @@
 
 import json
 import secrets
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter
 
 from perdure.documents import validated
 from perdure.entries import Lane, MemoryType
@@ -50,6 +49,8 @@ async def recall(
     for item in found.items:
         out.print(f"{item.score:.3f}  {item.why}", markup=False)
         out.print(f"       {item.text}", markup=False)
+        if item.payload is not None:
+            out.print(f"       {json.dumps(item.payload, ensure_ascii=False)}", markup=False)
     for episode in found.episodes:
         out.print(f"{episode.at:%H:%M:%S}  {episode.kind.value}: {episode.text}", markup=False)
     say(
@@ -104,11 +105,14 @@ async def remember(
 
 def _read_items(file: Path) -> list[JsonValue]:
     try:
-        return _items.validate_python(json.loads(file.read_text(encoding="utf-8"), parse_constant=_not_json))
+        items = _items.validate_python(json.loads(file.read_text(encoding="utf-8"), parse_constant=_not_json))
+        # Refuses half a surrogate pair, and lists that are nested too deep to be sent.
+        _items.dump_json(items)
     except OSError as error:
         raise InvalidItem(str(file), f"cannot be read: {error.strerror}") from error
-    except (ValueError, ValidationError) as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidItem(str(file), "is not a JSON list of items") from error
+    return items
 
 
 def _not_json(constant: str) -> NoReturn:
@@ -116,10 +120,8 @@ def _not_json(constant: str) -> NoReturn:
 
 
 def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:
-    """Fill in what a person need not write: where it was observed, and when."""
-    if not isinstance(item, dict):
-        return item
-    return {"occurrence": f"{key}/{index}", "occurred_at": datetime.now(UTC).isoformat()} | item
+    """Fill in what a person need not write: where it was observed. Its acceptance says when."""
+    return {"occurrence": f"{key}/{index}"} | item if isinstance(item, dict) else item
 
 
 async def forget(

@@ -34,14 +34,25 @@ async def test_what_is_remembered_is_recalled(installed: Installation, user: str
     assert [item.text for item in found.items] == ["Deploys happen on Tuesdays"]
 
 
-async def test_the_same_key_counts_once(installed: Installation, user: str) -> None:
+async def test_the_same_items_under_the_same_key_are_the_same_job(installed: Installation, user: str) -> None:
     line = ("remember", "The build has two cores", "--user", user, "--key", "k", "--json")
-    await installed.perdure(*line)
+    first, again = [await installed.perdure(*line) for _ in range(2)]
+    assert (again.status, again.out) == (0, first.out)
+    assert "ingest-" in again.err
+    assert again.err == first.err
 
-    told = await installed.perdure(*line)
+    items = [{"kind": "record", "lane": "pattern", "key": "cores", "payload": {"number": 2}}]
+    file = installed.write(f"{uuid4().hex}.json", json.dumps(items))
+    from_file = ("remember", "--user", user, "--key", "f", "--file", file, "--json")
+    assert (await installed.perdure(*from_file)).out == (await installed.perdure(*from_file)).out
+    shown = await installed.perdure("recall", "--user", user, "--lane", "pattern", "--key", "cores")
+    assert '{"number": 2}' in shown.out
+    assert "seen 1×" in shown.out
 
-    assert told.status == 0
-    assert "known already" in Receipt.model_validate_json(told.out).items[0].reason
+    # The control: a date that the caller writes is part of what is remembered.
+    dated = installed.write(file, json.dumps([items[0] | {"occurred_at": "2026-05-01T12:00:00Z"}]))
+    other = Receipt.model_validate_json((await installed.perdure(*from_file[:-2], dated, "--json")).out)
+    assert "known already" in other.items[0].reason
 
 
 async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installation, user: str) -> None:

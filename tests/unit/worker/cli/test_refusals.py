@@ -28,7 +28,18 @@ COMMANDS = {
     "remember --user u --file object.json": "object.json: is not a JSON list of items",
     "remember --user u --file nothing.json": "nothing.json: cannot be read: No such file or directory",
     "remember --user u --file nan.json": "nan.json: is not a JSON list of items",
-    "recall x --user \udcff": "user_id: input should be a valid string",
+    "recall x --user \udcff": "--user: is not UTF-8 text",
+    "recall x --user u --lane pattern --key a --key \udcff": "--key: is not UTF-8 text",
+    "remember \udcff --user u": "content: is not UTF-8 text",
+    "forget --user \udcff": "--user: is not UTF-8 text",
+    "forget --undo --sweep \udcff": "--sweep: is not UTF-8 text",
+    "reconcile --user \udcff": "--user: is not UTF-8 text",
+    "status \udcff": "task: is not UTF-8 text",
+    "answer task-x q \udcff": "value: is not UTF-8 text",
+    "answer task-x q yes --by \udcff": "--by: is not UTF-8 text",
+    "remember --user u --file deep.json": "deep.json: is not a JSON list of items",
+    "remember --user u --file nested.json": "nested.json: is not a JSON list of items",
+    "remember --user u --file half.json": "half.json: is not a JSON list of items",
     "answer task-x --by=me  yes": "question_id: string should have at least 1 character",
     "forget --undo": "--undo: needs a user or a sweep (add --user, or --sweep with the id of one)",
     "forget --undo --user u --dry-run": "--undo: is not for --dry-run or --approve (leave them out)",
@@ -41,6 +52,9 @@ COMMANDS = {
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "object.json").write_text("{}")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    (tmp_path / "nested.json").write_text("[" * 400 + "]" * 400)
+    (tmp_path / "half.json").write_text('["\\ud800"]')
     (tmp_path / "nan.json").write_text('[{"kind": "record", "payload": {"x": NaN}}]')
 
 
