@@ -5,7 +5,7 @@ import datetime
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from temporalio.client import Client, Plugin, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
@@ -13,6 +13,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor
+from perdure.documents import validated
 from perdure.errors import InvalidTask, TaskFailed, WorkerUnavailable
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecallResult
@@ -35,7 +36,8 @@ from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import is_cancelling, translated
 from worker import local_worker
-from worker.lookup import job_of, task_of
+from worker.lookup import StartedTask, job_of, task_of
+from worker.waiting import ANSWER_WITHIN, waiting
 
 if TYPE_CHECKING:
     from worker.doctor import Finding
@@ -47,15 +49,6 @@ R = TypeVar("R")
 
 _NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
 """How a query fails while no worker is there to answer it."""
-
-
-class StartedTask(NamedTuple):
-    """A task that was started, or that was there."""
-
-    workflow_id: str
-    new: bool
-    ended_at: datetime.datetime | None
-    """When it completed, if it did."""
 
 
 class Gateway:
@@ -134,8 +127,7 @@ class Gateway:
         except WorkflowAlreadyStartedError:
             handle = await self.task(task.workflow_id)
             found = await handle.describe()
-            # Its imports take a second, which the other calls need not wait for.
-            from worker.attaching import require_same  # noqa: PLC0415
+            from worker.attaching import require_same  # noqa: PLC0415  it takes a second
 
             await require_same(self._settings, task, handle, found)
             return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
@@ -217,8 +209,11 @@ class Gateway:
         await self._require_open(workflow_id, "it asks nothing")
         await self.served()
         handle = await self.task(workflow_id)
+        given = validated(Answer, answer.model_dump() | {"by": by.id}, "")
+        afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
         try:
-            await handle.execute_update(ANSWER, answer.changed(by=by.id))
+            async with waiting(self._notify, "take the answer", afterwards=afterwards, within=ANSWER_WITHIN):
+                await handle.execute_update(ANSWER, given)
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND and "completed" in error.message:
                 raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
@@ -256,13 +251,14 @@ class Gateway:
                 self._reader = await self._stack.enter_async_context(opened)
         if self._reader is not None:
             return await self._reader.recall(request)
-        reference = await self._execute(Workflow.RECALL_MEMORY, request, Reference, name="recall")
+        reference = await self._execute(Workflow.RECALL_MEMORY, request, Reference, name="recall", within=ANSWER_WITHIN)
         return await reader.fetch(self._addresses, reference)
 
     @translated
     async def remember(self, request: RememberRequest, *, by: Actor) -> str:
         """Submit items to be remembered; returns the id of their job."""
-        return await self._execute(Workflow.REMEMBER_ITEMS, request.changed(by=by), str, name="remember")
+        given = request.changed(by=by)
+        return await self._execute(Workflow.REMEMBER_ITEMS, given, str, name="remember", within=ANSWER_WITHIN)
 
     @translated
     async def receipt(self, job: str) -> Receipt:
@@ -320,28 +316,35 @@ class Gateway:
         Raises:
             StoreUnavailable: No worker serves the task queue.
         """
-        queue = self._settings.task_queue
         for attempt in range(1 + int(local_worker.WITHIN / local_worker.LOOK_AGAIN)):
             if await self.workers():
                 return
             if attempt == 0:
-                self._notify(f"waiting {local_worker.WITHIN:.0f} s for a worker to serve the task queue {queue!r}")
+                self._notify(f"waiting {local_worker.WITHIN:.0f} s for a worker to serve {self._settings.task_queue!r}")
             await asyncio.sleep(local_worker.LOOK_AGAIN)
         raise self.unserved()
 
-    def unserved(self) -> WorkerUnavailable:
-        """Return the error that no worker serves the task queue, with the reason where it is known."""
-        missing = f"none serves the task queue {self._settings.task_queue!r}: start one with 'perdure worker'"
+    def unserved(self, *, silent: int = 0) -> WorkerUnavailable:
+        """Return the error that no worker answers, although ``silent`` of them serve; with the reason where known."""
+        queue = self._settings.task_queue
+        if silent:
+            return WorkerUnavailable(f"the one that serves {queue!r} did not answer: it is busy, hangs or was killed")
+        missing = f"none serves the task queue {queue!r}: start one with 'perdure worker'"
         return WorkerUnavailable(local_worker.problem(self._settings) or missing)
 
-    async def _execute(self, workflow: str, argument: Any, result_type: type[R], *, name: str) -> R:
+    async def _execute(
+        self, workflow: str, argument: Any, result_type: type[R], *, name: str, within: float | None = None
+    ) -> R:
         await self.served()
-        return await (await self.client()).execute_workflow(
-            workflow,
-            argument,
-            id=f"{name}-{secrets.token_hex(6)}",
-            task_queue=self._settings.task_queue,
-            task_timeout=TASK_TIMEOUT,
-            result_type=result_type,
-            static_summary="Asked for from outside a task",
-        )
+        id_ = f"{name}-{secrets.token_hex(6)}"
+        afterwards = f"it is done once one answers: {id_} stays in Temporal"
+        async with waiting(self._notify, f"answer ({name})", afterwards=afterwards, within=within):
+            return await (await self.client()).execute_workflow(
+                workflow,
+                argument,
+                id=id_,
+                task_queue=self._settings.task_queue,
+                task_timeout=TASK_TIMEOUT,
+                result_type=result_type,
+                static_summary="Asked for from outside a task",
+            )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from perdure.documents import read_document, validated
-from perdure.errors import InvalidTask, PerdureError, WorkerUnavailable
+from perdure.errors import InvalidTask, PerdureError, StoreUnavailable, WorkerUnavailable
 from perdure.questions import Answer
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
@@ -76,6 +76,9 @@ async def run(
                 say(f"detached; the task goes on: perdure status {workflow_id}")
                 raise
             except PerdureError as error:
+                if isinstance(error, StoreUnavailable) and error.store == "temporal":
+                    say(f"it cannot be followed any more; the task goes on: perdure status {workflow_id}")
+                    raise
                 problem, status = str(error), status_of(error)
                 result = await installation.ended(workflow_id)
     finally:
@@ -122,9 +125,10 @@ async def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
     installation = gateway(Settings())
     running = await installation.is_running(workflow_id)
     # Only a worker can tell, and one that took over from a killed one needs a moment.
-    progress = await installation.progress(workflow_id, seconds=5) if await installation.workers() else None
+    serving = await installation.workers()
+    progress = await installation.progress(workflow_id, seconds=5) if serving else None
     if progress is None:
-        raise installation.unserved()
+        raise installation.unserved(silent=serving)
     if as_json:
         show_json(progress)
         return

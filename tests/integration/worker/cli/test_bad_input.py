@@ -44,6 +44,11 @@ COMMANDS = {
         ("remember", "--user", "u", "--file", "ahead.json"),
         "items[0].occurred_at: 2199-01-01 is more than a day ahead (give the moment at which it was observed)",
     ),
+    "no id at all": (("cancel", ""), "task: is empty (give the id that 'run' printed"),
+    "an answerer with too long a name": (
+        ("answer", "{task}", "q", "yes", "--by", "x" * 300),
+        "by: string should have at most 200 characters",
+    ),
     "an unknown sweep": (("forget", "--undo", "--sweep", "r"), "forgot nothing that can still be undone"),
 }
 
@@ -79,6 +84,11 @@ async def test_a_command_is_refused(installed: Installation, name: str) -> None:
     arguments, problem = COMMANDS[name]
     installed.write("unusable.json", '[{"kind": "thing"}]')
     installed.write("ahead.json", '[{"kind": "memory", "content": "x", "occurred_at": "2199-01-01T00:00:00Z"}]')
+
+    if "{task}" in arguments:
+        file, _ = installed.audit("rich==15.0.0")
+        await installed.perdure("run", file, "--detach", PERDURE_TASK_QUEUE="nobody-here")
+        arguments = tuple(file if argument == "{task}" else argument for argument in arguments)
 
     ran = await installed.perdure(*arguments)
 

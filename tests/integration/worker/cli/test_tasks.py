@@ -3,9 +3,15 @@
 import csv
 import json
 import signal
+from pathlib import Path
 
+from temporalio.client import Client
+
+from localservers import Server
 from perdure.tasks import Phase, Progress, TaskResult
-from tests.integration.worker.cli.installation import Installation
+from perdure.temporal.namespace import prepare
+from tests.conftest import OwnServers, Servers
+from tests.integration.worker.cli.installation import Installation, installation
 from tests.support.waiting import until
 
 
@@ -120,3 +126,19 @@ async def test_a_failed_task_gives_its_result_to_a_script(installed: Installatio
     assert f"step lock: PRD100 {task_id}.lock: is not a lock file" in failed.complaint
     result = TaskResult.model_validate_json(failed.out)
     assert (result.status, result.problem) == ("failed", failed.complaint.removeprefix("error: PRD400 "))
+
+
+async def test_a_task_that_is_followed_goes_on_without_its_follower(
+    servers: Servers, own_servers: OwnServers, tmp_path: Path
+) -> None:
+    fleet = await own_servers(Server.TEMPORAL)
+    async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:
+        # As a worker would.
+        await prepare(await Client.connect(fleet.addresses.temporal))
+        file, _ = given.audit("rich==15.0.0")
+        following = await given.start("run", file)
+        await following.says("^started task-")
+        await fleet.stop(Server.TEMPORAL)
+        ended = await following.ended()
+    assert ended.status == 3
+    assert "it cannot be followed any more; the task goes on: perdure status task-" in ended.err

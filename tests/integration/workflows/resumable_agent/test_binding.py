@@ -15,7 +15,8 @@ from perdure.stores.redis.connection import ask
 from tests.conftest import Servers
 from tests.support.harness import Bench
 from tests.support.waiting import question_of
-from worker.gateway import Gateway, StartedTask
+from worker.gateway import Gateway
+from worker.lookup import StartedTask
 
 ME = Actor(kind=ActorKind.PERSON, id="me")
 
