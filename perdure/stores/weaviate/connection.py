@@ -140,12 +140,7 @@ class Connection:
 
     async def _connect(self) -> None:
         if not self._connected:
-            try:
-                await self._client.connect()
-            except WeaviateBaseError:
-                # It has opened its gRPC channel before it asks, and would leave it to the garbage collector.
-                await self._client.close()
-                raise
+            await self._client.connect()
             self._connected = True
 
     async def _check(self, name: str) -> None:
