@@ -19,7 +19,7 @@ _CLOSED = re.compile(r"(\d{8})(\.compacted)?\.jsonl")
 _WORTH_IT = 1_000_000
 """Bytes below which a log is not compacted."""
 
-_HOLE = b" " * 64
+HOLE = b" " * 64
 """What a crash in the middle of an erasure leaves within a line, at least: disks write whole sectors."""
 
 
@@ -40,12 +40,14 @@ class Files:
 
         Args:
             content: The lines.
-            erased: Says which of the lines that are there go, for good, before the new ones are there.
+            erased: Says which of the lines that are there go, for good, before the new ones are there; what a crash
+                has left unreadable goes with them.
         """
         disk.make_folder(self._folder)
         with disk.locked(self._folder):
-            if erased is not None and (gone := set(erased(self._lines()))):
-                self._erase(gone.__contains__)
+            if erased is not None:
+                # Also where none of the lines goes: an erasure that a crash cut off may have left half of one.
+                self._erase(set(erased(self._lines())).__contains__)
             current = self._folder / _CURRENT
             size = current.stat().st_size if current.exists() else 0
             rotated = size > 0 and size + len(content) > self._rotate_at
@@ -75,7 +77,11 @@ class Files:
             self._erase(lambda line: any(name in line for name in sought) and condemned(line))
 
     def compact(self, needed: Callable[[Sequence[bytes]], Sequence[bool]]) -> None:
-        """Rewrite the log without the lines that are no longer needed, if there is enough to gain."""
+        """Rewrite the log without the lines that are no longer needed, if there is enough to gain.
+
+        Args:
+            needed: Says which of some lines stay; what a crash has left unreadable goes without being asked about.
+        """
         if not self._folder.is_dir():
             return
         with disk.locked(self._folder):
@@ -86,7 +92,7 @@ class Files:
                 return
             if (self._folder / _CURRENT).exists():
                 self._rotate()
-            lines = [line for line in self._lines() if line.strip()]
+            lines = [line for line in self._lines() if line.strip() and not is_torn(line)]
             content = b"".join(line + b"\n" for line, keep in zip(lines, needed(lines), strict=True) if keep)
             name = f"{self._last():08}.compacted.jsonl"
             disk.replace(self._folder / name, content, self._folder / _DRAFT)
@@ -133,7 +139,7 @@ def _erase(path: Path, condemned: Callable[[bytes], bool]) -> None:
     try:
         place, erased = 0, False
         for line in path.read_bytes().split(b"\n"):
-            if line.strip() and (condemned(line) or _is_torn(line)):
+            if line.strip() and (condemned(line) or is_torn(line)):
                 os.lseek(handle, place, os.SEEK_SET)
                 disk.write(handle, b" " * len(line))
                 erased = True
@@ -144,8 +150,9 @@ def _erase(path: Path, condemned: Callable[[bytes], bool]) -> None:
         os.close(handle)
 
 
-def _is_torn(line: bytes) -> bool:
-    if line.startswith(b"{") and line.endswith(b"}") and _HOLE not in line:
+def is_torn(line: bytes) -> bool:
+    """Return whether a line is no JSON, which only a crash leaves; one of a newer build is JSON."""
+    if line.startswith(b"{") and line.endswith(b"}") and HOLE not in line:
         return False
     try:
         json.loads(line)

@@ -99,7 +99,7 @@ def needed(lines: Sequence[Line | None], now: datetime) -> list[bool]:
     """Return for each line whether compaction keeps it.
 
     It keeps the last written state of each entry, what may still turn out to be written, deletions, items whose jobs
-    are not done, 90 days of history, and every line that this build does not understand (None).
+    are not done, 90 days of history, and every line of a newer build (None).
     """
     understood = [line for line in lines if line is not None]
     last = {line.entry.id: id(line) for line in counted(understood)}

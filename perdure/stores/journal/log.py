@@ -10,7 +10,7 @@ from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
 from perdure.losses import Store
 from perdure.stores import disk
 from perdure.stores.journal import folding
-from perdure.stores.journal.files import Files
+from perdure.stores.journal.files import HOLE, Files
 from perdure.stores.journal.lines import Accepted, Changed, Line, Settled, decode, encode, ids_of, known
 from perdure.stores.journal.marks import known_id
 
@@ -69,7 +69,7 @@ class Journal:
 
         def condemned(raw: bytes) -> bool:
             line = decode(raw)
-            return isinstance(line, Accepted) and line.job == job
+            return is_broken(raw) if line is None else isinstance(line, Accepted) and line.job == job
 
         await disk.in_thread("journal", lambda: self._of(tenant).erase([job], condemned))
 
@@ -127,7 +127,17 @@ class Journal:
 
 def _refused(content: Sequence[bytes], settled: Settled) -> list[bytes]:
     """Return the lines with text of what an operation refused. Whatever tells of an operation names it."""
-    named = ((raw, decode(raw)) for raw in content if settled.operation.encode() in raw)
+    named = [(raw, decode(raw)) for raw in content if settled.operation.encode() in raw]
     found = [(raw, line) for raw, line in named if line is not None]
     gone = folding.refused([line for _, line in found], settled)
-    return [raw for (raw, _), goes in zip(found, gone, strict=True) if goes]
+    broken = [raw for raw, line in named if line is None and is_broken(raw)]
+    return [*broken, *(raw for (raw, _), goes in zip(found, gone, strict=True) if goes)]
+
+
+def is_broken(raw: bytes) -> bool:
+    """Return whether a crash in the middle of an erasure may have left a line that cannot be decoded, and yet is JSON.
+
+    It does where the hole reaches from within one text to within another. A newer build's line may look the same, so
+    this says nothing of a line that does not name what is to be erased.
+    """
+    return HOLE in raw

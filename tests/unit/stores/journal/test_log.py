@@ -328,6 +328,77 @@ async def test_an_erasure_that_a_crash_cut_off_is_finished_by_the_next(tmp_path:
     assert [one.job for one in await journal.read(TENANT) if isinstance(one, Accepted)] == ["two"]
 
 
+SECRET = MemoryItem(content="secret " * 30, occurrence="secret " * 30, occurred_at=NOW)
+
+
+def _blanked(current: Path, part: Callable[[bytes], slice]) -> None:
+    """Blank part of the first line, as a crash in the middle of its erasure does."""
+    first, rest = current.read_bytes().split(b"\n", 1)
+    torn = bytearray(first)
+    erased = part(first)
+    torn[erased] = b" " * len(torn[erased])
+    current.write_bytes(bytes(torn) + b"\n" + rest)
+
+
+def _sees_nothing(line: bytes) -> bool:
+    return False
+
+
+def _beginning(line: bytes) -> slice:
+    return slice(0, 128)
+
+
+def _end(line: bytes) -> slice:
+    return slice(-128, None)
+
+
+def _between_texts(line: bytes) -> slice:
+    # From within one text to within the other: what is left is JSON.
+    return slice(line.index(b"secret") + 20, line.index(b"secret", line.index(b"occurrence")) + 20)
+
+
+@pytest.mark.parametrize("part", [_beginning, _end, _between_texts])
+@pytest.mark.parametrize("finished", [True, False], ids=["finished", "control"])
+async def test_a_refused_text_whose_erasure_was_cut_off_goes_when_its_job_settles_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: Callable[[bytes], slice], finished: bool
+) -> None:
+    if not finished:
+        for protection in (f"{files_of.__name__}.is_torn", "perdure.stores.journal.log.is_broken"):
+            monkeypatch.setattr(protection, _sees_nothing)
+    journal = Journal(tmp_path)
+    await journal.append(TENANT, accepted("one", Batch(tenant=TENANT, key="k", items=(SECRET, said("good"))), NOW))
+    _blanked(tmp_path / TENANT / "current.jsonl", part)
+    await journal.append(TENANT, [refusing("one", 0)])
+    assert (b"secret" in on_disk(tmp_path)) == (not finished)
+    assert [one.index for one in await journal.read(TENANT) if isinstance(one, Accepted)] == [1]
+
+
+@pytest.mark.parametrize("part", [_beginning, _end, _between_texts])
+async def test_a_jobs_texts_whose_erasure_was_cut_off_go_when_it_is_redacted_again(
+    tmp_path: Path, part: Callable[[bytes], slice]
+) -> None:
+    journal = Journal(tmp_path)
+    await journal.append(TENANT, accepted("one", Batch(tenant=TENANT, key="k", items=(SECRET,)), NOW))
+    _blanked(tmp_path / TENANT / "current.jsonl", part)
+    await journal.redact(TENANT, "one")
+    assert b"secret" not in on_disk(tmp_path)
+
+
+async def test_compaction_drops_what_a_crash_left_of_a_line_and_keeps_a_newer_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files_of, "_WORTH_IT", 0)
+    journal = Journal(tmp_path)
+    await journal.append(TENANT, submitted("one", "secret " * 30))
+    current = tmp_path / TENANT / "current.jsonl"
+    _blanked(current, _beginning)
+    newer = b'{"kind":"merged","text":"apple%spie"}\n' % (b" " * 80)
+    with current.open("ab") as file:
+        file.write(newer)
+    await journal.compact(TENANT, now=LATER)
+    assert on_disk(tmp_path) == newer
+
+
 def much(number: int) -> list[Line]:
     lines: list[Line] = []
     for version in range(1, number + 1):
