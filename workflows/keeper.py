@@ -18,6 +18,11 @@ AGAIN_AFTER = timedelta(minutes=10)
 """How long to wait where Redis could not be asked: a choice, since claims last for weeks."""
 
 
+def keeping_id(workflow_id: str, *, binds: bool) -> str:
+    """Return the id of the workflow that waits for Redis after a task has ended; one that binds its id has another."""
+    return f"{'bind' if binds else 'keep'}-{workflow_id}"
+
+
 class Keeper:
     """Keeps the claims of one task, the large values that its steps refer to, and what its id stands for.
 
@@ -62,12 +67,12 @@ class Keeper:
     async def _keep_later(self, *, completed: bool) -> None:
         """Leave it to a workflow of its own, which waits for Redis: the task's result does not."""
         call = self._call(completed=completed)
-        # An earlier run of the task may have left one that still waits, and does the same.
+        # An earlier run that ended like this one may have left one that still waits, and does the same.
         with suppress(WorkflowAlreadyStartedError):
             await workflow.start_child_workflow(
                 Workflow.KEEP_CLAIMS,
                 call,
-                id=f"keep-{workflow.info().workflow_id}",
+                id=keeping_id(workflow.info().workflow_id, binds=call.binding is not None),
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                 search_attributes=tenant_attributes(call.tenant),
                 task_timeout=TASK_TIMEOUT,

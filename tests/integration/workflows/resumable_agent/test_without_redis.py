@@ -18,6 +18,8 @@ from perdure.tasks import Progress, TaskResult
 from tests.conftest import OwnServers
 from tests.support.harness import bench
 from tests.support.waiting import question_of, until, until_true
+from workflows.keep_claims import KeepClaims
+from workflows.keeper import keeping_id
 
 
 async def refused_before(handle: WorkflowHandle[Any, Any], tool: str = "append") -> bool:
@@ -110,7 +112,7 @@ async def test_a_task_that_ends_without_redis_is_bound_once_redis_is_back(
         await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
         assert (await handle.result()).done == 1
         await agents.replay(handle)
-        keeping = agents.client.get_workflow_handle(f"keep-{handle.id}")
+        keeping = agents.client.get_workflow_handle(keeping_id(handle.id, binds=True))
         await fleet.start(Server.REDIS)
         if kept:
             await keeping.result()
@@ -123,6 +125,46 @@ async def test_a_task_that_ends_without_redis_is_bound_once_redis_is_back(
             assert (await question_of(other)).id == "a"
             await other.terminate()
             await keeping.terminate()
+
+
+@pytest.mark.parametrize("apart", [True, False], ids=["apart", "control"])
+async def test_a_task_that_completes_behind_a_cancelled_run_is_bound_although_both_ended_without_redis(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    if not apart:
+        monkeypatch.setattr("workflows.keeper.keeping_id", _keeping_id_of_any_end)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents:
+        skill = agents.skill(
+            "inputs: {value: any}\nsteps: [{id: a, tool: echo, args: {value: '${inputs.value}'}, approve: 'Go on?'}]"
+        )
+        task = agents.task(skill, inputs={"value": 1})
+        cancelled = await agents.start(task)
+        await question_of(cancelled)
+        await fleet.stop(Server.REDIS)
+        await cancelled.cancel()
+        with pytest.raises(WorkflowFailureError):
+            await cancelled.result()
+        completed = await agents.start(task)
+        question = await question_of(completed)
+        await completed.execute_update("answer", Answer(question_id=question.id, value="yes"))
+        assert (await completed.result()).done == 1
+        await fleet.start(Server.REDIS)
+        for binds in (False, True) if apart else (False,):
+            keeping = agents.client.get_workflow_handle_for(KeepClaims.run, keeping_id(completed.id, binds=binds))
+            await keeping.result()
+        other = await agents.start(task.changed(inputs={"value": 2}), id_=f"w-{uuid4().hex}")
+        if apart:
+            with pytest.raises(WorkflowFailureError) as caught:
+                await other.result()
+            assert "differs in inputs.value" in str(caught.value.cause)
+        else:
+            assert (await question_of(other)).id == "a"
+            await other.terminate()
+
+
+def _keeping_id_of_any_end(workflow_id: str, *, binds: bool) -> str:
+    return keeping_id(workflow_id, binds=False)
 
 
 async def test_reading_goes_on_and_once_effects_wait(own_servers: OwnServers, tmp_path: Path) -> None:
