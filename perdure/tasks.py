@@ -3,14 +3,30 @@
 import datetime
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import ConfigDict, Field, JsonValue, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
 
 from perdure.documents import refuse_unknown, validated
+from perdure.entries import EARLIEST
 from perdure.errors import InvalidTask
 from perdure.identity import UserId, content_digest, digest, workflow_id
 from perdure.jobs import Receipt
 from perdure.model import Name, OpenEnum, Passed, Request
 from perdure.questions import Question
+
+
+def _not_before_1970(day: datetime.date) -> datetime.date:
+    # What the task observes is dated to this day.
+    if day < EARLIEST.date():
+        raise ValueError("is before 1970 (give the day that the task is about)")
+    return day
 
 
 class MemoryMode(OpenEnum):
@@ -62,7 +78,7 @@ class AgentTask(Request):
     session_id: Name | None = None
     """Tasks of one session share their episodes; without one, the task is its own session."""
     agent: Name = "agent"
-    date: datetime.date | None = None
+    date: Annotated[datetime.date, AfterValidator(_not_before_1970)] | None = None
     """The day that the task is about, as ``${task.date}``; without one, the day on which it starts."""
     memory: MemoryMode = MemoryMode.ON
     limits: Limits = Limits()

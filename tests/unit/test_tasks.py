@@ -1,12 +1,13 @@
 """Tasks: a mistake in what a person writes is refused at once; what travels between builds is kept."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from perdure.agent.state import TaskRun
+from perdure.entries import MemoryItem
 from perdure.errors import InvalidTask
 from perdure.tasks import AgentTask, TaskBinding
 
@@ -24,6 +25,16 @@ WHOLE: dict[str, Any] = {"task_id": "t", "user_id": "u", "skill": "s"}
 def test_a_task_refuses_what_it_does_not_know(more: dict[str, Any], problem: type[Exception]) -> None:
     with pytest.raises(problem):
         AgentTask(**WHOLE, **more)
+
+
+@pytest.mark.parametrize("model", [AgentTask, TaskRun])
+def test_a_task_about_a_day_that_nothing_can_be_dated_to_is_refused(model: type[AgentTask]) -> None:
+    with pytest.raises((ValidationError, InvalidTask), match=r"is before 1970 \(give the day that the task is about"):
+        model.model_validate({**WHOLE, "date": "1969-12-31"})
+    first = model.model_validate({**WHOLE, "date": "1970-01-01"}).date
+    assert first is not None
+    noon = datetime(first.year, first.month, first.day, 12, tzinfo=UTC)
+    assert MemoryItem(content="x", occurrence="x", occurred_at=noon).occurred_at == noon
 
 
 def test_a_task_on_its_way_keeps_what_it_does_not_know() -> None:

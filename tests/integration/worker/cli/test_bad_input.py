@@ -15,6 +15,11 @@ TASKS = {
         "no skill 'dependency-audi'",
         "did you mean 'dependency-audit'",
     ),
+    "a day that nothing can be dated to": (
+        WHO + "skill: dependency-audit\ndate: 1960-01-01\n",
+        "date: is before 1970",
+        "give the day that the task is about",
+    ),
     "an unknown input": (
         WHO + "skill: dependency-audit\ninputs: {{lok: x, report: y}}\n",
         "inputs.lok: skill 'dependency-audit' has no such input",

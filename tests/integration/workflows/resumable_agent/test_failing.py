@@ -189,9 +189,10 @@ async def failed_from_ui(agents: Bench, workflow: str, payloads: list[Payload]) 
         ({"memory": "of"}, "PRD101 memory: 'of' is no choice (did you mean 'off'?)"),
         ({"carried": None, "skil": "x"}, "PRD101 skil: is not a field here (did you mean 'skill'?)"),
         ({"carried": {}}, "PRD101 carried."),
+        ({"date": "1960-01-01"}, "PRD101 date: is before 1970 (give the day that the task is about)"),
     ],
 )
-async def test_an_unknown_field_of_a_task_that_was_started_directly_is_refused(
+async def test_an_unusable_field_of_a_task_that_was_started_directly_is_refused(
     agents: Bench, more: dict[str, Any], message: str
 ) -> None:
     skill = agents.skill("steps: [{id: a, tool: who}]")
