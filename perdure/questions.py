@@ -95,6 +95,16 @@ def choice_of(choices: type[OpenEnum]) -> AnswerSpec:
     return AnswerSpec(type=AnswerType.CHOICE, choices=tuple(one.value for one in choices))
 
 
+class FailedAttempt(Passed):
+    """What is known of the last attempt at a step that failed: it travels with the failure."""
+
+    began: Instant
+    arguments: Annotated[str, Field(max_length=ARGUMENTS_LIMIT)] = ""
+    """As JSON, shortened; empty where it failed before they were known."""
+    deadline: Instant | None = None
+    """Until when its call could act. None: it made none, or it returned, or work goes on in threads."""
+
+
 class Subject(Passed):
     """What a question is about, so that a person can find out before answering."""
 

@@ -1,6 +1,5 @@
 """What a failed activity means to a workflow."""
 
-from datetime import datetime
 from typing import TypeVar
 
 from temporalio import workflow
@@ -8,7 +7,8 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput, TaskFailed, TenantErased, VersionConflict
-from perdure.model import Instant, Model
+from perdure.model import Model
+from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
 from workflows.options import Options
 
@@ -66,11 +66,11 @@ def problem_of(error: ActivityError) -> str:
     return f"{type(cause).__name__ if cause else 'failure'}: {cause or error}"[:_LONGEST]
 
 
-def attempted_at(error: ActivityError) -> Instant | None:
-    """Return when the last attempt of a failed activity began; None where it was cut off and could not say."""
+def last_attempt(error: ActivityError) -> FailedAttempt | None:
+    """Return what is known of the last attempt of a failed activity; None where it was cut off and could not say."""
     cause = error.cause
     said = "".join(map(str, cause.details[1:2])) if isinstance(cause, ApplicationError) else ""
-    return datetime.fromisoformat(said) if said else None
+    return FailedAttempt.model_validate_json(said) if said else None
 
 
 async def done(activity: str, call: Model, result_type: type[M], summary: str, options: Options) -> M:

@@ -14,7 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.questions import Question, TakenAnswer
     from perdure.tasks import Phase
     from workflows import options
-    from workflows.failures import attempted_at, problem_of
+    from workflows.failures import last_attempt, problem_of
     from workflows.history import History
     from workflows.running_task import RunningTask
 
@@ -90,8 +90,8 @@ class PlanRunner:
             if is_cancelled_exception(error):
                 raise
             self._running.update(action.branch, path="")
-            problem, at = problem_of(error), attempted_at(error)
-            self._running.state = self._plan.failed(self._running.state, action.branch, problem, at)
+            problem, attempt = problem_of(error), last_attempt(error)
+            self._running.state = self._plan.failed(self._running.state, action.branch, problem, attempt)
             return
         if isinstance(outcome, Ended):
             state = self._running.state.branch(action.branch, path="", resumed=None).recalling(outcome)

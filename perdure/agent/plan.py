@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Ended, EvaluateCall, ToolShape
 from perdure.model import Instant, Passed
-from perdure.questions import Question, TakenAnswer
+from perdure.questions import FailedAttempt, Question, TakenAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +80,10 @@ class Plan(Protocol):
         """Return the state after a branch's action has ended; the branch is free again."""
         ...
 
-    def failed(self, state: TaskState, branch: str, problem: str, at: Instant | None) -> TaskState:
+    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state after a branch's action has failed for good; the branch is free again.
 
-        Its last attempt began ``at`` that time, if that is known.
+        ``attempt`` was its last one, if anything is known of that.
         """
         ...
 

@@ -22,7 +22,16 @@ from perdure.agent.steps.calls import (
 from perdure.identity import idempotency_key
 from perdure.model import Instant
 from perdure.names import Activity
-from perdure.questions import AfterFailure, Question, QuestionKind, Subject, TakenAnswer, choice_of, shortened
+from perdure.questions import (
+    AfterFailure,
+    FailedAttempt,
+    Question,
+    QuestionKind,
+    Subject,
+    TakenAnswer,
+    choice_of,
+    shortened,
+)
 from perdure.skills.shape import ForEach, OnFailure, RecallStep, RememberStep, ToolStep
 from perdure.tasks import StepStatus
 
@@ -79,12 +88,12 @@ class SkillPlan:
         cursor = entered(self._skill, self._cursor(state), outcome.elements, self._readers)
         return state.branch(branch, position=cursor).changed(total=total)
 
-    def failed(self, state: TaskState, branch: str, problem: str, at: Instant | None) -> TaskState:
+    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
         failed = self._here(state)
         match failed.step.on_failure if isinstance(failed.step, ToolStep | RememberStep) else OnFailure.FAIL:
             case OnFailure.ASK:
-                return state.branch(branch, problem=problem, failed_at=at)
+                return state.branch(branch, problem=problem, failed=attempt)
             case OnFailure.CONTINUE:
                 return self._after(state, _with_problem(StepStatus.FAILED, problem))
             case _:
@@ -93,7 +102,7 @@ class SkillPlan:
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Return the state after a person decided about a failure; anything but retry and skip stops the task."""
         problem = state.branches[branch].problem
-        state = state.branch(branch, problem="", failed_at=None)
+        state = state.branch(branch, problem="", failed=None)
         match answer.value:
             case AfterFailure.RETRY:
                 return state.branch(branch, again=True)
@@ -120,12 +129,10 @@ class SkillPlan:
         about = None
         if isinstance(at.step, ToolStep):
             key = idempotency_key(self._prepared.tenant, self._task.task_id, at.path)
-            about = Subject(
-                tool=at.step.tool,
-                arguments=shortened(at.step.args),
-                attempted_at=branch.failed_at,
-                idempotency_key=key,
-            )
+            about = Subject(tool=at.step.tool, arguments=shortened(at.step.args), idempotency_key=key)
+            if (failed := branch.failed) is not None:
+                arguments = failed.arguments or about.arguments
+                about = about.changed(arguments=arguments, attempted_at=failed.began, deadline=failed.deadline)
         text, takes = f"{at.path} failed: {branch.problem}", choice_of(AfterFailure)
         return Question(id=at.path, kind=QuestionKind.FAILURE, text=text, about=about, answer=takes)
 

@@ -8,7 +8,7 @@ from perdure.agent.steps.calls import Ended, PreparedTask, Resumed
 from perdure.entries import Item
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
-from perdure.questions import Question
+from perdure.questions import FailedAttempt, Question
 from perdure.tasks import Phase, Progress, RecallSummary, StepStatus, TaskEnvelope, TaskResult
 
 RECALLS_KEPT = 50
@@ -52,8 +52,8 @@ class Branch(Passed):
     """To be handed to the step when it goes on."""
     problem: str = ""
     """Why its last action failed, while the plan decides what to do about it."""
-    failed_at: Instant | None = None
-    """When the attempt began that failed last, if that is known."""
+    failed: FailedAttempt | None = None
+    """The attempt at it that failed last, if anything is known of that."""
     again: bool = False
     """Whether its action failed before, and a person has it tried again."""
 

@@ -63,17 +63,19 @@ _REFUSED = {
 """What that RuntimeError says where a server answers and the next attempt would be refused as well (SDK 1.35)."""
 
 
-def failure_of(error: PerdureError, *, began: str = "", next_retry_delay: timedelta | None = None) -> ApplicationError:
+def failure_of(
+    error: PerdureError, *, attempt: str = "", next_retry_delay: timedelta | None = None
+) -> ApplicationError:
     """Return the failure that carries an error through Temporal: its class's name, its message and its parts.
 
-    Its details are texts, which every data converter can carry: what a person may read beside the message, when the
-    attempt began, and the parts.
+    Its details are texts, which every data converter can carry: what a person may read beside the message, what is
+    known of the attempt, and the parts.
     """
     carried = error.carried()
     return ApplicationError(
         str(error),
         "",
-        began,
+        attempt,
         *([json.dumps(carried)] if carried else []),
         type=type(error).__name__,
         non_retryable=not error.retryable,

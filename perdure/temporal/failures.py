@@ -15,8 +15,9 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, Ca
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from perdure.errors import PerdureError, StillRunning, StoreRefused, StoreUnavailable
+from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
-from perdure.temporal.heartbeats import beating
+from perdure.temporal.heartbeats import beating, beats
 
 _log = structlog.get_logger(__name__)
 
@@ -32,8 +33,9 @@ def pause() -> timedelta:
 
 
 def details(text: str = "") -> tuple[str, str]:
-    """Return the details of a failure: what a person may read beside its message, and when the attempt began."""
-    return text, activity.info().started_time.isoformat()
+    """Return the details of a failure: what a person may read beside its message, and what is known of the attempt."""
+    said, began = beats(), activity.info().started_time
+    return text, FailedAttempt(began=began, arguments=said.arguments, deadline=said.deadline).model_dump_json()
 
 
 class ActivityInterceptor(Interceptor):
@@ -55,8 +57,8 @@ class _Inbound(ActivityInboundInterceptor):
             if isinstance(error, StoreRefused):
                 # A worker whose login is refused ends: what was accepted waits for one that is let in.
                 error = StoreUnavailable(error.store, str(error))
-            began = activity.info().started_time.isoformat()
-            raise failure_of(error, began=began, next_retry_delay=pause()) from None
+            _, attempt = details()
+            raise failure_of(error, attempt=attempt, next_retry_delay=pause()) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
             _log.error(
                 "unexpected failure",

@@ -1,6 +1,7 @@
 """Heartbeats, sent while an attempt works, so that a killed worker is noticed within seconds."""
 
 import asyncio
+import datetime
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -14,12 +15,16 @@ _WITHOUT_TIMEOUT = 6.0
 
 @dataclass
 class Beats:
-    """What each heartbeat reports to the next attempt."""
+    """What an attempt reports: each heartbeat to the next attempt, and its failure to whoever is asked about it."""
 
     failures: int
     """How many attempts failed with an exception of the tool's own; killed ones do not count."""
     acted: bool
     """Whether this attempt, or one before it, may have done what must not happen twice."""
+    arguments: str = ""
+    """Of its call, for its failure."""
+    deadline: datetime.datetime | None = None
+    """Until when its call can act, for its failure."""
 
 
 _current: ContextVar[Beats] = ContextVar("beats")

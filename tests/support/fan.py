@@ -9,7 +9,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun, TaskState
     from perdure.agent.steps.calls import Ended, StepCall, ToolShape
     from perdure.model import Instant
-    from perdure.questions import AnswerSpec, AnswerType, Question, QuestionKind, TakenAnswer
+    from perdure.questions import AnswerSpec, AnswerType, FailedAttempt, Question, QuestionKind, TakenAnswer
     from perdure.skills.shape import ToolStep
     from perdure.tasks import TaskResult
     from perdure.tools import Effect
@@ -60,7 +60,7 @@ class FanPlan:
         position = [*state.branches[branch].position, output]
         return state.branch(branch, position=position).counted(outcome.result.status)
 
-    def failed(self, state: TaskState, branch: str, problem: str, at: Instant | None) -> TaskState:
+    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state of a task that is given up."""
         return state.changed(failure=f"{branch}: {problem}")
 

@@ -153,6 +153,13 @@ def append_late(ledger: str, line: str, seconds: float) -> str:
     return line
 
 
+@tool(effect="idempotent", timeout=0.2)
+def crawl(ledger: str, seconds: float) -> None:
+    """Go on in a thread for longer than a call may take."""
+    _append(ledger, "begun")
+    time.sleep(seconds)
+
+
 @tool(effect="idempotent", timeout=5.0)
 async def dwell(ledger: str, line: str) -> str:
     """Append a line, and take a moment, so that others can be on their way as well."""

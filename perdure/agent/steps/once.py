@@ -38,10 +38,14 @@ STORE_ATTEMPTS = 5
 
 
 class Report(Protocol):
-    """What an attempt reports to the next one."""
+    """What an attempt reports: to the next one, and to whoever is asked about its failure."""
 
     acted: bool
     """Whether this attempt, or one before it, may have acted."""
+    arguments: str
+    """What the tool is called with, shortened."""
+    deadline: datetime.datetime | None
+    """Until when a call that failed can act; None: there was none, or nothing cuts it off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +202,7 @@ class OnceRunner:
         if left <= 0:
             raise ClaimLost("this attempt slept through its deadline, so it does not act")
         report = mine.attempt.report
-        acted_before, report.acted = report.acted, True
+        acted_before, report.acted, report.deadline = report.acted, True, _in(left)
         with counted() as work:
             call = asyncio.create_task(_called(mine, left))
         renewing = asyncio.create_task(self._renew(mine, call, work, left))
@@ -212,8 +216,11 @@ class OnceRunner:
                 await self._claims.release(mine.effect, mine.owner)
             raise
         finally:
-            if not work.is_running:
+            if work.is_running:
+                report.deadline = None
+            else:
                 renewing.cancel()
+        report.deadline = None
         reached(CrashPoint.TOOL_ACTED)
         try:
             packed = _packed(mine.tool.jsonable(returned))

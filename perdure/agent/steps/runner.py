@@ -25,6 +25,7 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict, calling
+from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of
 from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, ResultTooLarge
@@ -112,9 +113,10 @@ class StepRunner:
         if arguments is None:
             arguments = {name: evaluate(value, names, f"{call.path}.args.{name}") for name, value in step.args.items()}
         keywords = tool.validate(arguments, f"{call.path}.args")
+        attempt.report.arguments = shortened(arguments)
         about = Subject(
             tool=tool.name,
-            arguments=shortened(arguments),
+            arguments=attempt.report.arguments,
             idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
         )
         if step.approve is not None and so_far.approved is None:
@@ -230,8 +232,15 @@ class StepRunner:
             return await self._once.run(
                 tool, tool_call, keywords, effect, attempt, seconds=seconds, earlier=call.earlier, verdict=verdict
             )
-        async with calling(tool.name, seconds):
-            returned = await tool.call(tool_call, keywords)
+        attempt.report.deadline = tool_call.deadline
+        with counted() as work:
+            try:
+                async with calling(tool.name, seconds):
+                    returned = await tool.call(tool_call, keywords)
+                attempt.report.deadline = None
+            finally:
+                if work.is_running:
+                    attempt.report.deadline = None
         return Happened(output=tool.jsonable(returned))
 
     async def _unexpected(

@@ -1,6 +1,6 @@
 """The plan of a skill: every step once in order, through failures, questions and rollovers, as a simple walk would."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -12,13 +12,15 @@ from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import Ended, PreparedTask, Result, Scope, StepCall, TaskFacts, ToolShape, Value
 from perdure.identity import idempotency_key
-from perdure.questions import AfterFailure, QuestionKind, TakenAnswer, typed
+from perdure.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAnswer, typed
 from perdure.skills.library import skill_of
 from perdure.skills.shape import ForEach, Skill, Step
 from perdure.tasks import MemoryMode, StepStatus, TaskBinding
 from perdure.tools import Effect
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
+LATER = NOW + timedelta(seconds=5)
+FAILED = FailedAttempt(began=NOW)
 
 steps = st.sampled_from(["fail", "continue", "ask", "strange", "recall", "remember"])
 inner = st.lists(steps | st.tuples(st.integers(0, 3), st.lists(steps, min_size=1, max_size=2)), min_size=1, max_size=3)
@@ -132,7 +134,7 @@ def test_a_skill_is_walked_as_it_is_written(
             continue
         seen.append(action.path)
         if failures and failures.pop():
-            state = plan.failed(state, MAIN, "because", NOW)
+            state = plan.failed(state, MAIN, "because", FAILED)
         else:
             state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE)))
     assert seen == reference.seen
@@ -143,7 +145,7 @@ def test_a_skill_is_walked_as_it_is_written(
 
 def test_the_answers_of_a_failure_are_those_of_its_question() -> None:
     plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", "tool": "echo", "on_failure": "ask"}]}))
-    move = plan.next(plan.failed(state, MAIN, "because", NOW), NOW)
+    move = plan.next(plan.failed(state, MAIN, "because", FAILED), NOW)
     assert isinstance(move, Ask)
     assert move.question.choices == ("retry", "skip", "stop")
     assert typed("skip", move.question.answer) == AfterFailure.SKIP
@@ -182,7 +184,7 @@ def test_unknown_values_of_another_build_fall_on_the_safe_side() -> None:
     step = call.step.changed(on_failure="whatever")
     strange = state.prepared.skill.changed(steps=(step, step.changed(id="b")))
     plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(skill=strange))
-    move = plan.next(plan.failed(state, MAIN, "because", NOW), NOW)
+    move = plan.next(plan.failed(state, MAIN, "because", FAILED), NOW)
     assert move == Finish(problem="step b: because"), "an unknown on_failure fails the task"
 
 
@@ -205,7 +207,7 @@ def test_a_step_is_called_with_the_task_its_place_and_what_it_reads() -> None:
         {
             "name": "s",
             "inputs": {"a": "string", "b": "string"},
-            "steps": [{"id": "one", "tool": "echo", "args": {"x": "${inputs.b}"}, "on_failure": "ask"}],
+            "steps": [{"id": "one", "tool": "echo", "args": {"x": "${inputs.b}"}}],
             "output": "${task.id}",
         }
     )
@@ -231,14 +233,34 @@ def test_a_step_is_called_with_the_task_its_place_and_what_it_reads() -> None:
     [action] = early.actions
     assert isinstance(action.call, StepCall)
     assert action.call.occurred_at == datetime(2026, 3, 2, 3, tzinfo=UTC), "at most a day ahead"
-    asked = plan.next(state.branch(MAIN, problem="no", failed_at=now), now)
-    assert isinstance(asked, Ask)
-    about = asked.question.about
-    assert about is not None
-    assert (about.tool, about.attempted_at, about.arguments) == ("echo", now, '{"x": "${inputs.b}"}')
-    assert about.idempotency_key == idempotency_key("t", "t", "one")
     finish = plan.next(plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE))), now)
     assert isinstance(finish, Finish)
     assert finish.evaluation is not None
     assert finish.evaluation.output == "${task.id}"
     assert finish.evaluation.scope == Scope(task=facts, steps={"one": {"status": Value(inline="done")}})
+
+
+@pytest.mark.parametrize(
+    ("failed", "arguments", "began", "deadline"),
+    [
+        (FailedAttempt(began=NOW, arguments='{"x": 2}', deadline=LATER), '{"x": 2}', NOW, LATER),
+        (FailedAttempt(began=NOW), '{"x": "${inputs.b}"}', NOW, None),
+        (None, '{"x": "${inputs.b}"}', None, None),
+    ],
+    ids=["called", "before its arguments were known", "cut off"],
+)
+def test_the_question_of_a_failure_says_what_is_known_of_its_last_attempt(
+    failed: FailedAttempt | None, arguments: str, began: datetime | None, deadline: datetime | None
+) -> None:
+    step = {"id": "one", "tool": "echo", "args": {"x": "${inputs.b}"}, "on_failure": "ask"}
+    plan, state = plan_of(skill_of({"name": "s", "inputs": {"b": "string"}, "steps": [step]}))
+    state = plan.failed(state, MAIN, "because", failed)
+    asked = plan.next(TaskState.model_validate_json(state.model_dump_json()), LATER)
+    assert isinstance(asked, Ask)
+    about = asked.question.about
+    assert about is not None
+    assert (about.tool, about.arguments) == ("echo", arguments)
+    assert (about.attempted_at, about.deadline) == (began, deadline)
+    assert about.idempotency_key == idempotency_key("t", "t", "one")
+    again = plan.answered(state, MAIN, TakenAnswer(question_id="one", value="retry", at=LATER))
+    assert again.branches[MAIN].failed is None

@@ -272,6 +272,46 @@ async def test_a_question_about_a_failure_says_when_the_last_attempt_began(
     await handle.cancel()
 
 
+@pytest.mark.parametrize(
+    ("step", "arguments", "cut_off"),
+    [
+        ("tool: flaky, args: {ledger: '${name}', fails: 9}", '{"ledger": "%s", "fails": 9}', True),
+        ("tool: append_too_much, args: {ledger: '${name}', line: x}", '{"ledger": "%s", "line": "x"}', False),
+        ("tool: echo, args: {value: '${name}'}, expect: '${output == 1}'", '{"value": "%s"}', False),
+        ("tool: echo, args: {value: '${[name][1]}'}", '{"value": "${[name][1]}"}', False),
+    ],
+    ids=["of the tool", "of its result", "of the expectation", "control: before the arguments are known"],
+)
+async def test_a_question_about_a_failure_says_with_which_arguments_and_until_when(
+    agents: Bench, step: str, arguments: str, cut_off: bool
+) -> None:
+    name = str(agents.ledger())
+    block = f"for_each: '${{inputs.names}}', as: name, steps: [{{id: a, {step}, on_failure: ask}}]"
+    skill = agents.skill(f"inputs: {{names: list}}\nsteps: [{{id: each, {block}}}]")
+    handle = await agents.start(agents.task(skill, inputs={"names": [name]}))
+    question = await question_of(handle, "each[0].a")
+    about = question.about
+    assert about is not None
+    assert about.arguments == arguments.replace("%s", name)
+    assert about.attempted_at is not None
+    assert (about.deadline is not None) == cut_off
+    assert about.deadline is None or about.attempted_at < about.deadline < about.attempted_at + timedelta(seconds=60)
+    await handle.cancel()
+
+
+async def test_a_question_about_a_failure_names_no_end_of_what_goes_on_in_a_thread(agents: Bench) -> None:
+    ledger = agents.ledger()
+    args = f"{{ledger: '{ledger}', seconds: 1.5}}"
+    handle = await agents.start(
+        agents.task(agents.skill(f"steps: [{{id: a, tool: crawl, args: {args}, on_failure: ask}}]"))
+    )
+    about = (await question_of(handle)).about
+    assert about is not None
+    assert about.arguments == f'{{"ledger": "{ledger}", "seconds": 1.5}}'
+    assert (about.attempted_at is None, about.deadline) == (False, None)
+    await handle.cancel()
+
+
 async def test_a_question_about_an_effect_of_an_earlier_run_says_when_that_was_attempted(agents: Bench) -> None:
     ledger = agents.ledger()
     task = agents.task(agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]"))

@@ -43,6 +43,8 @@ class Reported:
     """What an attempt reports to the next one."""
 
     acted: bool
+    arguments: str = ""
+    deadline: datetime.datetime | None = None
 
 
 async def since() -> datetime.datetime:
