@@ -14,7 +14,9 @@ Deadlines are measured by the clock of Redis, and by that of the owner's machine
 either may be set forward. A process compares its own share of that time with a clock that also runs while the machine
 or the process is suspended, so an attempt that slept through its deadline knows it.
 A result is only taken from the present owner: an attempt that took over may have acted, or asked a person,
-so a late result of the previous owner is not taken.
+so a late result of the previous owner is not taken. Where there is no claim at all, Redis has lost it, or it was
+released: then the result is taken from whoever has one, as it is what happened, also where the claim of an attempt
+that took over was lost as well. That attempt then finds it, instead of asking or acting once more.
 """
 
 import datetime
@@ -92,11 +94,17 @@ return seen()
 )
 _STORE = (
     _COMMON
+    + BIND
     + """
-if owner ~= ARGV[1] then return {'theirs', owner or '', 0, '', '', '', 0} end
-redis.call('HSET', KEYS[1], 'result', ARGV[2])
+if not owner then
+  if ARGV[8] ~= '' and not bind(KEYS[3], ARGV[8], ARGV[9]) then keep(KEYS[3], ARGV[3]) end
+  take('no', true)
+elseif owner ~= ARGV[1] then
+  return {'theirs', owner, 0, '', '', '', 0}
+end
+redis.call('HSET', KEYS[1], 'result', ARGV[10])
 keep(KEYS[1], ARGV[3])
-return {'done', owner, 0, '', '', '', at}
+return {'done', ARGV[1], 0, '', '', '', at}
 """
 )
 _DOUBT = (
@@ -205,9 +213,7 @@ class Claims:
         Raises:
             InvalidTask: The task's id is bound to another task.
         """
-        bound = effect.binding
-        binding = (bound.model_dump_json(), bound.digest) if bound else ("", "")
-        return await _ask(self._claim, effect, *self._taking(effect, owner, seconds), *binding)
+        return await _ask(self._claim, effect, *self._taking(effect, owner, seconds), *_binding(effect))
 
     async def take_over(
         self, effect: OnceEffect, expected: str, owner: str, seconds: float, *, acts: bool = False
@@ -225,12 +231,12 @@ class Claims:
         return await _ask(self._take_over, effect, *self._taking(effect, owner, seconds), expected, why)
 
     async def store(self, effect: OnceEffect, owner: str, result: str) -> None:
-        """Keep the result of an effect that happened; storing it twice changes nothing.
+        """Keep the result of an effect that happened, also where its claim is gone; twice changes nothing.
 
         Raises:
             ClaimLost: When somebody else has the claim.
         """
-        claim = await _ask(self._store, effect, owner, result, self._ttl)
+        claim = await _ask(self._store, effect, *self._taking(effect, owner, 0.0), *_binding(effect), result)
         if claim.holding is Holding.THEIRS:
             raise ClaimLost("another attempt took this effect over before its result was stored")
 
@@ -253,6 +259,10 @@ class Claims:
 
     def _taking(self, effect: OnceEffect, owner: str, seconds: float) -> tuple[str | int, ...]:
         return owner, max(1, int(seconds * 1000)), self._ttl, _FORMAT, effect.arguments, effect.step, noted(seconds)
+
+
+def _binding(effect: OnceEffect) -> tuple[str, str]:
+    return (effect.binding.model_dump_json(), effect.binding.digest) if effect.binding else ("", "")
 
 
 async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Claim:

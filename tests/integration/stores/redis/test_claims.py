@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, timedelta
 from uuid import uuid4
 
 import pytest
 
-from perdure.errors import ClaimLost, ResultExpired, StoreUnavailable
+from perdure.errors import ClaimLost, InvalidTask, ResultExpired, StoreUnavailable
 from perdure.stores.redis import keys
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.claims import Claims, Holding, OnceEffect
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.outputs import Outputs
+from perdure.tasks import TaskBinding
 from tests.conftest import Servers
 from tests.support.waiting import until
 
@@ -95,6 +98,42 @@ async def test_a_result_is_taken_from_the_present_owner_only(claims: Claims, key
     found = await claims.claim(key, "c", 5)
     assert (found.holding, found.result) == (Holding.DONE, "1")
     assert (await claims.take_over(key, "b", "c", 5)).holding is Holding.DONE
+
+
+async def test_a_result_whose_claim_was_lost_is_taken_with_all_that_the_claim_said(
+    claims: Claims, servers: Servers
+) -> None:
+    binding = TaskBinding(skill="s", version="1", inputs={}, day=date(2026, 1, 1))
+    key = OnceEffect(tenant=T, task_id=uuid4().hex, step="s", arguments="these", binding=binding)
+    redis = connect(servers.redis_url)
+    await claims.claim(key, "a", 5)
+    await ask(redis, "DEL", *key.places)
+    await claims.store(key, "a", "1")
+    found = await claims.claim(key, "b", 5)
+    assert (found.holding, found.owner, found.result, found.arguments) == (Holding.DONE, "a", "1", "these")
+    with pytest.raises(InvalidTask, match="stands for another task"):
+        await claims.claim(replace(key, step="t", binding=binding.changed(skill="other")), "b", 5)
+    assert await TaskBindings(redis, timedelta(minutes=1)).keep(T, key.task_id) == (), "it is renewed with the task"
+    assert await ask(redis, "SMEMBERS", key.places[3]) == {keys.claim(T, key.key)}
+    await redis.aclose()
+
+
+async def test_a_result_of_an_attempt_that_was_taken_over_is_taken_once_that_claim_is_lost_too(
+    claims: Claims, servers: Servers, key: OnceEffect
+) -> None:
+    redis = connect(servers.redis_url)
+    await claims.claim(key, "a", 5)
+    await claims.doubt(key, "a", 0.0)
+    await claims.take_over(key, "a", "b", 5)
+    with pytest.raises(ClaimLost):
+        await claims.store(key, "a", "1")
+    await ask(redis, "DEL", *key.places)
+    await claims.store(key, "a", "1")
+    with pytest.raises(ClaimLost):
+        await claims.store(key, "b", "2")
+    assert (await claims.take_over(key, "b", "b", 5, acts=True)).holding is Holding.DONE, "it does not act"
+    assert (await claims.claim(key, "b", 5)).result == "1"
+    await redis.aclose()
 
 
 async def test_a_released_claim_is_free_and_a_stored_one_is_not(claims: Claims, key: OnceEffect) -> None:

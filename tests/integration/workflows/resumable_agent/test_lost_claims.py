@@ -11,14 +11,16 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from localservers import Server
 from perdure import Answer
 from perdure.agent.steps.once import OnceRunner
+from perdure.errors import ClaimLost
 from perdure.questions import QuestionKind
+from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import ask, connect
 from tests.conftest import OwnServers
 from tests.crash.test_tool_steps import lines, reset
 from tests.integration.workflows.resumable_agent.test_without_redis import refused_before
 from tests.support.harness import bench
 from tests.support.processes import processes
-from tests.support.waiting import question_of, until
+from tests.support.waiting import question_of, until, until_true
 
 LOST = "Redis lost its claims since an earlier attempt at {}, or run of this task. Did its effect happen?"
 
@@ -191,6 +193,30 @@ async def test_the_claims_of_an_earlier_run_are_lost_while_the_next_one_is_open(
             await again.execute_update("answer", Answer(question_id=question.id, value="done"))
         assert (await again.result()).done == 4
     assert lines(ledger) == (["x", "y"] if carried else ["x", "x", "y"])
+
+
+@pytest.mark.parametrize("taken", [True, False], ids=["stored", "control"])
+async def test_a_call_that_outlives_the_loss_of_its_claim_stores_its_result(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: bool
+) -> None:
+    if not taken:
+
+        async def lost(*_: object) -> None:
+            raise ClaimLost("there is no claim")
+
+        monkeypatch.setattr(Claims, "store", lost)
+    fleet, ledger = await own_servers(Server.REDIS, Server.WEAVIATE), tmp_path / "ledger"
+    async with bench(fleet.addresses, tmp_path) as agents:
+        text = f"steps: [{{id: s, tool: take_time, args: {{ledger: '{ledger}', seconds: 1.0}}}}]"
+        handle = await agents.start(agents.task(agents.skill(text)))
+        await until_true(ledger.exists)
+        await ask(agents.services.redis, "FLUSHALL")
+        if taken:
+            assert (await handle.result()).done == 1
+        else:
+            assert (await question_of(handle)).kind is QuestionKind.UNKNOWN_EFFECT
+            await handle.terminate()
+    assert lines(ledger) == ["begun", "ended"]
 
 
 async def approve(handle: WorkflowHandle[Any, Any]) -> None:
