@@ -82,7 +82,7 @@ class Happened:
 
 @dataclass(frozen=True, kw_only=True)
 class Unknown:
-    """An attempt died around the effect, and nothing can tell whether it happened."""
+    """An attempt left no result: it died, failed or was cut off, and nothing can tell whether the effect happened."""
 
     claim: str
     """The claim that this is about; what a person finds out is valid for it alone."""

@@ -132,7 +132,10 @@ class StepRunner:
         )
         acted = await self._perform(tool, keywords, call, effect, attempt=attempt, verdict=so_far.verdict)
         if isinstance(acted, Unknown):
-            text = f"An attempt died around {tool.name}. Did its effect happen?"
+            text = (
+                f"An attempt at {tool.name} left no result: it died, failed, or took longer than it may. "
+                "Did its effect happen?"
+            )
             if acted.other_arguments:
                 text = f"{tool.name} was called at this step before, with other arguments. Did this effect happen?"
             elif acted.lost:

@@ -312,6 +312,23 @@ async def test_a_question_about_a_failure_names_no_end_of_what_goes_on_in_a_thre
     await handle.cancel()
 
 
+@pytest.mark.parametrize(
+    "step",
+    ["tool: take_time, args: {ledger: '%s', seconds: 9.0}", "tool: breaks, args: {ledger: '%s', line: x}"],
+    ids=["took too long", "failed"],
+)
+async def test_a_question_about_an_effect_does_not_say_that_an_attempt_died_which_may_not_have(
+    agents: Bench, step: str
+) -> None:
+    handle = await agents.start(agents.task(agents.skill(f"steps: [{{id: a, {step % agents.ledger()}}}]")))
+    text = (await question_of(handle)).text
+    tool = step.split(",", maxsplit=1)[0].removeprefix("tool: ")
+    assert text == (
+        f"An attempt at {tool} left no result: it died, failed, or took longer than it may. Did its effect happen?"
+    )
+    await handle.cancel()
+
+
 async def test_a_question_about_an_effect_of_an_earlier_run_says_when_that_was_attempted(agents: Bench) -> None:
     ledger = agents.ledger()
     task = agents.task(agents.skill(f"steps: [{{id: a, tool: breaks, args: {{ledger: '{ledger}', line: x}}}}]"))
