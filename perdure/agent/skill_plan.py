@@ -72,8 +72,9 @@ class SkillPlan:
             return Finish(problem=state.failure)
         at = here(self._skill, self._cursor(state))
         if at is None:
-            skill, tenant, scope = self._skill, self._prepared.tenant, self._scope(state, "")
-            call = EvaluateCall(tenant=tenant, output=skill.output, expect=skill.expect, scope=scope)
+            skill, scope = self._skill, self._scope(state, "")
+            of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id, "scope": scope}
+            call = EvaluateCall(output=skill.output, expect=skill.expect, **of)
             return Finish(evaluation=call)
         if branch.problem:
             return Ask(branch=MAIN, question=self._question(at, branch))
@@ -145,11 +146,12 @@ class SkillPlan:
         """Return the action of a step; where the task's memory mode leaves nothing to do, it is skipped."""
         task, prepared, step = self._task, self._prepared, at.step
         of: dict[str, Any] = {"tenant": prepared.tenant, "path": at.path, "scope": self._scope(state, step.id)}
+        of["task_id"] = task.task_id
         if isinstance(step, ForEach):
             call = ExpandCall.model_validate({**of, "for_each": step.for_each, "when": step.when})
             how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{at.path}: its list", "is_step": False}
             return Action(branch=MAIN, path=at.path, call=call, **how)
-        of |= {"session": task.session, "task_id": task.task_id, "memory": task.memory}
+        of |= {"session": task.session, "memory": task.memory}
         of |= {"occurred_at": self._observed_at(now), "step": step}
         if self._cursor(state).inline > CARRIED_INLINE:
             of["inline_limit"] = SMALL_INLINE_LIMIT

@@ -165,6 +165,7 @@ class ExpandCall(Passed):
     """The input of the activity that makes the list of a ``for_each``."""
 
     tenant: str
+    task_id: str
     path: str
     for_each: str
     when: str | None
@@ -175,6 +176,7 @@ class EvaluateCall(Passed):
     """The input of the activity that ends a task."""
 
     tenant: str
+    task_id: str
     output: JsonValue = None
     expect: str | None = None
     scope: Scope

@@ -102,9 +102,9 @@ class StepRunner:
         step, so_far = call.step, _so_far(call)
         if so_far.asked is QuestionKind.APPROVAL and so_far.approved is None:
             return _SKIPPED
-        names = await self._values.names(call.tenant, call.scope)
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
         if so_far.acted is not None:
-            output = await self._values.get(call.tenant, so_far.acted)
+            output = await self._values.get(call.tenant, call.task_id, so_far.acted)
             return await self._concluded(call, names, output, so_far)
         if not _runs(step.when, names, call.path):
             return _SKIPPED
@@ -152,7 +152,7 @@ class StepRunner:
 
     async def remember(self, call: RememberCall) -> Ended:
         """Run a step that only remembers."""
-        names = await self._values.names(call.tenant, call.scope)
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
         if not _runs(call.step.when, names, call.path):
             return _SKIPPED
         return _remembering(call, names)
@@ -160,7 +160,7 @@ class StepRunner:
     async def terms(self, call: RecallCall) -> RecallTerms | None:
         """Return what a recall step asks for; None when its ``when`` is false."""
         step = call.step
-        names = await self._values.names(call.tenant, call.scope)
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
         if not _runs(step.when, names, call.path):
             return None
         field, template = f"{call.path}.recall", step.recall
@@ -181,7 +181,7 @@ class StepRunner:
             ResultTooLarge: When it is too long to be walked.
         """
         field = f"{call.path}.for_each"
-        names = await self._values.names(call.tenant, call.scope)
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
         if not _runs(call.when, names, call.path):
             return Ended(result=_LISTED, elements=())
         elements = evaluate(call.for_each, names, field)
@@ -201,7 +201,7 @@ class StepRunner:
         Raises:
             ResultTooLarge: When the output is more than a task can give back.
         """
-        names = await self._values.names(call.tenant, call.scope)
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
         output = evaluate(call.output, names, "output")
         size = len(json.dumps(output, ensure_ascii=False).encode())
         if size > OUTPUT_LIMIT:

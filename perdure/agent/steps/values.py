@@ -27,16 +27,16 @@ class Values:
             return Value(inline=value)
         return Value(ref=await self._outputs.keep(tenant, encoded, task_id))
 
-    async def get(self, tenant: str, value: Value) -> JsonValue:
-        """Return a value, from wherever it is kept."""
-        return await self._outputs.get(tenant, value.ref) if value.ref else value.inline
+    async def get(self, tenant: str, task_id: str, value: Value) -> JsonValue:
+        """Return a value of a task, from wherever it is kept."""
+        return await self._outputs.get(tenant, value.ref, task_id) if value.ref else value.inline
 
-    async def names(self, tenant: str, scope: Scope) -> dict[str, JsonValue]:
+    async def names(self, tenant: str, task_id: str, scope: Scope) -> dict[str, JsonValue]:
         """Return what expressions may refer to."""
-        inputs = {name: await self.get(tenant, value) for name, value in scope.inputs.items()}
+        inputs = {name: await self.get(tenant, task_id, value) for name, value in scope.inputs.items()}
         steps: dict[str, JsonValue] = {}
         for step, parts in scope.steps.items():
-            steps[step] = {part: await self.get(tenant, value) for part, value in parts.items()}
+            steps[step] = {part: await self.get(tenant, task_id, value) for part, value in parts.items()}
         names: dict[str, JsonValue] = {"inputs": inputs, "steps": steps, **scope.elements}
         if scope.task is not None:
             names["task"] = scope.task.model_dump(mode="json")

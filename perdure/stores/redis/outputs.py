@@ -48,7 +48,15 @@ _GET = (
     INDEXED
     + """
 local value = redis.call('GETEX', KEYS[1], 'PX', ARGV[1])
-if value then indexed(KEYS[2], KEYS[1], tonumber(ARGV[1])) end
+if value then
+  local ttl = tonumber(ARGV[1])
+  indexed(KEYS[2], KEYS[1], ttl)
+  if KEYS[3] then
+    redis.call('SADD', KEYS[3], KEYS[1])
+    redis.call('PEXPIRE', KEYS[3], ttl)
+    indexed(KEYS[2], KEYS[3], ttl)
+  end
+end
 return value
 """
 )
@@ -96,8 +104,7 @@ class Outputs:
         """
         reference = hashlib.sha256(encoded.encode()).hexdigest()
         key = keys.output(tenant, self._kind, reference)
-        of_task = keys.task(tenant, task_id)[1:] if task_id else ()
-        in_redis: Awaitable[object] = self._keep([key, keys.index(tenant), *of_task], encoded, self._ttl)
+        in_redis: Awaitable[object] = self._keep([key, *_owners(tenant, task_id)], encoded, self._ttl)
         if self._files is None:
             await in_redis
         else:
@@ -108,8 +115,13 @@ class Outputs:
         self._remember(key, encoded)
         return reference
 
-    async def get(self, tenant: str, reference: str) -> JsonValue:
+    async def get(self, tenant: str, reference: str, task_id: str = "") -> JsonValue:
         """Return a value that was kept.
+
+        Args:
+            tenant: Whose value it is.
+            reference: Its digest.
+            task_id: The task that refers to it, and goes on keeping it where Redis had lost that too.
 
         Raises:
             StoreUnavailable: It may still be kept where nothing answers.
@@ -119,7 +131,7 @@ class Outputs:
         self._expire()
         encoded, _ = self._cache.get(key, (None, 0.0))
         if encoded is None:
-            encoded = await self._kept(tenant, reference, key)
+            encoded = await self._kept(tenant, reference, [key, *_owners(tenant, task_id)])
             if encoded is None:
                 raise ResultExpired(f"the value {reference[:12]} was too large for the history and is no longer kept")
             self._remember(key, encoded)
@@ -143,9 +155,9 @@ class Outputs:
             await self._files.touch(tenant, live)
             await self._files.remove_older(tenant, self._ttl / 1000)
 
-    async def _kept(self, tenant: str, reference: str, key: str) -> str | None:
+    async def _kept(self, tenant: str, reference: str, places: list[str]) -> str | None:
         """Return a value from Redis, or else from its file, which then puts it back."""
-        places, problem = [key, keys.index(tenant)], None
+        problem = None
         try:
             encoded = cast("str | None", await self._get(places, self._ttl))
         except StoreUnavailable as error:
@@ -177,6 +189,11 @@ class Outputs:
     def _forget(self, key: str) -> None:
         encoded, _ = self._cache.pop(key, ("", 0.0))
         self._cached -= len(encoded)
+
+
+def _owners(tenant: str, task_id: str) -> list[str]:
+    """Return the keys that list a value's: the tenant's index, and the keys that live as long as a task."""
+    return [keys.index(tenant), *(keys.task(tenant, task_id)[1:] if task_id else ())]
 
 
 async def _problem(call: Awaitable[object]) -> StoreUnavailable | None:

@@ -1,6 +1,7 @@
 """Everything that Redis holds of one user can be listed without looking at anybody else's."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -9,8 +10,11 @@ from redis.asyncio import Redis
 
 from perdure.changes import Deletion
 from perdure.episodes import Episode, EpisodeKind
+from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
 from perdure.stores.redis.active import ActiveTenants
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims, OnceEffect
 from perdure.stores.redis.connection import connect
@@ -106,6 +110,24 @@ async def test_the_index_forgets_what_has_expired_and_lives_as_long_as_what_it_l
     await Outputs(redis, HOUR).keep(tenant, '"another"')
     assert expired not in await client.zrange(index, 0, -1)
     assert await client.zcard(index) == 3
+    await redis.aclose()
+
+
+@pytest.mark.parametrize("owned", [True, False], ids=["of its task", "control"])
+@pytest.mark.parametrize("lost", ["everything", "its task's keys"])
+async def test_a_value_that_redis_lost_is_renewed_with_its_task_again(
+    servers: Servers, tmp_path: Path, lost: str, owned: bool
+) -> None:
+    redis, tenant, task_id = connect(servers.redis_url), f"t_{uuid4().hex}", "a task"
+    client: Any = redis
+    await JournalMarks(tmp_path).begin("key")
+    reference = await Outputs(redis, HOUR, files=ValueFiles(tmp_path)).keep(tenant, '"x"', task_id)
+    place, members = keys.output(tenant, "output", reference), keys.task(tenant, task_id)[1]
+    await client.delete(members, *([place, keys.index(tenant)] if lost == "everything" else []))
+    short = Outputs(redis, timedelta(minutes=1), files=ValueFiles(tmp_path))
+    assert await short.get(tenant, reference, task_id if owned else "") == "x"
+    await TaskBindings(redis, HOUR).keep(tenant, task_id)
+    assert (await client.pttl(place) > 3_590_000) == owned
     await redis.aclose()
 
 
