@@ -27,6 +27,7 @@ async def given(servers: Servers, tmp_path: Path) -> AsyncGenerator[Installation
 
 
 @pytest.mark.parametrize("limited", [True, False])
+@pytest.mark.slow
 async def test_a_caller_is_told_and_not_left_for_ever(
     given: Installation, servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limited: bool
 ) -> None:

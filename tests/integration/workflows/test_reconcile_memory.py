@@ -25,6 +25,7 @@ async def reconciled(here: Deployment) -> ReconcileResult:
     )
 
 
+@pytest.mark.slow
 async def test_a_worker_rebuilds_what_was_lost(own_servers: OwnServers, tmp_path: Path, tenant: str) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with deployment(fleet.addresses, tmp_path) as here:
@@ -67,6 +68,7 @@ async def test_while_the_store_is_lost_the_journal_answers(
         assert ([item.key for item in again.items], again.degraded) == (["kept"], ())
 
 
+@pytest.mark.slow
 async def test_a_lost_journal_is_begun_anew_by_a_person(own_servers: OwnServers, tmp_path: Path, tenant: str) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with deployment(fleet.addresses, tmp_path) as here:

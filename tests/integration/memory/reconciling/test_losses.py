@@ -131,6 +131,7 @@ async def test_redis_is_an_older_copy(fleet: Fleet, own: Stores, tenant: str, tm
     assert await remembered(own, tenant) == before
 
 
+@pytest.mark.slow
 async def test_weaviate_is_emptied(own: Stores, fleet: Fleet, tenant: str) -> None:
     before = await fill(own, tenant)
     await fleet.stop(Server.WEAVIATE)
@@ -201,6 +202,7 @@ async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Store
     assert [*(await RedisMarks(own.redis).told()).marks] != [mark.name]
 
 
+@pytest.mark.slow
 async def test_writing_that_a_loss_overtook_is_not_acknowledged(own: Stores, tenant: str) -> None:
     await write(own, tenant, passing("kept", "o3", at=LATER))
     with pytest.raises(StoreLost):

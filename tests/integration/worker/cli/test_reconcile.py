@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
 from localservers import Server
 from perdure.requests import Reconciled, ReconcileResult
 from tests.conftest import OwnServers, Servers
@@ -26,6 +28,7 @@ async def test_one_user_is_reconciled(installed: Installation) -> None:
     assert "nothing was lost" in needless.err
 
 
+@pytest.mark.slow
 async def test_a_lost_journal_is_begun_anew(own_servers: OwnServers, tmp_path: Path) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with installation(Servers.model_validate(fleet.addresses.model_dump()), tmp_path) as given:

@@ -77,6 +77,7 @@ def knows_nothing(*_: object) -> bool:
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "control"])
+@pytest.mark.slow
 async def test_what_was_not_tried_before_the_loss_is_simply_done(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: bool
 ) -> None:

@@ -55,6 +55,7 @@ async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_server
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "control"])
+@pytest.mark.slow
 async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
 ) -> None:
@@ -91,6 +92,7 @@ async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
+@pytest.mark.slow
 async def test_a_task_that_ends_without_redis_is_bound_once_redis_is_back(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
 ) -> None:
