@@ -1,6 +1,6 @@
 """Changes of memory as values: what, by whom and why. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
@@ -99,3 +99,12 @@ class Deletion(Stored):
         since, and one about tomorrow is not spared.
         """
         return self.restored_at is None and (occurrence in self.occurrences or recorded_at <= self.at)
+
+
+def latest(known: Mapping[str, Deletion], others: Iterable[Deletion]) -> dict[str, Deletion]:
+    """Return how each entry's deletion now is, from one copy of the log by id, and the lines of another."""
+    found = dict(known)
+    for line in others:
+        if line.id not in found or line.age > found[line.id].age:
+            found[line.id] = line
+    return found

@@ -27,6 +27,15 @@ class Mark(NamedTuple):
     begun: int = 0
     done: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.begun} {self.done}"
+
+    @classmethod
+    def read(cls, text: str) -> "Mark":
+        """Read what ``str`` wrote."""
+        begun, _, done = text.partition(" ")
+        return cls(int(begun), int(done))
+
 
 class Told(NamedTuple):
     """What a store says of itself."""

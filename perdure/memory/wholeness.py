@@ -47,7 +47,7 @@ class Wholeness:
     def __init__(self, journal: JournalMarks, redis: RedisMarks, weaviate: WeaviateMarks) -> None:
         self._journal = journal
         self._redis = redis
-        self._weaviate = weaviate
+        self._stores = {Store.REDIS: redis, Store.WEAVIATE: weaviate}
         self._writer = ""
         self._begun = 0
         self._recorded = 0
@@ -79,12 +79,12 @@ class Wholeness:
         journal, fingerprint = await self._journal.begin(key.fingerprint)
         key.require(fingerprint)
         lost = {loss.store for loss in found}
-        for store, marks in ((Store.REDIS, self._redis), (Store.WEAVIATE, self._weaviate)):
+        for store, marks in self._stores.items():
             if store in told and told[store].journal is None and store not in lost:
                 await marks.begin(journal)
         _require_all(told)
         for writer in await self._journal.retire(before=time.time() - IDLE):
-            await together(self._redis.remove(writer), self._weaviate.remove(writer))
+            await together(*(marks.remove(writer) for marks in self._stores.values()))
             await self._journal.removed(writer)
         return found
 
@@ -102,7 +102,7 @@ class Wholeness:
             raise InvalidInput("journal", f"nothing was lost: {self._journal.folder} is as the stores know it")
         # The stores first: whoever is cut off in between finds the journal still lost.
         id_ = new_id()
-        for store, marks in ((Store.REDIS, self._redis), (Store.WEAVIATE, self._weaviate)):
+        for store, marks in self._stores.items():
             if told[store].journal is not None:
                 await marks.move(id_)
         found, _ = await self._journal.begin(key.fingerprint, id_)
@@ -193,8 +193,8 @@ class Wholeness:
         Raises:
             StoreUnavailable: A store does not answer.
         """
-        marks = {Store.REDIS: self._redis, Store.WEAVIATE: self._weaviate}
-        return {loss.store: await marks[loss.store].rebuilding(new_id()) for loss in found if loss.store in marks}
+        lost = [loss.store for loss in found if loss.store in self._stores]
+        return {store: await self._stores[store].rebuilding(new_id()) for store in lost}
 
     async def rebuilt(self, found: Collection[Loss], tokens: Mapping[Store, str]) -> bool:
         """Record that these losses are made good: the stores say again of themselves what the others know.
@@ -212,23 +212,18 @@ class Wholeness:
         now = set(await self.examine())
         if now - set(found):
             return False
-        marks = {Store.REDIS: self._redis, Store.WEAVIATE: self._weaviate}
         for store, token in tokens.items():
-            if any(loss.store is store for loss in now) and await marks[store].rebuilt_by() != token:
+            if any(loss.store is store for loss in now) and await self._stores[store].rebuilt_by() != token:
                 return False
         # What another reconciliation has recorded already must not be taken back. The journal first: the others are
         # told what it says.
         for loss in sorted(now, key=lambda loss: loss.store is not Store.JOURNAL):
             told = await self._ask_all()
-            journal = told[Store.JOURNAL].journal or ""
             known = restored(told, loss.store)
-            match loss.store:
-                case Store.JOURNAL:
-                    await self._journal.restore(known)
-                case Store.REDIS:
-                    await self._redis.restore(journal, known)
-                case Store.WEAVIATE:
-                    await self._weaviate.restore(journal, known)
+            if loss.store is Store.JOURNAL:
+                await self._journal.restore(known)
+            else:
+                await self._stores[loss.store].restore(told[Store.JOURNAL].journal or "", known)
         self.doubt()
         return True
 
@@ -238,10 +233,7 @@ class Wholeness:
                 # What closed before this came to its turn has counted it.
                 return
             mark, known = Mark(self._recorded, self._done), self._closed
-            await together(
-                self._redis.write(self._writer, mark, at_least=known),
-                self._weaviate.write(self._writer, mark, at_least=known),
-            )
+            await together(*(marks.write(self._writer, mark, at_least=known) for marks in self._stores.values()))
             async with self._marking:
                 self._closed = mark.done
                 await _to_its_end(self._mark())
@@ -266,9 +258,8 @@ class Wholeness:
                 return None
 
         before = await ask(self._journal.told())
-        others = {Store.REDIS: self._redis.told, Store.WEAVIATE: self._weaviate.told}
-        asked = [store for store in others if store in stores]
-        answers = await together(*(ask(others[store]()) for store in asked))
+        asked = [store for store in self._stores if store in stores]
+        answers = await together(*(ask(self._stores[store].told()) for store in asked))
         after = await ask(self._journal.told())
         journal = None if before is None or after is None else seen_around(before, after)
         told = {Store.JOURNAL: journal, **dict(zip(asked, answers, strict=True))}

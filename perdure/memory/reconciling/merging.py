@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from perdure.changes import Deletion
+from perdure.changes import Deletion, latest
 from perdure.entries import Entry, State
 
 
@@ -92,11 +92,7 @@ def logged(
         other: The other one.
         at: What a tombstone counts as forgotten at that does not say when it was.
     """
-    found = dict(one)
-    for identifier, line in other.items():
-        known = found.get(identifier)
-        if known is None or line.age > known.age:
-            found[identifier] = line
+    found = latest(one, other.values())
     for identifier, entry in entries.items():
         if entry.state is State.FORGOTTEN and identifier not in found:
             found[identifier] = Deletion(

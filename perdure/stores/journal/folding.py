@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from perdure.changes import Deletion
+from perdure.changes import Deletion, latest
 from perdure.entries import Entry
 from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Rewriting, Settled
 
@@ -34,11 +34,8 @@ def fold(lines: Iterable[Line], log: Iterable[Deletion] = ()) -> Folded:
     known to be written.
     """
     lines = list(lines)
-    deletions = {line.deletion.id: line.deletion for line in lines if isinstance(line, Forgotten)}
-    for deletion in log:
-        known = deletions.get(deletion.id)
-        if known is None or deletion.age > known.age:
-            deletions[deletion.id] = deletion
+    own = {line.deletion.id: line.deletion for line in lines if isinstance(line, Forgotten)}
+    deletions = latest(own, log)
     entries = {line.entry.id: line.entry for line in counted(lines)}
     for identifier, deletion in deletions.items():
         entry = entries.get(identifier)

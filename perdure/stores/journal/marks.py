@@ -36,7 +36,7 @@ class JournalMarks:
         return await disk.in_thread(Store.JOURNAL, self._told)
 
     async def begin(self, fingerprint: str, id_: str = "") -> tuple[str, str]:
-        """Give the journal an id, if it has none; returns it, and the fingerprint of the installation's tenant key.
+        """Return the journal's id, made where it has none, and the fingerprint of the installation's tenant key.
 
         Args:
             fingerprint: The fingerprint of the key in use, which a new journal is made with.
@@ -142,7 +142,7 @@ class JournalMarks:
 
     def _put(self, writer: str, mark: Mark, state: str = "") -> None:
         disk.make_folder(self.folder / _MARKS)
-        line = f"{mark.begun} {mark.done}{state}"
+        line = f"{mark}{state}"
         handle = os.open(self.folder / _MARKS / writer, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.pwrite(handle, f"{line:<{_WIDTH}}\n".encode(), 0)

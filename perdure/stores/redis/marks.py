@@ -35,13 +35,14 @@ class RedisMarks:
 
     async def told(self) -> Told:
         """Return what Redis says of itself."""
-        told, _ = await self._all()
-        return told
+        found: dict[str, str] = await ask(self._redis, "HGETALL", keys.MARKS)
+        marks = {name.removeprefix(_OF): Mark.read(text) for name, text in found.items() if name.startswith(_OF)}
+        return Told(found.get(_ID), marks)
 
     async def since(self) -> datetime | None:
         """Return since when Redis has lost nothing; None where it says nothing of itself."""
-        _, since = await self._all()
-        return since
+        since: str | None = await ask(self._redis, "HGET", keys.MARKS, _SINCE)
+        return datetime.fromisoformat(since) if since else None
 
     async def begin(self, journal: str) -> None:
         """Have Redis belong to a journal, unless it belongs to one."""
@@ -72,26 +73,16 @@ class RedisMarks:
         Raises:
             StoreLost: It does not.
         """
-        if not await self._mark([keys.MARKS], f"{_OF}{writer}", f"{mark.begun} {mark.done}", at_least, _ID):
+        if not await self._mark([keys.MARKS], f"{_OF}{writer}", str(mark), at_least, _ID):
             raise StoreLost(Store.REDIS, "has lost what was written to it")
 
     async def restore(self, journal: str, marks: Mapping[str, Mark]) -> None:
         """Write the marks of a Redis that was rebuilt; what cannot be rebuilt, as claims, was lost until now."""
         since = (_SINCE, datetime.now(UTC).isoformat())
-        fields = (text for writer, mark in marks.items() for text in (f"{_OF}{writer}", f"{mark.begun} {mark.done}"))
+        fields = (text for writer, mark in marks.items() for text in (f"{_OF}{writer}", str(mark)))
         await ask(self._redis, "HSET", keys.MARKS, *since, *fields, _ID, journal)
         await ask(self._redis, "HDEL", keys.MARKS, _REBUILDING)
 
     async def remove(self, writer: str) -> None:
         """Remove the marks of a retired process."""
         await ask(self._redis, "HDEL", keys.MARKS, f"{_OF}{writer}")
-
-    async def _all(self) -> tuple[Told, datetime | None]:
-        found: dict[str, str] = await ask(self._redis, "HGETALL", keys.MARKS)
-        marks: dict[str, Mark] = {}
-        for name, text in found.items():
-            if name.startswith(_OF):
-                begun, _, done = text.partition(" ")
-                marks[name.removeprefix(_OF)] = Mark(int(begun), int(done))
-        since = found.get(_SINCE)
-        return Told(found.get(_ID), marks), datetime.fromisoformat(since) if since else None

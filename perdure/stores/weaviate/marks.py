@@ -50,7 +50,7 @@ class WeaviateMarks:
         self._there = True
         values = {str(item.properties["name"]): str(item.properties["value"]) for item in found.objects}
         journal, _ = values.pop(_ID, None), values.pop(_REBUILDING, None)
-        return Told(journal, {writer: _parsed(value) for writer, value in values.items()})
+        return Told(journal, {writer: Mark.read(value) for writer, value in values.items()})
 
     async def begin(self, journal: str) -> None:
         """Have Weaviate belong to a journal, unless it belongs to one."""
@@ -97,16 +97,16 @@ class WeaviateMarks:
         if at_least:
             async with asking(self._timeout):
                 found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, writer)])
-            known = [_parsed(str(one.properties["value"])) for one in found.objects]
+            known = [Mark.read(str(one.properties["value"])) for one in found.objects]
             if not known or known[0].done < at_least:
                 raise StoreLost(Store.WEAVIATE, "has lost what was written to it")
-        await self._put(writer, f"{mark.begun} {mark.done}")
+        await self._put(writer, str(mark))
 
     async def restore(self, journal: str, marks: Mapping[str, Mark]) -> None:
         """Write the marks of a Weaviate that was rebuilt."""
         await self._make()
         for writer, mark in marks.items():
-            await self._put(writer, f"{mark.begun} {mark.done}")
+            await self._put(writer, str(mark))
         await self._put(_ID, journal)
         await self.remove(_REBUILDING)
 
@@ -151,8 +151,3 @@ _PROPERTIES = [
 
 def _object(place: UUID, properties: Mapping[str, str]) -> Any:
     return DataObject(uuid=place, properties=cast("Any", dict(properties)))
-
-
-def _parsed(text: str) -> Mark:
-    begun, _, done = text.partition(" ")
-    return Mark(int(begun), int(done))
