@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import resource
 import shutil
@@ -17,16 +16,7 @@ LOG_LIMIT = 10_000_000
 _MANY_FILES = 1_048_576
 """What stands for "unlimited"."""
 
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
-
-
-def _die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent dies, however it dies. Only Linux can."""
-    if sys.platform != "linux":
-        return
-    if _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0 or os.getppid() != parent:
-        os._exit(126)
+_LAUNCHER = Path(__file__).with_name("launch.py")
 
 
 class Child:
@@ -49,17 +39,20 @@ class Child:
             log: The file that its output is appended to.
         """
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        parent = os.getpid()
         # Append mode, so that nothing written after trimming the log of a running process is lost.
         with log.open("ab") as output:
             process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-I",
+                "-S",
+                str(_LAUNCHER),
+                str(os.getpid()),
                 *arguments,
                 env=dict(environment),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
                 stderr=asyncio.subprocess.STDOUT,
                 cwd=log.parent,
-                preexec_fn=lambda: _die_with(parent),
                 process_group=0,
             )
         return cls(process, log)

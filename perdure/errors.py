@@ -199,13 +199,7 @@ class StoreLost(StoreUnavailable):
 
 
 class StoreRefused(PerdureError):
-    """A server answers, and refuses this client's login or rights: the same call would be refused again.
-
-    Args:
-        store: The server's name: ``temporal``, ``redis`` or ``weaviate``.
-        problem: What the client reported, without any content.
-        fix: What to correct.
-    """
+    """A server answers, and refuses this client's login or rights: the same call would be refused again."""
 
     code = "PRD232"
     parts = ("store", "problem", "fix")
@@ -267,12 +261,7 @@ class VectorIndexDamaged(PerdureError):
 
 
 class ModelRefused(PerdureError):
-    """A model's provider refused a call for good: the same call would be refused again.
-
-    Args:
-        provider: Its name in the settings, such as ``openai``.
-        problem: The kind of error that its client reported, without content.
-    """
+    """A model's provider, by its name in the settings, refused a call: the same call would be refused again."""
 
     code = "PRD220"
 
@@ -281,14 +270,7 @@ class ModelRefused(PerdureError):
 
 
 class JournalMismatch(PerdureError):
-    """The journal folder is not the one that a store of the installation belongs to.
-
-    Args:
-        store: The store.
-        shared: The id of its journal.
-        found: The id of the journal in the folder.
-        folder: The folder.
-    """
+    """The journal in the folder (its id is ``found``) is not the one that a store belongs to (``shared``)."""
 
     code = "PRD203"
 

@@ -160,6 +160,7 @@ async def test_weaviate_killed_inside_its_calls(
         assert await not_found(here, batches, [job_id(batch) for batch in batches]) == []
 
 
+@pytest.mark.slow
 async def test_a_worker_killed_while_it_repairs(servers: Servers, tmp_path: Path, tenant: str) -> None:
     batch = batch_of(tenant, 1)
     batch = batch.changed(items=batch.items[:20])

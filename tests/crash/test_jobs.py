@@ -54,12 +54,12 @@ async def start(here: Deployment, servers: Servers, crash_at: str = "") -> Child
     [
         "submit.mirrored",
         "submit.started",
-        "plan.decided",
+        pytest.param("plan.decided", marks=pytest.mark.slow),
         pytest.param("apply.leased", marks=pytest.mark.slow),
-        "change.journaled",
+        pytest.param("change.journaled", marks=pytest.mark.slow),
         pytest.param("apply.half_written", marks=pytest.mark.slow),
         pytest.param("apply.written", marks=pytest.mark.slow),
-        "confirm.read",
+        pytest.param("confirm.read", marks=pytest.mark.slow),
     ],
 )
 async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant: str, point: str) -> None:
@@ -112,7 +112,7 @@ async def sweep(here: Deployment, user: str, day: int) -> WorkflowHandle[Any, Fo
         pytest.param("forget.logged", marks=pytest.mark.slow),
         pytest.param("change.journaled", marks=pytest.mark.slow),
         "forget.tombstoned",
-        "forget.purged",
+        pytest.param("forget.purged", marks=pytest.mark.slow),
     ],
 )
 async def test_a_worker_killed_in_a_sweep(servers: Servers, tmp_path: Path, point: str) -> None:

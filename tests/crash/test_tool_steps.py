@@ -67,9 +67,8 @@ async def test_a_kill_right_after_an_effect(servers: Servers, tmp_path: Path, to
     assert len(lines(ledger)) == expected
 
 
-@pytest.mark.parametrize(
-    ("without_deadline", "twice"), [(0, 1), pytest.param(1, 2, marks=pytest.mark.slow)], ids=["deadline", "control"]
-)
+@pytest.mark.parametrize(("without_deadline", "twice"), [(0, 1), (1, 2)], ids=["deadline", "control"])
+@pytest.mark.slow
 async def test_an_attempt_that_slept_through_its_deadline(
     servers: Servers, tmp_path: Path, without_deadline: int, twice: int
 ) -> None:

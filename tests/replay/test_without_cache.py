@@ -22,6 +22,7 @@ from tests.replay import histories
 from tests.support.waiting import until
 
 
+@pytest.mark.slow
 async def test_all_that_is_recorded_happens_with_the_cache_off(tmp_path: Path) -> None:
     """The recorder's own checks say whether each run went as it should."""
     process = await asyncio.create_subprocess_exec(

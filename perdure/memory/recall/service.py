@@ -119,6 +119,7 @@ class Recall:
             EmbeddingMismatch: When the store holds another model's vectors: that is a mistake in the
                 settings, and no answer would be right.
             JournalMismatch: In the same way, when the store belongs to another installation.
+            StoreRefused: In the same way, when the store refuses the login that this process is configured with.
         """
         started = time.perf_counter()
         with self._telemetry.recall(query) as span:

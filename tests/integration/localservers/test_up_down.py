@@ -75,6 +75,7 @@ async def look(call: ToolCall) -> str:
 """
 
 
+@pytest.mark.slow
 def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
     servers: Servers, beside: Settings, tmp_path: Path
 ) -> None:
@@ -109,6 +110,7 @@ def test_a_worker_added_to_servers_that_run_has_the_settings_of_whoever_adds_it(
         perdure(beside, "down", temporal=servers.temporal)
 
 
+@pytest.mark.slow
 def test_a_worker_that_gives_up_is_not_called_running(servers: Servers, beside: Settings) -> None:
     try:
         ran = perdure(beside, "up", temporal=servers.temporal, PERDURE_TOOLS='["no.such.module"]')

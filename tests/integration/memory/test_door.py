@@ -298,6 +298,7 @@ async def test_a_change_is_told_with_its_author_and_reason(stores: Stores, tenan
     assert "Kim" not in repr(stores.audit.found)
 
 
+@pytest.mark.slow
 async def test_a_change_whose_first_attempt_died_is_told_by_the_next(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -342,6 +343,7 @@ async def test_what_was_accepted_before_an_erasure_is_refused(stores: Stores, te
     assert await stores.door.change(tenant, [one], epoch=await stores.door.epoch(tenant)) == {"mem_1": 1}
 
 
+@pytest.mark.slow
 async def test_a_purge_that_a_crash_cut_off_is_ended_by_its_retry(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

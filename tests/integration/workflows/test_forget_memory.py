@@ -164,9 +164,8 @@ async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it
         assert await here.services.longterm.count(quiet) == (0 if protected else 1)
 
 
-@pytest.mark.parametrize(
-    "protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["one at a time", "control"]
-)
+@pytest.mark.parametrize("protected", [True, False], ids=["one at a time", "control"])
+@pytest.mark.slow
 async def test_what_each_of_two_sweeps_says_that_it_forgot_is_undone_by_its_id(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:

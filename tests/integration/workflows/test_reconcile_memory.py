@@ -46,6 +46,7 @@ async def test_a_worker_rebuilds_what_was_lost(own_servers: OwnServers, tmp_path
         assert await remembered(here.services, tenant) == before
 
 
+@pytest.mark.slow
 async def test_while_the_store_is_lost_the_journal_answers(
     own_servers: OwnServers, tmp_path: Path, tenant: str
 ) -> None:

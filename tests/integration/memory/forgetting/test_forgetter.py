@@ -108,6 +108,7 @@ async def test_what_was_seen_again_since_the_plan_stays_whole(stores: Stores, te
     assert (await stores.writer.plan(third, at=LATER)).items[0].decision is Decision.REJECT
 
 
+@pytest.mark.slow
 async def test_a_sweep_that_died_takes_back_what_it_logged_of_an_entry_seen_again_since(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,7 +163,8 @@ async def test_undoing_brings_it_back_for_good(stores: Stores, tenant: str) -> N
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["protected", "control"])
-@pytest.mark.parametrize("first", ["the job", pytest.param("the sweep", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("first", ["the job", "the sweep"])
+@pytest.mark.slow
 async def test_what_a_sweep_has_only_logged_refuses_no_observation(
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, first: str, protected: bool
 ) -> None:

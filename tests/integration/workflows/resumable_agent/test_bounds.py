@@ -87,6 +87,7 @@ steps:
 """
 
 
+@pytest.mark.slow
 async def test_a_task_whose_worker_can_write_no_file_from_first_to_last_loses_nothing(
     servers: Servers, tmp_path: Path
 ) -> None:

@@ -43,7 +43,11 @@ def trust_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("tool", "guarded", "effects"),
-    [("append_blindly", True, 1), ("append", True, 1), ("append", False, 2)],
+    [
+        ("append_blindly", True, 1),
+        pytest.param("append", True, 1, marks=pytest.mark.slow),
+        pytest.param("append", False, 2, marks=pytest.mark.slow),
+    ],
     ids=["person", "check", "control"],
 )
 async def test_an_attempt_died_behind_its_effect(
