@@ -262,14 +262,11 @@ class Gateway:
 
     @translated
     async def receipt(self, job: str) -> Receipt:
-        """Wait for a job's receipt: what became of each item.
-
-        Raises:
-            InvalidInput: There is no job with this id.
-        """
+        """Wait for a job's receipt: what became of each item. Raises InvalidInput where there is no such job."""
         client = await self.client()
         await job_of(client, job)
-        return await client.get_workflow_handle(job, result_type=Receipt).result()
+        async with waiting(self._notify, f"end {job}", afterwards="the job goes on", within=None):
+            return await client.get_workflow_handle(job, result_type=Receipt).result()
 
     @translated
     async def forget(self, request: ForgetRequest, *, by: Actor) -> ForgetResult:

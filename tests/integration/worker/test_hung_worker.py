@@ -9,6 +9,7 @@ import pytest
 
 from perdure import Actor, ActorKind, RememberRequest
 from perdure.errors import WorkerUnavailable
+from perdure.names import Workflow
 from perdure.questions import Answer
 from tests.conftest import Servers, clean_settings
 from tests.integration.worker.cli.installation import Installation, installation
@@ -55,6 +56,13 @@ async def test_a_caller_is_told_and_not_left_for_ever(
                     await call()
             assert said[0].startswith("waiting for a worker to ")
             assert (afterwards in str(ended.value)) is limited
+        said.clear()
+        client, queue = await gateway.client(), settings.task_queue
+        await client.start_workflow(Workflow.INGEST_MEMORY, id=f"job-{queue}", task_queue=queue)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await gateway.receipt(f"job-{queue}")
+        assert said == [f"waiting for a worker to end job-{queue}"], "its receipt may be far away"
     if limited:
         status = await given.perdure("status", file)
         assert status.status == 3
