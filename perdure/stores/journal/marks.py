@@ -1,12 +1,14 @@
 """What the journal says of itself: its id, and how far each process that writes memory has come.
 
 A file for each process, ``.marks/<process>``, is overwritten in place: 0.4 ms, where an appended line takes 2.3 ms.
+Those of processes that are long gone are lines of one file, ``.marks/removed``, which is read again once it has grown.
 """
 
 import os
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from perdure.errors import StoreLost
@@ -15,8 +17,10 @@ from perdure.stores import disk
 
 ID = "journal.id"
 _MARKS = ".marks"
-_MARK = re.compile(rb"(\d+) (\d+)( retired| removed)? *\n")
-_RETIRED, _REMOVED = " retired", " removed"
+_REMOVED = "removed"
+_MARK = re.compile(rb"(\d+) (\d+)( retired)? *\n")
+_GONE = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
+_RETIRED = " retired"
 _WIDTH = 48
 """Bytes of a mark: well within one sector, which a disk writes as a whole."""
 
@@ -30,6 +34,7 @@ class JournalMarks:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._removed: tuple[int, dict[str, Mark]] = (0, {})
 
     async def told(self) -> Told:
         """Return what the journal says of itself."""
@@ -89,7 +94,7 @@ class JournalMarks:
         def retire() -> list[str]:
             found: list[str] = []
             for path in self._files():
-                with disk.locked(path.parent):
+                with disk.locked(path.parent), suppress(FileNotFoundError):
                     mark, state = _parsed(path)
                     if not state and path.stat().st_mtime < before:
                         self._put(path.name, mark, _RETIRED)
@@ -110,21 +115,34 @@ class JournalMarks:
         def write() -> None:
             path = self.folder / _MARKS / writer
             with disk.locked(path.parent):
-                self._put(writer, _parsed(path)[0], _REMOVED)
+                if path.exists():
+                    disk.append(path.with_name(_REMOVED), f"{writer} {_parsed(path)[0].begun}\n".encode())
+                    path.unlink()
 
         await disk.in_thread(Store.JOURNAL, write)
 
     def _told(self) -> Told:
         marks: dict[str, Mark] = {}
         for path in self._files():
-            mark, state = _parsed(path)
-            # The stores may still have a retired one, or not any more; neither is a loss.
-            marks[path.name] = mark._replace(done=0) if state else mark
-        return Told(known_id(self.folder), marks)
+            # One that was removed in between is a line of the file that is read next.
+            with suppress(FileNotFoundError):
+                mark, retired = _parsed(path)
+                # The stores may still have a retired one, or not any more; neither is a loss.
+                marks[path.name] = mark._replace(done=0) if retired else mark
+        return Told(known_id(self.folder), self._gone() | marks)
+
+    def _gone(self) -> dict[str, Mark]:
+        path = self.folder / _MARKS / _REMOVED
+        size = path.stat().st_size if path.exists() else 0
+        if size != self._removed[0]:
+            # A line that a crash cut off is written again, as its process still has its own file.
+            found = _GONE.findall(path.read_text())
+            self._removed = size, {name: Mark(begun=int(begun)) for name, begun in found}
+        return self._removed[1]
 
     def _files(self) -> list[Path]:
         folder = self.folder / _MARKS
-        return [path for path in folder.iterdir() if path.name != disk.LOCK] if folder.is_dir() else []
+        return [one for one in folder.iterdir() if one.name not in (disk.LOCK, _REMOVED)] if folder.is_dir() else []
 
     def _write(self, writer: str, mark: Mark, *, new: bool) -> bool:
         if known_id(self.folder) is None:

@@ -14,7 +14,7 @@ from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Entry, State
 from perdure.errors import StoreLost, StoreUnavailable
 from perdure.jobs import Decision
-from perdure.losses import Loss, LossKind, Store
+from perdure.losses import Loss, LossKind, Mark, Store
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.disk import LOCK
@@ -200,6 +200,13 @@ async def test_a_process_that_writes_nothing_for_long_leaves_no_marks(own: Store
     await write(own, tenant, passing("new", "o4", at=LATER), operation="job-4")
     assert await own.whole.compare() == ()
     assert [*(await RedisMarks(own.redis).told()).marks] != [mark.name]
+
+    assert not mark.exists(), "files do not grow in number either"
+    told = await JournalMarks(own.journal.folder).told()
+    await RedisMarks(own.redis).restore(told.journal or "", {mark.name: Mark(1, 1)})
+    assert await own.whole.compare() == (), "an older copy of Redis knows it, and so does the journal"
+    mark.with_name("removed").write_bytes(b"")
+    assert await own.whole.compare() == (Loss(Store.JOURNAL, LossKind.OLDER),), "the control"
 
 
 @pytest.mark.slow
