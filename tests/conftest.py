@@ -17,8 +17,8 @@ from localservers import Fleet, Server, ensure, find_all, running, stop
 from perdure.expressions.evaluation import _compiled, _split  # pyright: ignore[reportPrivateUsage]
 from perdure.settings import Addresses, Settings
 
-# A property is about results; the time that one example takes shows how busy the machine is.
-hypothesis.settings.register_profile("perdure", deadline=None)
+# A property is about results; how long examples take shows how busy the machine is.
+hypothesis.settings.register_profile("perdure", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 # A mutant is killed or survives the same way in every run, and no example is kept from the one before it.
 hypothesis.settings.register_profile("mutants", deadline=None, derandomize=True, database=None, max_examples=25)
 hypothesis.settings.load_profile("perdure")
