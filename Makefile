@@ -12,8 +12,9 @@ SECTION ?=
 MINUTES ?= 10
 SEED ?=
 SIZE ?=
+DATA ?=
 
-.PHONY: help setup demo test test-all check bench chaos mutants recordings clean
+.PHONY: help setup demo test test-all check bench bench-locomo chaos mutants recordings clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -59,6 +60,9 @@ check: setup ## Lint, formatting, types, import layers
 
 bench: setup ## Measure next to hand-written code, and print the README table (one section: SECTION=recall)
 	@$(BIN)/python -m bench $(SECTION)
+
+bench-locomo: setup ## Measure recall of conversation turns on LoCoMo's files in DATA=folder
+	@DATA="$(DATA)" $(BIN)/python -m bench locomo
 
 chaos: setup ## Kill, stop and restart everything for MINUTES=10, from SEED=, and count what is lost, doubled or stuck
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" $(BIN)/python -m chaos

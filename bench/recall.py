@@ -25,7 +25,7 @@ from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter, MetadataQuery
 
 from bench.sentences import sentences
-from perdure.entries import Lane, Memory, MemoryType, Record, RecordItem, Source, headline_of, record_text
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record, RecordItem, Source, headline_of, record_text
 from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id, record_id
 from perdure.memory.recall.query import Query
@@ -43,6 +43,7 @@ from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
+from perdure.words import stems
 
 _MEMORIES = 9_000
 _RECORDS = 1_000
@@ -168,8 +169,8 @@ def _searches(collections: Sequence[Any], text: str, vector: Sequence[float]) ->
             return_metadata=MetadataQuery(distance=True),
         )
         yield collection.query.bm25(
-            query=text,
-            query_properties=["headline"],
+            query=" ".join(stems(text)),
+            query_properties=["words"],
             limit=_CANDIDATES,
             filters=condition,
             return_properties=wanted,
@@ -212,7 +213,7 @@ async def _until_flushed(
         for question in questions[:15]:
             started = time.perf_counter()
             for collection in collections:
-                await collection.query.bm25(query=question, query_properties=["headline"], limit=_CANDIDATES)
+                await collection.query.bm25(query=question, query_properties=["words"], limit=_CANDIDATES)
             times.append(time.perf_counter() - started)
         now = statistics.median(times)
         calm = calm + 1 if now > 0.85 * last else 0
@@ -233,7 +234,7 @@ async def _remember_session(episodes: Episodes, tenant: str) -> None:
         await episodes.append(tenant, "bench", episode)
 
 
-def _corpus() -> tuple[list[Record | Memory], list[str]]:
+def _corpus() -> tuple[list[Entry], list[str]]:
     chance = random.Random(7)
     real = sentences()
     chance.shuffle(real)
@@ -242,7 +243,7 @@ def _corpus() -> tuple[list[Record | Memory], list[str]]:
         raise RuntimeError(f"this interpreter's documentation has only {len(real)} sentences of {wanted}")
     now = datetime.now(UTC)
     tenant = "bench"
-    entries: list[Record | Memory] = []
+    entries: list[Entry] = []
     for number, sentence in enumerate(real[: _MEMORIES + _RECORDS]):
         at = now - timedelta(days=chance.random() * 120)
         common: dict[str, Any] = {

@@ -19,6 +19,8 @@ ROWS: tuple[str, ...] = (
     "| {contention_ratio_at_50:.2f} |",
     "| {tenants_users:,.0f} users in random order: recall of one who is not open, p95 | {tenants_p95_ms:.1f} ms, "
     "{tenants_open_files:,.0f} of 20,000 files | {tenants_p95_warm_ms:.1f} ms, at once again | – |",
+    "| LoCoMo, right turns among the first 5 / 10 / 25, no language model | {locomo_recall_at_5:.3f} / "
+    "{locomo_recall_at_10:.3f} / {locomo_recall_at_25:.3f} | – | – |",
     "| mutants of the pure rules that a unit test notices | {mutants_killed:.1%} of {mutants_total:,.0f} | – | – |",
     "| 25 steps, SIGKILL in step 13 after its effect | {crash_lines:.0f} lines, {crash_seconds:.1f} s from restart "
     "to finished | – | – |",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from perdure.entries import Memory, Record, State
+from perdure.entries import Entry, State
 from perdure.model import Instant, OpenEnum, Passed, Stored
 
 
@@ -34,7 +34,7 @@ class Change:
     id: str
     expected: int
     """The version that the stored entry must still have; 0: there must be none."""
-    entry: Record | Memory
+    entry: Entry
     """The whole entry afterwards: absolute values, never increments. Equal to what is stored: nothing to write."""
     vector: Sequence[float] | None = None
     """The entry's vector, if its text is new; otherwise it keeps the one that it has."""
@@ -80,7 +80,7 @@ class Deletion(Stored):
         """Return whether this run wrote the line, and has not taken it back."""
         return self.run == run and self.restored_at is None
 
-    def is_unfinished(self, entry: Record | Memory | None) -> bool:
+    def is_unfinished(self, entry: Entry | None) -> bool:
         """Return whether the entry still stands: a sweep writes the line first, and takes it back if it cannot go on.
 
         What was observed anew since it was forgotten shares no observation with the line.

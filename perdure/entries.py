@@ -1,4 +1,4 @@
-"""Records and memories, how they change from one state to the next, and the items that they are made of. Pure."""
+"""Records, memories and turns, how they change, and the items that they are made of. Pure."""
 
 import json
 import unicodedata
@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_validator
 
 from perdure.errors import InvalidInput
-from perdure.identity import canonical_json, memory_id, record_id
+from perdure.identity import canonical_json, memory_id, record_id, turn_id
 from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Text, Unit
 
 MARKER = "EXEC_MEMORY_JSON="
@@ -85,7 +85,7 @@ class State(OpenEnum):
 
 
 class Remembered(Stored):
-    """What records and memories have in common: their evidence, their life and their version."""
+    """What all entries have in common: their evidence, their life and their version."""
 
     id: str
     text: Annotated[str, Field(min_length=1)]
@@ -177,18 +177,31 @@ class Memory(Remembered):
         return self.changed(state=State.SUPERSEDED, superseded_by=by)
 
 
-Entry = Annotated[Record | Memory, Field(discriminator="kind")]
+class Turn(Remembered):
+    """What somebody said in a conversation, word for word; recalled together with what was said around it."""
+
+    kind: Literal["turn"] = "turn"
+    session: str
+    """The conversation session that it is of."""
+    position: Annotated[int, Field(ge=0)]
+    """Its place in the session: 0, 1, 2 … without gaps."""
+    speaker: str
+
+
+Entry = Annotated[Record | Memory | Turn, Field(discriminator="kind")]
 """Anything that long-term memory keeps."""
 
 
 class Hit(NamedTuple):
-    """An entry that a search found, with what each kind of search thought of it."""
+    """An entry that a search found, and what each kind of search thought of it."""
 
     entry: Entry
     cosine: float | None = None
     """None: the vector search did not return it."""
     bm25: float | None = None
     """None: the word search did not return it."""
+    words: str = ""
+    """The words that it is searched by, see ``perdure.words``."""
 
 
 class RecordItem(Passed):
@@ -246,7 +259,22 @@ class MemoryItem(Passed):
     occurred_at: Observed
 
 
-Item = Annotated[RecordItem | MemoryItem, Field(discriminator="kind")]
+class TurnItem(Passed):
+    """One turn of a conversation to be written."""
+
+    kind: Literal["turn"] = "turn"
+    content: Annotated[Text, AfterValidator(_says_nothing_recalled)]
+    speaker: Annotated[Text, Field(max_length=80), _normalise]
+    session: Name
+    position: Annotated[int, Field(ge=0, le=1_000_000)]
+    confidence: Unit = 1.0
+    importance: Unit | None = None
+    valid_until: Instant | None = None
+    occurrence: Annotated[str, Field(min_length=1, max_length=500)]
+    occurred_at: Observed
+
+
+Item = Annotated[RecordItem | MemoryItem | TurnItem, Field(discriminator="kind")]
 """Anything that can be asked to be remembered."""
 
 
@@ -254,6 +282,13 @@ def record_text(item: RecordItem) -> str:
     """Render a record as the text that is stored: a line for people, then the marker and payload."""
     headline = item.summary or f"{item.lane} {item.key}"
     return f"{headline}\n{MARKER}{canonical_json(item.payload).decode()}"
+
+
+def item_text(item: Item) -> str:
+    """Return the text that an item is stored with."""
+    if isinstance(item, RecordItem):
+        return record_text(item)
+    return item.content if isinstance(item, MemoryItem) else f"{item.speaker}: {item.content}"
 
 
 def payload_of(text: str) -> JsonValue:
@@ -276,14 +311,16 @@ def headline_of(text: str) -> str:
     return text.rpartition(f"\n{MARKER}")[0] or text
 
 
-def item_id(tenant: str, item: RecordItem | MemoryItem) -> str:
-    """Return the id of the record or memory that an item becomes.
+def item_id(tenant: str, item: Item) -> str:
+    """Return the id of the entry that an item becomes.
 
     Two items that state the same have one id, in whatever case they say it: otherwise the second would have an id
     of its own in the deletion log and the journal, and would survive when the first is forgotten.
     """
     if isinstance(item, RecordItem):
         return record_id(tenant, item.lane, item.key, item.payload)
+    if isinstance(item, TurnItem):
+        return turn_id(tenant, item.session, item.position, item.speaker, item.content)
     return memory_id(tenant, item.memory_type, statement(item.content))
 
 

@@ -136,6 +136,11 @@ def record_id(tenant: str, lane: str, key: str, payload: JsonValue) -> str:
     return f"exec_{digest('record/1', tenant, lane, key, payload)}"
 
 
+def turn_id(tenant: str, session: str, position: int, speaker: str, content: str) -> str:
+    """Return the id of a turn. It is its place and its content, so a turn that comes again is the same one."""
+    return f"turn_{digest('turn/1', tenant, session, position, speaker, content)}"
+
+
 def memory_id(tenant: str, memory_type: str, content: str) -> str:
     """Return the id of a memory, made of its user, type and words."""
     return f"mem_{digest('memory/1', tenant, memory_type, content)}"

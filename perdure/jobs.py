@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import MemoryItem, RecordItem
+from perdure.entries import Item
 from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
 
 
@@ -16,7 +16,7 @@ class UnusableItem(Passed):
     reason: str
 
 
-BatchItem = Annotated[RecordItem | MemoryItem | UnusableItem, Field(discriminator="kind")]
+BatchItem = Annotated[Item | UnusableItem, Field(discriminator="kind")]
 
 
 class Batch(Passed):

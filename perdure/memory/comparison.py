@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from perdure.changes import Change, Deletion
-from perdure.entries import Memory, Record, State
+from perdure.entries import Entry, State
 from perdure.errors import VersionConflict
 from perdure.memory.writing.planning import occurrence_of
 from perdure.stores.journal.lines import Accepted
@@ -13,7 +13,7 @@ from perdure.stores.journal.lines import Accepted
 class Compared(NamedTuple):
     """What is stored of an operation's entries, and what is still to be done."""
 
-    stored: Mapping[str, Record | Memory]
+    stored: Mapping[str, Entry]
     pending: list[Change]
     """The changes that are still to be written."""
     made: list[Change]
@@ -22,9 +22,7 @@ class Compared(NamedTuple):
     """Lines of sweeps that had logged, and not yet forgotten, what the pending changes write."""
 
 
-def compared(
-    changes: Sequence[Change], stored: Mapping[str, Record | Memory], deletions: Mapping[str, Deletion]
-) -> Compared:
+def compared(changes: Sequence[Change], stored: Mapping[str, Entry], deletions: Mapping[str, Deletion]) -> Compared:
     """Compare changes with what is stored.
 
     Args:
@@ -50,7 +48,7 @@ def compared(
     return Compared(stored, pending, [*earlier, *pending], unfinished)
 
 
-def _is_pending(change: Change, entry: Record | Memory | None) -> bool:
+def _is_pending(change: Change, entry: Entry | None) -> bool:
     if _is_made(change, entry):
         return False
     if (entry.version if entry else 0) != change.expected:
@@ -58,7 +56,7 @@ def _is_pending(change: Change, entry: Record | Memory | None) -> bool:
     return change.entry != entry
 
 
-def _is_made(change: Change, entry: Record | Memory | None) -> bool:
+def _is_made(change: Change, entry: Entry | None) -> bool:
     return entry is not None and change.operation in entry.operations
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Memory, Record, State
+from perdure.entries import Entry, State
 from perdure.errors import TenantErased, VersionConflict
 from perdure.memory.audit import Audit, AuditLog
 from perdure.memory.comparison import Compared, compared, observed_anew
@@ -248,7 +248,7 @@ class Door:
         stored, deletions = await together(self._longterm.get(tenant, ids), self._deletions.of(tenant, ids))
         return compared(changes, stored, deletions)
 
-    def _stamped(self, change: Change) -> Record | Memory:
+    def _stamped(self, change: Change) -> Entry:
         stamped = change.entry.stamped(change.expected + 1, change.operation)
         return stamped if stamped.state is State.FORGOTTEN else self._rules.dated(stamped)
 
@@ -257,7 +257,7 @@ class Door:
         tenant: str,
         lease: Lease,
         changes: Sequence[Change],
-        written: Sequence[Record | Memory],
+        written: Sequence[Entry],
         deletions: Sequence[Deletion],
     ) -> None:
         """Write to the journal and the deletion log what is about to be written to the store."""
@@ -275,9 +275,7 @@ class Door:
             reached(CrashPoint.FORGET_LOGGED)
         reached(CrashPoint.CHANGE_JOURNALED)
 
-    async def _write(
-        self, tenant: str, lease: Lease, changes: Sequence[Change], written: Sequence[Record | Memory]
-    ) -> None:
+    async def _write(self, tenant: str, lease: Lease, changes: Sequence[Change], written: Sequence[Entry]) -> None:
         vectors = {change.id: change.vector for change in changes if change.vector is not None}
         if written:
             await self._repair.note(tenant)
@@ -315,7 +313,7 @@ class Door:
         await self._journal.append(tenant, [*(Forgotten(deletion=line) for line in deletions), *lines])
         await self._deletions.write(tenant, deletions)
 
-    async def _index(self, tenant: str, entries: Sequence[Record | Memory]) -> None:
+    async def _index(self, tenant: str, entries: Sequence[Entry]) -> None:
         dates = [
             date
             for entry in entries

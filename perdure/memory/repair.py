@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import structlog
 
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Memory, Record, headline_of
+from perdure.entries import Entry, headline_of
 from perdure.errors import StoreUnavailable
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.journal.lines import Rewriting
@@ -117,7 +117,7 @@ class Repair:
             await self.write(tenant, lease, list(entries.values()))
         await self._checks.end_rewrite(tenant, ids)
 
-    async def write(self, tenant: str, lease: Lease, entries: Sequence[Record | Memory]) -> None:
+    async def write(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> None:
         """Write entries as they are, at their versions, with vectors that are computed anew.
 
         Raises:
@@ -126,7 +126,7 @@ class Repair:
         """
         await self._write(tenant, lease, entries, await self._vectors(entries))
 
-    async def _rewrite(self, tenant: str, lease: Lease, entries: Sequence[Record | Memory]) -> None:
+    async def _rewrite(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> None:
         ids = [entry.id for entry in entries]
         # First, so that nothing is deleted where the model is away.
         vectors = await self._vectors(entries)
@@ -140,13 +140,11 @@ class Repair:
         await self._write(tenant, lease, entries, vectors)
         await self._checks.end_rewrite(tenant, ids)
 
-    async def _write(
-        self, tenant: str, lease: Lease, entries: Sequence[Record | Memory], vectors: dict[str, Vector]
-    ) -> None:
+    async def _write(self, tenant: str, lease: Lease, entries: Sequence[Entry], vectors: dict[str, Vector]) -> None:
         await lease.require(self._margin)
         await self._longterm.put(tenant, entries, vectors)
 
-    async def _vectors(self, entries: Sequence[Record | Memory]) -> dict[str, Vector]:
+    async def _vectors(self, entries: Sequence[Entry]) -> dict[str, Vector]:
         vectors = await self._embedder.embed([headline_of(entry.text) for entry in entries])
         return {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
 

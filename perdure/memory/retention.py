@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import TypeVar
 
-from perdure.entries import Memory, Record
+from perdure.entries import Entry
 from perdure.identity import digest
 from perdure.model import Model, Unit
 
-EntryT = TypeVar("EntryT", bound=Record | Memory)
+EntryT = TypeVar("EntryT", bound=Entry)
 
 
 class RetentionRules(Model):
@@ -21,7 +21,7 @@ class RetentionRules(Model):
         """A short id of the rules' content, kept with each date that they computed."""
         return digest("rules/1", self.model_dump(mode="json"))[:12]
 
-    def date(self, entry: Record | Memory) -> tuple[datetime | None, str]:
+    def date(self, entry: Entry) -> tuple[datetime | None, str]:
         """Return the moment from which the rules forget an entry, and the reason.
 
         Returns:

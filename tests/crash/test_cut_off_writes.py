@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
-from perdure.entries import Memory, Record
+from perdure.entries import Entry
 from perdure.errors import VectorIndexDamaged
 from perdure.jobs import Batch, Fate, Receipt
 from perdure.memory.writing.checking import read_batch
@@ -115,7 +115,7 @@ async def test_a_job_takes_for_searchable_what_its_own_vector_finds(
         assert (await not_found(here, [batch], jobs) == []) is protected
 
 
-async def _cut_off(here: Deployment, batch: Batch) -> tuple[dict[str, Record | Memory], list[str]]:
+async def _cut_off(here: Deployment, batch: Batch) -> tuple[dict[str, Entry], list[str]]:
     """Store a batch by a write that is cut off; return its entries, and the ids of those that no vector finds."""
     services = here.services
     plan = await services.writer.plan(batch, at=datetime.now(UTC))

@@ -16,7 +16,7 @@ from temporalio.client import Client, WorkflowHandle
 
 from localservers.fleet import worker_environment
 from perdure import AgentTask, Answer, Receipt, TaskResult
-from perdure.entries import Memory, Record, State
+from perdure.entries import Entry, Memory, State
 from perdure.jobs import Fate
 from perdure.requests import ForgetRequest, RememberRequest, UndoRequest
 from perdure.temporal.plugin import Plugin
@@ -215,7 +215,7 @@ async def _forgotten_and_restored(bench: Bench, user: str) -> tuple[str, list[st
     return user, ids
 
 
-async def _stored(here: Deployment, of: tuple[str, list[str]]) -> list[Record | Memory]:
+async def _stored(here: Deployment, of: tuple[str, list[str]]) -> list[Entry]:
     user, ids = of
     return list((await here.services.longterm.get(here.services.tenant_key.tenant_of(user), ids)).values())
 

@@ -7,7 +7,7 @@ from typing import Any
 from weaviate.classes.data import DataObject
 from weaviate.collections import CollectionAsync
 
-from perdure.entries import Memory, Record
+from perdure.entries import Entry
 from perdure.identity import object_uuid
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.stores.weaviate.store import LongTerm
@@ -21,7 +21,7 @@ async def collection_of(longterm: LongTerm, tenant: str, kind: str) -> Collectio
 
 
 def objects(
-    tenant: str, entries: Sequence[Record | Memory], vectors: Mapping[str, Sequence[float]]
+    tenant: str, entries: Sequence[Entry], vectors: Mapping[str, Sequence[float]]
 ) -> list[DataObject[Any, Any]]:
     """Return entries as they are sent; one without a vector goes without."""
     return [
@@ -31,7 +31,7 @@ def objects(
 
 
 async def cut_off(
-    longterm: LongTerm, tenant: str, entries: Sequence[Record | Memory], vectors: Mapping[str, Sequence[float]]
+    longterm: LongTerm, tenant: str, entries: Sequence[Entry], vectors: Mapping[str, Sequence[float]]
 ) -> list[str]:
     """Write memories until a write that is cut off has stored all of them and left some out of the vector index.
 

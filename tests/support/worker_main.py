@@ -10,7 +10,7 @@ from pathlib import Path
 
 from weaviate.exceptions import WeaviateBaseError
 
-from perdure.entries import Memory, Record
+from perdure.entries import Entry
 from perdure.stores.redis.claims import Claim
 from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Vectors, Writes
@@ -29,7 +29,7 @@ def _die_in_a_write(objects: int) -> None:
         except WeaviateBaseError:  # Its first write makes a tenant.
             return 0
 
-    async def mortal(self: Writes, tenant: str, entries: Sequence[Record | Memory], vectors: Vectors) -> None:
+    async def mortal(self: Writes, tenant: str, entries: Sequence[Entry], vectors: Vectors) -> None:
         before = await stored(self, tenant)
         writing = asyncio.create_task(put(self, tenant, entries, vectors))
         # A write of what is there already adds no object.

@@ -48,6 +48,7 @@ PURE = (
     ),
     *("perdure.memory.writing.checking", "perdure.memory.forgetting.selection", "perdure.memory.recall.query"),
     *("perdure.memory.recall.ranking", "perdure.memory.recall.context", "perdure.memory.recall.local"),
+    *("perdure.memory.recall.items", "perdure.words"),
     *("perdure.stores.journal.lines", "perdure.stores.journal.folding", "perdure.models.embedding"),
 )
 """Values and pure rules: no store, no model and no Temporal is loaded with them."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from perdure.entries import Memory, Record
+from perdure.entries import Entry
 from perdure.memory.retention import RetentionRules
 from perdure.model import Instant, Model, Passed, Unit
 
@@ -70,8 +70,8 @@ class Guard(Model):
 def select(
     tenant: str,
     *,
-    due: Sequence[Record | Memory],
-    purgeable: Sequence[Record | Memory],
+    due: Sequence[Entry],
+    purgeable: Sequence[Entry],
     counts: Counts,
     rules: RetentionRules,
     guard: Guard,

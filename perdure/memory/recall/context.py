@@ -20,6 +20,7 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _WORKING = "Working memory"
 _SESSION = "This session"
 _LOG = "Activity log"
+_SAID = "Said in conversations"
 _TYPES = {
     MemoryType.CONSTRAINT: "Constraints",
     MemoryType.PREFERENCE: "Preferences",
@@ -98,6 +99,8 @@ def _section(item: RecalledItem) -> str:
     if item.memory_type is not None:
         # A newer build may have written a type that has no title here.
         return _TYPES.get(item.memory_type) or _safe(item.memory_type.value.capitalize(), 40)
+    if item.kind == "turn":
+        return _SAID
     return f"{_LOG}: {_safe(item.lane.value, 40)}" if item.lane else _LOG
 
 
@@ -105,6 +108,8 @@ def _of_item(item: RecalledItem) -> str:
     times = f"seen {item.seen}×, last {item.last_seen:%Y-%m-%d}"
     if item.kind == "memory":
         return f"{_safe(item.text)} ({times}; confidence {item.confidence:.2f})"
+    if item.kind == "turn":
+        return f"{item.last_seen:%Y-%m-%d} {_safe(item.text)}"
     payload = canonical_json(item.payload).decode()
     return f"{_safe(item.key, 200)}: {_safe(item.text, 300)} ({times}) {_safe(payload, 300)}"
 

@@ -4,11 +4,10 @@ What is written is told by the lines. What is only accepted is decided by the ru
 nothing is recalled that would be refused.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 from perdure.changes import Deletion
-from perdure.entries import Entry, Hit, Item, Memory, Record, State
+from perdure.entries import Entry, Hit, Item, Memory, Record, State, headline_of
 from perdure.jobs import Batch, UnusableItem
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import applied
@@ -16,19 +15,10 @@ from perdure.memory.writing.planning import Known, WritePolicy, plan
 from perdure.model import Instant
 from perdure.stores.journal.folding import Folded, fold
 from perdure.stores.journal.lines import Accepted, Line
-
-_WORD = re.compile(r"\w+")
-_STOP = frozenset(
-    _WORD.findall(
-        "a an and are as at be but by did do does for from had has have how i in is it its me my not of on or our "
-        "she he so that the their them they this to was we were what when where which who why will with you your"
-    )
-)
+from perdure.words import stems
 
 
-def recallable(
-    query: Query, lines: Iterable[Line], policy: WritePolicy, log: Iterable[Deletion] = ()
-) -> list[Record | Memory]:
+def recallable(query: Query, lines: Iterable[Line], policy: WritePolicy, log: Iterable[Deletion] = ()) -> list[Entry]:
     """Return what the journal knows that recall may return.
 
     Args:
@@ -66,7 +56,7 @@ def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -
     return entries
 
 
-def exact(query: Query, entries: Iterable[Record | Memory]) -> list[Record]:
+def exact(query: Query, entries: Iterable[Entry]) -> list[Record]:
     """Return the records in the query's lane and under its keys, those seen last first."""
     records = [
         entry
@@ -76,9 +66,9 @@ def exact(query: Query, entries: Iterable[Record | Memory]) -> list[Record]:
     return sorted(records, key=lambda record: (record.newest, record.id), reverse=True)
 
 
-def by_words(query: Query, entries: Iterable[Record | Memory]) -> list[Hit]:
+def by_words(query: Query, entries: Iterable[Entry]) -> list[Hit]:
     """Return what shares words with the query, with the share of the query's words."""
-    wanted = _words(query.text)
+    wanted = set(stems(query.text))
     hits: list[Hit] = []
     for entry in entries:
         if entry.confidence < query.min_confidence:
@@ -86,16 +76,12 @@ def by_words(query: Query, entries: Iterable[Record | Memory]) -> list[Hit]:
         if isinstance(entry, Memory):
             if query.memory_types and entry.memory_type not in query.memory_types:
                 continue
-        elif query.lane is not None and entry.lane != query.lane:
+        elif isinstance(entry, Record) and query.lane is not None and entry.lane != query.lane:
             continue
-        shared = wanted & _words(entry.text)
-        if shared:
-            hits.append(Hit(entry, bm25=len(shared) / len(wanted)))
+        said = stems(headline_of(entry.text))
+        if shared := wanted & set(said):
+            hits.append(Hit(entry, bm25=len(shared) / len(wanted), words=" ".join(said)))
     return hits
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower())) - _STOP
 
 
 def _in_their_places(lines: Sequence[Accepted]) -> tuple[Item | UnusableItem, ...]:

@@ -79,10 +79,10 @@ class Query(Model):
 
 
 class RecalledItem(Passed):
-    """A record or memory that was recalled, and why."""
+    """An entry that was recalled, and why."""
 
     id: str
-    kind: Literal["record", "memory"]
+    kind: Literal["record", "memory", "turn"]
     text: str
     """The part that is meant for people."""
     lane: Lane | None = None
@@ -90,6 +90,12 @@ class RecalledItem(Passed):
     payload: JsonValue = None
     """A record's payload, exactly as it was written."""
     memory_type: MemoryType | None = None
+    speaker: str = ""
+    """Who said a turn."""
+    session: str = ""
+    """The conversation session that a turn is of."""
+    position: int | None = None
+    """A turn's place in its session."""
     found_by: FoundBy
     score: float
     parts: dict[str, float]

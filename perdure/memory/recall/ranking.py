@@ -7,7 +7,7 @@ relevant; otherwise the same memories would answer every question.
 from collections.abc import Sequence
 from datetime import datetime
 
-from perdure.entries import Hit, Memory, Record
+from perdure.entries import Entry, Hit
 from perdure.model import Model, Unit
 
 _DAY = 86_400.0
@@ -32,12 +32,12 @@ RELEVANCE_FIRST = Profile(name="relevance-first", words=0.5, quality=0.1)
 class Scored(Model):
     """An entry with its score and all that the score is made of."""
 
-    entry: Record | Memory
+    entry: Entry
     score: float
     parts: dict[str, float]
 
 
-def quality_parts(entry: Record | Memory, now: datetime) -> dict[str, float]:
+def quality_parts(entry: Entry, now: datetime) -> dict[str, float]:
     """Return how good an entry is in itself, whatever is asked (R31).
 
     An entry is as fresh as its last observation; 90 days take all but a tenth of that away.
@@ -50,7 +50,7 @@ def quality_parts(entry: Record | Memory, now: datetime) -> dict[str, float]:
     }
 
 
-def score_exact(entry: Record | Memory, *, now: datetime, profile: Profile = RELEVANCE_FIRST) -> Scored:
+def score_exact(entry: Entry, *, now: datetime, profile: Profile = RELEVANCE_FIRST) -> Scored:
     """Score what was asked for by name: nothing is more relevant."""
     return _scored(entry, {}, 1.0, now, profile)
 
@@ -99,9 +99,7 @@ def _found_by(hit: Hit) -> dict[str, float]:
     return {name: value for name, value in by.items() if value is not None}
 
 
-def _scored(
-    entry: Record | Memory, parts: dict[str, float], relevance: float, now: datetime, profile: Profile
-) -> Scored:
+def _scored(entry: Entry, parts: dict[str, float], relevance: float, now: datetime, profile: Profile) -> Scored:
     good = quality_parts(entry, now)
     quality = (
         profile.confidence * good["confidence"]

@@ -6,20 +6,24 @@ Never changes what is remembered, and never fails for a store.
 import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from perdure.entries import Hit, Memory, Record, headline_of
+from perdure.entries import Entry, Hit
 from perdure.episodes import Episode
 from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.losses import Store
 from perdure.memory.recall import local
 from perdure.memory.recall.context import render
+from perdure.memory.recall.items import explained, recalled
+from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult, Trigger
-from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, Scored, rank, score_exact
+from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, rank, score_exact
 from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.recall.turns import Asked, limits, named, rank_turns, without_names
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.planning import WritePolicy
 from perdure.models.embedding import Embedder, Vector
@@ -28,8 +32,10 @@ from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
+from perdure.stores.weaviate.schema import Kind
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+from perdure.words import stems
 
 _T = TypeVar("_T")
 
@@ -57,10 +63,28 @@ class _Answers:
 
     started: float
     degraded: set[str] = field(default_factory=set[str])
-    entries: list[Record | Memory] | None = None
+    entries: list[Entry] | None = None
     """What the journal knows, once it was asked."""
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Several searches may need the journal at once; one reads it."""
+
+
+class _Question(NamedTuple):
+    """What is asked, as the searches need it."""
+
+    asked: Asked
+    vector: Vector | None
+    """None: only words can be searched."""
+    turns: int
+    """How many turns the user has."""
+
+
+class _Wanted(NamedTuple):
+    """What a search is to return: how many at most of each kind, by meaning and by words."""
+
+    kinds: Sequence[Kind]
+    near: int
+    words: int
 
 
 class Recall:
@@ -98,6 +122,7 @@ class Recall:
         telemetry: Telemetry | None = None,
     ) -> None:
         self._longterm = longterm
+        self._speakers = Speakers(longterm)
         self._episodes = episodes
         self._journal = journal
         self._spool = spool
@@ -157,7 +182,7 @@ class Recall:
     async def _items(self, query: Query, answers: _Answers) -> tuple[list[RecalledItem], Trigger]:
         if not query.keys:
             # An exact result can never be enough here, so nothing waits for it.
-            exact, found = await together(self._exact(query, answers), self._semantic(query, answers, query.limit))
+            exact, found = await together(self._exact(query, answers), self._found(query, answers, query.limit))
             trigger = Trigger.NO_KEY if query.text.strip() else Trigger.NONE
         else:
             exact, found = await self._exact(query, answers), []
@@ -165,7 +190,7 @@ class Recall:
             if len(exact) < query.enough and query.text.strip():
                 trigger = Trigger.TOO_FEW
                 # What is known exactly may be found again, and must not take one of the places.
-                found = await self._semantic(query, answers, min(query.limit, _FALLBACK_MOST) + len(exact))
+                found = await self._found(query, answers, min(query.limit, _FALLBACK_MOST) + len(exact))
         known = {item.id for item in exact}
         found = [item for item in found if item.id not in known]
         if query.keys:
@@ -185,46 +210,75 @@ class Recall:
             found_by = FoundBy.JOURNAL
             records = local.exact(query, await self._local(query, answers))[:limit]
         why = "same lane and key" if query.keys else "same lane"
-        return [_item(score_exact(one, now=query.now, profile=self._profile), found_by, why) for one in records]
+        return [recalled(score_exact(one, now=query.now, profile=self._profile), found_by, why) for one in records]
 
-    async def _semantic(self, query: Query, answers: _Answers, limit: int) -> list[RecalledItem]:
+    async def _found(self, query: Query, answers: _Answers, limit: int) -> list[RecalledItem]:
+        """Return what is found by meaning and words: what is known, and then what was said."""
         if not query.text.strip():
             return []
-        found_by = FoundBy.SEMANTIC
-        hits = await self._search(query, answers, limit)
-        if hits is None:
-            found_by = FoundBy.JOURNAL
-            entries = await self._local(query, answers)
-            hits = await self._ask_disk(answers, "journal", asyncio.to_thread(local.by_words, query, entries)) or []
+        asked = await self._asked(query, answers)
+        known, said = await together(self._known(query, answers, asked, limit), self._said(query, answers, asked))
+        return _shared(known, said[:limit], limit)
+
+    async def _asked(self, query: Query, answers: _Answers) -> _Question:
+        """Return the question's names, words and vector."""
+        names: Counter[str] = Counter()
+        if "weaviate" not in answers.degraded and _of_conversations(query):
+            names = await self._ask(answers, "weaviate", "speakers", self._speakers.of(query.tenant)) or names
+        asked = Asked(query.text, stems(query.text), named(query.text, names))
+        vectors = None
+        if "weaviate" not in answers.degraded:
+            text = without_names(query.text, asked.names)
+            end = answers.started + self._limit * _EMBEDDING_SHARE
+            vectors = await self._ask(answers, "embedding", "embed", self._embedder.embed([text]), end)
+        return _Question(asked, vectors[0] if vectors else None, names.total())
+
+    async def _known(self, query: Query, answers: _Answers, asked: _Question, limit: int) -> list[RecalledItem]:
+        most = max(_CANDIDATES, limit)
+        hits, found_by = await self._search(query, answers, asked, _Wanted(("record", "memory"), most, most))
         floor = self._embedder.relevance_floor
         ranked = rank(hits, now=query.now, floor=floor, limit=limit, profile=self._profile)
-        return [_item(scored, found_by, _explained(scored, self._profile)) for scored in ranked]
+        return [recalled(scored, found_by, explained(scored, self._profile)) for scored in ranked]
 
-    async def _search(self, query: Query, answers: _Answers, limit: int) -> list[Hit] | None:
-        if "weaviate" in answers.degraded:
-            return None
-        end = answers.started + self._limit * _EMBEDDING_SHARE
-        vectors = await self._ask(answers, "embedding", "embed", self._embedder.embed([query.text]), end)
-        vector: Vector | None = vectors[0] if vectors else None
+    async def _said(self, query: Query, answers: _Answers, asked: _Question) -> list[RecalledItem]:
+        if not _of_conversations(query):
+            return []
+        hits, found_by = await self._search(query, answers, asked, _Wanted(("turn",), *limits(asked.turns)))
+        ranked = await asyncio.to_thread(rank_turns, asked.asked, hits, stored=asked.turns)
+        return [recalled(scored, found_by, "said in a conversation") for scored in ranked]
+
+    async def _search(
+        self, query: Query, answers: _Answers, asked: _Question, wanted: _Wanted
+    ) -> tuple[list[Hit], FoundBy]:
+        """Return the hits of the store, or of the journal where it does not answer, and which of them answered."""
 
         async def search(vector: Vector | None) -> list[Hit]:
             return await self._longterm.search(
                 query.tenant,
                 text=query.text,
                 vector=vector,
-                limit=max(_CANDIDATES, limit),
+                limit=wanted.near,
                 now=query.now,
+                kinds=wanted.kinds,
                 lane=query.lane,
                 memory_types=query.memory_types,
                 min_confidence=query.min_confidence,
+                word_limit=wanted.words,
             )
 
-        try:
-            return await self._ask(answers, "weaviate", "search", search(vector))
-        except VectorIndexDamaged:
-            answers.degraded.add("vectors")
-            await self._ask(answers, "redis", "note", self._checks.note(query.tenant, datetime.now(UTC)))
-            return await self._ask(answers, "weaviate", "search", search(None))
+        hits = None
+        if "weaviate" not in answers.degraded:
+            try:
+                hits = await self._ask(answers, "weaviate", "search", search(asked.vector))
+            except VectorIndexDamaged:
+                answers.degraded.add("vectors")
+                await self._ask(answers, "redis", "note", self._checks.note(query.tenant, datetime.now(UTC)))
+                hits = await self._ask(answers, "weaviate", "search", search(None))
+        if hits is not None:
+            return hits, FoundBy.SEMANTIC
+        entries = [entry for entry in await self._local(query, answers) if entry.kind in wanted.kinds]
+        found = await self._ask_disk(answers, "journal", asyncio.to_thread(local.by_words, query, entries))
+        return found or [], FoundBy.JOURNAL
 
     async def _session(self, query: Query, answers: _Answers) -> list[Episode]:
         recent, important = await together(
@@ -245,8 +299,8 @@ class Recall:
         distinct = {episode.id: episode for episode in found}
         return sorted(distinct.values(), key=lambda episode: (episode.at, episode.id))
 
-    async def _local(self, query: Query, answers: _Answers) -> Sequence[Record | Memory]:
-        async def read() -> list[Record | Memory]:
+    async def _local(self, query: Query, answers: _Answers) -> Sequence[Entry]:
+        async def read() -> list[Entry]:
             log = self._ask(answers, "redis", "deletions", self._deletions.all(query.tenant))
             lines, forgotten = await together(self._journal.read(query.tenant), log)
             # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
@@ -274,36 +328,12 @@ class Recall:
             return None
 
 
+def _of_conversations(query: Query) -> bool:
+    """Return whether turns are asked for too: they have neither a lane nor a type."""
+    return query.lane is None and not query.memory_types
+
+
 def _shared(exact: list[RecalledItem], found: list[RecalledItem], limit: int) -> list[RecalledItem]:
     """Share the places: a full log must not starve what was found by meaning, nor the other way round."""
     kept = exact[: max(limit - len(found), (limit + 1) // 2)]
     return kept + found[: limit - len(kept)]
-
-
-def _item(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
-    entry = scored.entry
-    is_record = isinstance(entry, Record)
-    return RecalledItem(
-        id=entry.id,
-        kind=entry.kind,
-        text=headline_of(entry.text) if is_record else entry.text,
-        lane=entry.lane if is_record else None,
-        key=entry.key if is_record else "",
-        payload=entry.payload if is_record else None,
-        memory_type=None if is_record else entry.memory_type,
-        found_by=found_by,
-        score=scored.score,
-        parts=scored.parts,
-        why=f"{why}; seen {entry.seen}×, last {entry.last_seen:%Y-%m-%d}",
-        seen=entry.seen,
-        last_seen=entry.last_seen,
-        recorded_at=entry.newest[1],
-        confidence=entry.confidence,
-    )
-
-
-def _explained(scored: Scored, profile: Profile) -> str:
-    parts = scored.parts
-    found = [f"meaning {parts['cosine']:.2f}"] if "cosine" in parts else []
-    found += [f"words {parts['bm25']:.2f}"] if "bm25" in parts else []
-    return f"{', '.join(found)}: relevance {parts['relevance']:.2f}, quality {parts['quality']:.2f} ({profile.name})"

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from perdure.documents import mapping, validated
-from perdure.entries import MemoryItem, RecordItem
+from perdure.entries import Item, MemoryItem, RecordItem, TurnItem
 from perdure.errors import InvalidItem
 from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant
@@ -14,14 +14,18 @@ from perdure.model import Instant
 LARGEST_BATCH = 400_000
 """Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
 
-_KINDS: dict[str, type[RecordItem | MemoryItem]] = {"record": RecordItem, "memory": MemoryItem}
+_KINDS: dict[str, type[RecordItem | MemoryItem | TurnItem]] = {
+    "record": RecordItem,
+    "memory": MemoryItem,
+    "turn": TurnItem,
+}
 
 
 AHEAD = timedelta(days=1)
 """How far ahead of its acceptance an observation may claim to be: clocks differ, and a task's day has its noon."""
 
 
-def require_timely(item: RecordItem | MemoryItem, accepted_at: Instant, field: str) -> None:
+def require_timely(item: Item, accepted_at: Instant, field: str) -> None:
     """Refuse an observation that is ahead of its acceptance by more than a day.
 
     Raises:
@@ -32,7 +36,7 @@ def require_timely(item: RecordItem | MemoryItem, accepted_at: Instant, field: s
         raise InvalidItem(f"{field}.occurred_at", problem, fix="give the moment at which it was observed")
 
 
-def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
+def read_item(raw: JsonValue, field: str) -> Item:
     """Read one item as a caller wrote it.
 
     Raises:
@@ -42,7 +46,9 @@ def read_item(raw: JsonValue, field: str) -> RecordItem | MemoryItem:
     name = written.get("kind")
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise InvalidItem(f"{field}.kind", "is neither record nor memory", fix="write kind: record, or kind: memory")
+        raise InvalidItem(
+            f"{field}.kind", "is neither record, memory nor turn", fix="write kind: record, kind: memory, or kind: turn"
+        )
     return validated(kind, written, field, InvalidItem)
 
 
@@ -70,7 +76,7 @@ def read_batch(
     """
     if not 1 <= len(items) <= 100:
         raise InvalidItem("items", f"there are {len(items)}", fix="a batch has 1 to 100 items")
-    read: list[RecordItem | MemoryItem | UnusableItem] = []
+    read: list[Item | UnusableItem] = []
     for index, raw in enumerate(items):
         try:
             item = read_item(raw, f"items[{index}]")

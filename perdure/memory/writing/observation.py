@@ -4,7 +4,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryItem, Record, RecordItem, State, record_text
+from perdure.entries import (
+    OCCURRENCES_KEPT,
+    Entry,
+    Item,
+    Memory,
+    MemoryItem,
+    Record,
+    RecordItem,
+    State,
+    Turn,
+    TurnItem,
+    item_text,
+)
 from perdure.jobs import Batch, Decision, UnusableItem, WritePlan
 from perdure.memory.writing.planning import occurrence_of, recorded_at
 
@@ -16,12 +28,12 @@ WRITING = frozenset({Decision.INSERT, Decision.REINFORCE, Decision.SUPERSEDE})
 
 
 def observed(
-    stored: Record | Memory | None,
+    stored: Entry | None,
     identifier: str,
-    item: RecordItem | MemoryItem,
+    item: Item,
     batch: Batch,
     recorded: datetime | None = None,
-) -> Record | Memory:
+) -> Entry:
     """Return the entry after an observation, which was recorded at a moment; None: when it was made.
 
     The same observation again changes nothing, so a retry never inflates "seen". Where the list of observations is
@@ -46,7 +58,7 @@ def observed(
     }
     if isinstance(stored, Record) and isinstance(item, RecordItem):
         latest = {
-            "text": record_text(item),
+            "text": item_text(item),
             "run": batch.run,
             "agent": batch.agent or "",
             "intent": item.intent,
@@ -70,7 +82,7 @@ def observed(
     return stored.changed(**(seen | more))
 
 
-def _end(stored: Record | Memory, item: RecordItem | MemoryItem) -> datetime | None:
+def _end(stored: Entry, item: Item) -> datetime | None:
     """Return until when something holds that was just observed.
 
     An observation after the end refutes it; one before the end that names none leaves it as it is.
@@ -80,9 +92,7 @@ def _end(stored: Record | Memory, item: RecordItem | MemoryItem) -> datetime | N
     return item.valid_until
 
 
-def applied(
-    batch: Batch, decided: WritePlan, stored: Mapping[str, Record | Memory]
-) -> dict[str, tuple[Record | Memory, Decision]]:
+def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> dict[str, tuple[Entry, Decision]]:
     """Return each entry that a plan writes, as it is afterwards, and the last decision about it.
 
     Args:
@@ -90,7 +100,7 @@ def applied(
         decided: The decisions on it.
         stored: The entries at the versions that the plan expects; those that it expects to be new are absent.
     """
-    entries: dict[str, tuple[Record | Memory, Decision]] = {}
+    entries: dict[str, tuple[Entry, Decision]] = {}
     for planned in decided.items:
         item = batch.items[planned.index]
         if isinstance(item, UnusableItem) or planned.decision not in WRITING:
@@ -112,7 +122,7 @@ def applied(
     return entries
 
 
-def _fresh(identifier: str, item: RecordItem | MemoryItem, batch: Batch, occurrence: str) -> Record | Memory:
+def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
     common: dict[str, Any] = {
         "id": identifier,
         "occurrences": (occurrence,),
@@ -125,7 +135,7 @@ def _fresh(identifier: str, item: RecordItem | MemoryItem, batch: Batch, occurre
     if isinstance(item, RecordItem):
         return Record(
             **common,
-            text=record_text(item),
+            text=item_text(item),
             lane=item.lane,
             key=item.key,
             payload=item.payload,
@@ -133,6 +143,9 @@ def _fresh(identifier: str, item: RecordItem | MemoryItem, batch: Batch, occurre
             run=batch.run,
             agent=batch.agent or "",
         )
+    if isinstance(item, TurnItem):
+        place: dict[str, Any] = {"session": item.session, "position": item.position, "speaker": item.speaker}
+        return Turn(**common, **place, text=item_text(item))
     return Memory(
         **common,
         text=item.content,

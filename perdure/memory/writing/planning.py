@@ -10,7 +10,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from perdure.changes import Deletion
-from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryItem, Record, RecordItem, State, item_id, statement
+from perdure.entries import (
+    OCCURRENCES_KEPT,
+    Entry,
+    Item,
+    Memory,
+    MemoryItem,
+    State,
+    item_id,
+    statement,
+)
 from perdure.errors import InvalidItem
 from perdure.identity import occurrence_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
@@ -22,7 +31,7 @@ class WritePolicy(Model):
     """What may be believed."""
 
     minimum_confidence: Unit = 0.7
-    """A memory offered with less is refused (R30). Records are what happened, so it does not bind them."""
+    """A memory offered with less is refused (R30). Records and turns are what happened, so it does not bind them."""
     nominate: Unit = 0.9
     """The cosine from which a neighbour is looked at as perhaps the same statement."""
 
@@ -30,7 +39,7 @@ class WritePolicy(Model):
 class Known(Model):
     """What the stores know about a batch, read before it is planned."""
 
-    entries: Mapping[str, Record | Memory]
+    entries: Mapping[str, Entry]
     """What the items would become, what they replace, and what replaced those."""
     deletions: Mapping[str, Deletion]
     neighbours: Mapping[int, Sequence[Memory]]
@@ -39,7 +48,7 @@ class Known(Model):
     """The batch's own, where an attempt may have written some of it: to that nothing is objected any more."""
 
 
-def occurrence_of(tenant: str, item: RecordItem | MemoryItem) -> str:
+def occurrence_of(tenant: str, item: Item) -> str:
     """Return the short form of the id of the observation that an item reports, as entries and deletions list it.
 
     It has 48 bits: of an entry's 1,024 observations, two look like one in 2 of a billion entries.
@@ -48,7 +57,7 @@ def occurrence_of(tenant: str, item: RecordItem | MemoryItem) -> str:
     return base64.urlsafe_b64encode(bytes.fromhex(whole[:12])).decode()
 
 
-def recorded_at(batch: Batch, index: int, item: RecordItem | MemoryItem) -> datetime:
+def recorded_at(batch: Batch, index: int, item: Item) -> datetime:
     """Return when an item was recorded: when its batch was accepted, each item later than the one before it."""
     if batch.accepted_at is None:
         return item.occurred_at
@@ -93,17 +102,17 @@ def _decide(batch: Batch, index: int, item: BatchItem, known: Known, policy: Wri
     return PlannedItem(index=index, decision=Decision.INSERT, target=target)
 
 
-def _not_counted(occurrence: str, stored: Record | Memory) -> str:
+def _not_counted(occurrence: str, stored: Entry) -> str:
     if occurrence in stored.occurrences:
         return "this observation is known already"
     return f"it is counted up to {OCCURRENCES_KEPT:,} times" if len(stored.occurrences) >= OCCURRENCES_KEPT else ""
 
 
-def _objection(batch: Batch, index: int, item: RecordItem | MemoryItem, known: Known, policy: WritePolicy) -> str:
+def _objection(batch: Batch, index: int, item: Item, known: Known, policy: WritePolicy) -> str:
     tenant = batch.tenant
     if problem := _untimely(batch, index, item, known):
         return problem
-    if isinstance(item, RecordItem):
+    if not isinstance(item, MemoryItem):
         return ""
     if problem := _replaced_already(tenant, item, known):
         return problem
@@ -115,7 +124,7 @@ def _objection(batch: Batch, index: int, item: RecordItem | MemoryItem, known: K
     return ""
 
 
-def _untimely(batch: Batch, index: int, item: RecordItem | MemoryItem, known: Known) -> str:
+def _untimely(batch: Batch, index: int, item: Item, known: Known) -> str:
     """Return why an observation comes too early, or too late; empty: it does not."""
     if batch.accepted_at is not None:
         try:
@@ -132,7 +141,7 @@ def _untimely(batch: Batch, index: int, item: RecordItem | MemoryItem, known: Kn
     return f"it was forgotten on {deletion.at:%Y-%m-%d}: {deletion.reason}"
 
 
-def _cannot_replace(tenant: str, item: MemoryItem, replaced: Record | Memory | None) -> str:
+def _cannot_replace(tenant: str, item: MemoryItem, replaced: Entry | None) -> str:
     target = item_id(tenant, item)
     if not isinstance(replaced, Memory):
         return "no such memory of this user"

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Memory, MemoryItem, RecordItem, headline_of, item_id, record_text
+from perdure.entries import Item, Memory, MemoryItem, headline_of, item_id, item_text
 from perdure.errors import VectorIndexDamaged, VersionConflict, WorkerUnavailable
 from perdure.jobs import Applied, Batch, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
@@ -187,9 +187,7 @@ class Writer:
         found = await self._longterm.searchable(tenant, sorted(versions))
         return all(found.get(identifier, 0) >= version for identifier, version in versions.items())
 
-    async def _neighbours(
-        self, tenant: str, usable: dict[int, RecordItem | MemoryItem]
-    ) -> dict[int, tuple[Memory, ...]]:
+    async def _neighbours(self, tenant: str, usable: dict[int, Item]) -> dict[int, tuple[Memory, ...]]:
         memories = {index: item for index, item in usable.items() if isinstance(item, MemoryItem)}
         vectors = await self._embedder.embed([item.content for item in memories.values()])
         gate = asyncio.Semaphore(_QUERIES_AT_ONCE)
@@ -212,16 +210,11 @@ class Writer:
 
     async def _embedded(self, batch: Batch) -> dict[str, Vector]:
         """Return the vector of each text that an entry may get."""
-        ordered = sorted(
-            {
-                item.content if isinstance(item, MemoryItem) else headline_of(record_text(item))
-                for item in _usable(batch).values()
-            }
-        )
+        ordered = sorted({headline_of(item_text(item)) for item in _usable(batch).values()})
         return dict(zip(ordered, await self._embedder.embed(ordered), strict=True))
 
 
-def _usable(batch: Batch) -> dict[int, RecordItem | MemoryItem]:
+def _usable(batch: Batch) -> dict[int, Item]:
     return {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
 
 

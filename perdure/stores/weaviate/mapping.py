@@ -8,10 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue, TypeAdapter
 
-from perdure.entries import MARKER, Entry, Memory, Record, headline_of, payload_of
+from perdure.entries import MARKER, Entry, Record, Turn, headline_of, payload_of
+from perdure.words import stems
 
 RETURNED = ["text", "document"]
 """The properties that ``entry_from`` needs."""
+
+WORDS = "words"
+"""The property that is searched by words."""
 
 NEVER = 2**53 - 1
 """What stands for "no such moment": later than any other, and still exact in Weaviate's doubles."""
@@ -34,7 +38,7 @@ def micros(moment: datetime | None) -> int:
     return max(-NEVER, min(NEVER, (moment - _EPOCH) // timedelta(microseconds=1)))
 
 
-def properties_of(entry: Record | Memory) -> dict[str, JsonValue]:
+def properties_of(entry: Entry) -> dict[str, JsonValue]:
     """Return all properties of an entry, also those without a value, so that a write leaves nothing of an older one.
 
     Raises:
@@ -44,7 +48,7 @@ def properties_of(entry: Record | Memory) -> dict[str, JsonValue]:
         payload_of(entry.text)
     properties: dict[str, JsonValue] = {
         "identifier": entry.id,
-        "headline": headline_of(entry.text),
+        WORDS: " ".join(stems(headline_of(entry.text))),
         "text": entry.text,
         "document": entry.model_dump_json(exclude={"text", "payload"}),
         "state": entry.state.value,
@@ -59,6 +63,8 @@ def properties_of(entry: Record | Memory) -> dict[str, JsonValue]:
     }
     if isinstance(entry, Record):
         return properties | {"lane": entry.lane.value, "key": entry.key}
+    if isinstance(entry, Turn):
+        return properties | {"speaker": entry.speaker}
     return properties | {"memory_type": entry.memory_type.value}
 
 

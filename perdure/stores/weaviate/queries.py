@@ -14,11 +14,12 @@ from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, MissingTenant, asking
-from perdure.stores.weaviate.mapping import RETURNED, entry_from
+from perdure.stores.weaviate.mapping import RETURNED, WORDS, entry_from
 from perdure.stores.weaviate.schema import Kind
 
 _MOST = 10_000
 """Weaviate's own bound on one answer."""
+_RETURNED = [*RETURNED, WORDS]
 _DISTANCE = MetadataQuery(distance=True)
 _SCORE = MetadataQuery(score=True)
 
@@ -30,6 +31,7 @@ class Row(NamedTuple):
     text: str
     document: str
     score: float
+    words: str
 
 
 def merged(by_meaning: Iterable[Row], by_words: Iterable[Row]) -> list[Hit]:
@@ -42,6 +44,7 @@ def merged(by_meaning: Iterable[Row], by_words: Iterable[Row]) -> list[Hit]:
                 entry_from(row.text, row.document),
                 cosine=near[uuid].score if uuid in near else None,
                 bm25=words[uuid].score if uuid in words else None,
+                words=row.words,
             )
         )
     return hits
@@ -106,20 +109,20 @@ class Queries:
         Raises:
             VectorIndexDamaged: Weaviate cannot search the tenant's vectors, although something is stored.
         """
-        found = await self._near(tenant, kind, vector, condition, limit=limit, properties=RETURNED)
+        found = await self._near(tenant, kind, vector, condition, limit=limit, properties=_RETURNED)
         return [_row(item, 1.0 - (item.metadata.distance or 0.0)) for item in found]
 
     async def by_words(self, tenant: str, kind: Kind, text: str, condition: Condition, *, limit: int) -> list[Row]:
-        """Return the entries that share the rarest words with a text, best first."""
+        """Return the entries that share the rarest words with a text of stems, best first."""
         collection = await self._connection.of(tenant, kind)
         try:
             async with asking(self._timeout):
                 found = await collection.query.bm25(
                     query=text,
-                    query_properties=["headline"],
+                    query_properties=[WORDS],
                     limit=limit,
                     filters=condition,
-                    return_properties=RETURNED,
+                    return_properties=_RETURNED,
                     return_metadata=_SCORE,
                 )
         except MissingTenant:
@@ -182,4 +185,5 @@ class Queries:
 
 
 def _row(item: Any, score: float) -> Row:
-    return Row(item.uuid, item.properties["text"], item.properties["document"], score)
+    found = item.properties
+    return Row(item.uuid, found["text"], found["document"], score, found.get(WORDS) or "")

@@ -1,4 +1,4 @@
-"""The two collections: their properties, what is recorded with them, and how they are brought up to date."""
+"""The collections, one a kind of entry: properties, what is recorded with them, how they are brought up to date."""
 
 from typing import Literal
 
@@ -11,9 +11,10 @@ from weaviate.exceptions import WeaviateBaseError
 
 from perdure.errors import EmbeddingMismatch, SchemaMismatch
 from perdure.model import Stored
+from perdure.stores.weaviate.mapping import WORDS
 
-Kind = Literal["record", "memory"]
-KINDS: tuple[Kind, ...] = ("record", "memory")
+Kind = Literal["record", "memory", "turn"]
+KINDS: tuple[Kind, ...] = ("record", "memory", "turn")
 
 
 class Embedding(Stored):
@@ -107,6 +108,8 @@ async def _create(client: WeaviateAsyncClient, name: str, kind: Kind, embedding:
         name,
         description=embedding.model_dump_json(),
         properties=[*COMMON, *_OF_KIND[kind]],
+        # The stems are without stop words already, and other languages' stems may look like English ones.
+        inverted_index_config=wvc.Configure.inverted_index(stopwords_preset=wvc.StopwordsPreset.NONE),
         vector_config=wvc.Configure.Vectors.self_provided(
             vector_index_config=wvc.Configure.VectorIndex.flat(
                 distance_metric=wvc.VectorDistances.COSINE, quantizer=_quantizer()
@@ -147,10 +150,10 @@ def _ranged(name: str, data_type: wvc.DataType = wvc.DataType.INT) -> wvc.Proper
 COMMON = (
     _exact("identifier"),
     wvc.Property(
-        name="headline",
-        description="The part of the text that is meant for people; the only one that is searched by words",
+        name=WORDS,
+        description="The stems of the text; the only property that is searched by words",
         data_type=wvc.DataType.TEXT,
-        tokenization=wvc.Tokenization.WORD,
+        tokenization=wvc.Tokenization.WHITESPACE,
         index_filterable=False,
         index_searchable=True,
     ),
@@ -170,4 +173,5 @@ COMMON = (
 _OF_KIND: dict[Kind, tuple[wvc.Property, ...]] = {
     "record": (_exact("lane"), _exact("key")),
     "memory": (_exact("memory_type"),),
+    "turn": (_exact("speaker"),),
 }

@@ -8,7 +8,7 @@ from itertools import chain
 from pydantic import SecretStr
 from weaviate.classes.query import Sort
 
-from perdure.entries import Entry, Hit, Lane, Memory, MemoryType, Record, State
+from perdure.entries import Entry, Hit, Lane, MemoryType, Record, State
 from perdure.errors import VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
@@ -20,6 +20,10 @@ from perdure.stores.weaviate.resting import Active, Resting
 from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
 from perdure.stores.weaviate.writes import Writes
 from perdure.together import together
+from perdure.words import stems
+
+_KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
+"""By what an id begins with."""
 
 _END = datetime.max.replace(tzinfo=UTC)
 
@@ -96,9 +100,7 @@ class LongTerm:
             await self._resting.ended()
         await self._connection.close()
 
-    async def put(
-        self, tenant: str, entries: Sequence[Record | Memory], vectors: Mapping[str, Sequence[float]]
-    ) -> None:
+    async def put(self, tenant: str, entries: Sequence[Entry], vectors: Mapping[str, Sequence[float]]) -> None:
         """Write entries absolutely: what was stored under their ids before is gone.
 
         Args:
@@ -185,12 +187,13 @@ class LongTerm:
         lane: Lane | None = None,
         memory_types: Collection[MemoryType] = (),
         min_confidence: float = 0.0,
+        word_limit: int | None = None,
     ) -> list[Hit]:
         """Find entries by meaning and by words; in no particular order.
 
         Args:
             tenant: Whose.
-            text: What to look for in words.
+            text: What to look for in words; by their stems.
             vector: The same as a vector; without one, only words are searched.
             limit: How many at most of each kind by each kind of search.
             now: The moment at which they must still be valid.
@@ -198,6 +201,7 @@ class LongTerm:
             lane: Only records of this lane.
             memory_types: Only memories of these types; none means all.
             min_confidence: Only what is believed this much.
+            word_limit: How many at most of each kind by words; None: as many as by meaning.
 
         Raises:
             VectorIndexDamaged: Only words can be searched.
@@ -206,17 +210,22 @@ class LongTerm:
         of_kind: dict[Kind, Condition] = {
             "record": base & conditions.of_keys(lane) if lane else base,
             "memory": base & conditions.of_types(memory_types) if memory_types else base,
+            "turn": base,
         }
         near = (
             []
             if vector is None
             else [self._queries.near(tenant, kind, vector, of_kind[kind], limit=limit) for kind in kinds]
         )
-        words = [
-            self._queries.by_words(tenant, kind, text, of_kind[kind], limit=limit) for kind in kinds if text.strip()
-        ]
+        wanted = " ".join(stems(text))
+        most = limit if word_limit is None else word_limit
+        words = [self._queries.by_words(tenant, kind, wanted, of_kind[kind], limit=most) for kind in kinds if wanted]
         found = await together(*near, *words)
         return merged(chain(*found[: len(near)]), chain(*found[len(near) :]))
+
+    async def speakers(self, tenant: str) -> Counter[str]:
+        """Return how many current turns there are of each speaker."""
+        return await self._queries.counts(tenant, "turn", conditions.state_is(State.CURRENT), by="speaker")
 
     async def neighbours(self, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:
         """Return the current memories nearest to a vector, nearest first.
@@ -298,5 +307,5 @@ class LongTerm:
 def _by_kind(ids: Sequence[str]) -> dict[Kind, list[str]]:
     found: dict[Kind, list[str]] = {}
     for identifier in dict.fromkeys(ids):
-        found.setdefault("record" if identifier.startswith("exec_") else "memory", []).append(identifier)
+        found.setdefault(_KIND_OF.get(identifier.partition("_")[0], "memory"), []).append(identifier)
     return found

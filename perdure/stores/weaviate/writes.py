@@ -13,7 +13,7 @@ from weaviate.classes.data import DataObject
 from weaviate.classes.tenants import TenantActivityStatus
 from weaviate.collections import CollectionAsync
 
-from perdure.entries import Memory, Record
+from perdure.entries import Entry
 from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.identity import object_uuid
 from perdure.stores.weaviate import conditions
@@ -49,7 +49,7 @@ class Writes:
         if self._running:
             await asyncio.wait(self._running)
 
-    async def put(self, tenant: str, entries: Sequence[Record | Memory], vectors: Vectors) -> None:
+    async def put(self, tenant: str, entries: Sequence[Entry], vectors: Vectors) -> None:
         """Write whole entries; one without a vector keeps the vector that it has."""
         collections = {kind: await self._connection.of(tenant, kind) for kind in KINDS}
 
@@ -116,7 +116,7 @@ class Writes:
         self,
         collection: CollectionAsync[Any, Any],
         tenant: str,
-        entries: Sequence[Record | Memory],
+        entries: Sequence[Entry],
         vectors: Vectors,
     ) -> None:
         bare = [entry.id for entry in entries if entry.id not in vectors]

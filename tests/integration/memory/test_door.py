@@ -185,9 +185,7 @@ async def test_a_write_that_lands_after_its_time_limit_overwrites_nobody(
     insert, overtaken = Writes._insert, asyncio.Event()  # pyright: ignore[reportPrivateUsage]
     patience = 0.3 if protected else 5.0  # It is cut off after twice that time.
 
-    async def slow(
-        self: Writes, collection: Any, tenant: str, entries: Sequence[Record | Memory], vectors: Any
-    ) -> None:
+    async def slow(self: Writes, collection: Any, tenant: str, entries: Sequence[Entry], vectors: Any) -> None:
         if entries[0].operations == ("first",):
             # The store's delay: the writer gives up before.
             with contextlib.suppress(TimeoutError):

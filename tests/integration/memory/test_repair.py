@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from perdure.entries import Entry, Memory, Record
+from perdure.entries import Entry, Memory
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.jobs import Batch, Fate, WritePlan
 from perdure.memory.repair import Repair
@@ -44,7 +44,7 @@ async def applied_and_cut_off(
     missing: list[str] = []
 
     async def put(
-        self: LongTerm, tenant: str, entries: Sequence[Record | Memory], vectors: Mapping[str, Sequence[float]]
+        self: LongTerm, tenant: str, entries: Sequence[Entry], vectors: Mapping[str, Sequence[float]]
     ) -> None:
         missing.extend(await cut_off(self, tenant, entries, vectors))
 

@@ -20,7 +20,7 @@ from opentelemetry.trace import SpanKind
 from temporalio.testing import ActivityEnvironment
 
 from activities.memory import MemoryActivities
-from perdure.entries import Lane, Memory, MemoryItem, MemoryType, Record, RecordItem, item_id, record_text
+from perdure.entries import Entry, Item, Lane, Memory, MemoryItem, MemoryType, Record, RecordItem, item_id, record_text
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, ModelRefused, PerdureError, ResultTooLarge, StoreUnavailable
 from perdure.jobs import Batch
@@ -98,7 +98,7 @@ class Tiers:
         await EMBEDDER.embed([text])
         return self.query(text, **more)
 
-    async def know(self, *items: RecordItem | MemoryItem, journaled: bool = True) -> None:
+    async def know(self, *items: Item, journaled: bool = True) -> None:
         """Store items, as the writer would, and journal them."""
         entries = [_entry(self.tenant, item) for item in items]
         vectors = await EMBEDDER.embed([entry.text.partition("\n")[0] for entry in entries])
@@ -110,7 +110,7 @@ class Tiers:
             await self.journal.append(self.tenant, accepted(uuid4().hex, batch, NOW))
 
 
-def _entry(tenant: str, item: RecordItem | MemoryItem) -> Record | Memory:
+def _entry(tenant: str, item: Item) -> Entry:
     common: dict[str, Any] = {
         "id": item_id(tenant, item),
         "first_seen": item.occurred_at,
@@ -119,6 +119,7 @@ def _entry(tenant: str, item: RecordItem | MemoryItem) -> Record | Memory:
     }
     if isinstance(item, RecordItem):
         return Record(text=record_text(item), lane=item.lane, key=item.key, payload=item.payload, **common)
+    assert isinstance(item, MemoryItem)
     return Memory(text=item.content, memory_type=item.memory_type, source=item.source, **common)
 
 

@@ -21,7 +21,7 @@ async def test_collections_that_are_not_as_needed_are_named_and_left_as_they_are
 ) -> None:
     prefix = f"Doctor{uuid4().hex[:8]}"
     where = (servers.weaviate_url, servers.weaviate_grpc_port)
-    kinds = ("Record", "Memory")
+    kinds = ("Record", "Memory", "Turn")
 
     async def found(of: Embedding | None = EMBEDDING) -> list[str]:
         return await differences(*where, embedding=of, prefix=prefix, api_key=servers.weaviate_api_key)

@@ -145,7 +145,7 @@ async def test_few_memories_are_found_after_a_restart_and_a_rest(
     assert found == ([3, 3, 3] if protected else [3, 0, 0])
 
 
-@pytest.mark.parametrize(("files", "users"), [(20_000, 326), (1_024, 10), (256, 8), (1_048_576, 17_469)])
+@pytest.mark.parametrize(("files", "users"), [(20_000, 217), (1_024, 8), (256, 8), (1_048_576, 11_646)])
 def test_the_bound_follows_the_file_limit(files: int, users: int) -> None:
     assert most_active(files) == users
 

@@ -8,7 +8,7 @@ import weaviate
 import weaviate.classes.config as wvc
 from weaviate.classes.init import Auth
 
-from perdure.entries import Lane, Memory, MemoryType, Record, RecordItem, Source, State, record_text
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record, RecordItem, Source, State, record_text
 from perdure.errors import EmbeddingMismatch, SchemaMismatch, StoreUnavailable, VersionConflict
 from perdure.identity import memory_id, record_id
 from perdure.stores.weaviate import schema
@@ -78,7 +78,7 @@ def record(
     return Record.model_validate(fields)
 
 
-async def put(longterm: LongTerm, tenant: str, *entries: Record | Memory) -> None:
+async def put(longterm: LongTerm, tenant: str, *entries: Entry) -> None:
     vectors = await EMBEDDER.embed([entry.text for entry in entries])
     await longterm.put(tenant, entries, {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)})
 

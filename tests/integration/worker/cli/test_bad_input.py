@@ -44,7 +44,10 @@ COMMANDS = {
         ("status", "task-nothing"),
         "there is none with the id task-nothing (give the id that 'run' printed",
     ),
-    "no usable item": (("remember", "--user", "u", "--file", "unusable.json"), "items[0].kind: is neither record nor"),
+    "no usable item": (
+        ("remember", "--user", "u", "--file", "unusable.json"),
+        "items[0].kind: is neither",
+    ),
     "an item far ahead": (
         ("remember", "--user", "u", "--file", "ahead.json"),
         "items[0].occurred_at: 2199-01-01 is more than a day ahead (give the moment at which it was observed)",

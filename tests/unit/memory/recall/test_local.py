@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
 from perdure.changes import Deletion
-from perdure.entries import Lane, Memory, MemoryItem, MemoryType, Record, RecordItem, item_id
+from perdure.entries import Entry, Item, Lane, MemoryItem, MemoryType, Record, RecordItem, item_id
 from perdure.jobs import Batch
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
@@ -22,7 +22,7 @@ def believed(content: str, **more: object) -> MemoryItem:
     return MemoryItem.model_validate(fields)
 
 
-def lines(*items: RecordItem | MemoryItem) -> list[Line]:
+def lines(*items: Item) -> list[Line]:
     """Return the lines of as many jobs, none of them done."""
     found: list[Line] = []
     for number, item in enumerate(items):
@@ -30,7 +30,7 @@ def lines(*items: RecordItem | MemoryItem) -> list[Line]:
     return found
 
 
-def entries_of(query: Query, lines: list[Line]) -> list[Record | Memory]:
+def entries_of(query: Query, lines: list[Line]) -> list[Entry]:
     return local.recallable(query, lines, WritePolicy())
 
 

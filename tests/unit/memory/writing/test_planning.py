@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from perdure.changes import Deletion
 from perdure.entries import (
     OCCURRENCES_KEPT,
+    Entry,
     Lane,
     Memory,
     MemoryItem,
@@ -100,7 +101,7 @@ def test_a_memory_below_the_bar_is_refused_and_a_record_is_not() -> None:
 
 @given(st.lists(st.integers(0, 6), max_size=30))
 def test_seen_counts_distinct_occurrences_whatever_is_retried(order: list[int]) -> None:
-    entry: Record | Memory | None = None
+    entry: Entry | None = None
     for number in order:
         item = record("p", f"o{number}", NOW + timedelta(days=number))
         entry = observed(entry, item_id("t", item), item, batch(item))
@@ -111,7 +112,7 @@ def test_seen_counts_distinct_occurrences_whatever_is_retried(order: list[int]) 
 
 
 def seen_by(numbers: Iterable[int]) -> Memory:
-    entry: Record | Memory | None = None
+    entry: Entry | None = None
     for number in numbers:
         item = memory("The lead is Kim.", occurrence=f"o{number}", confidence=0.1)
         entry = observed(entry, item_id("t", item), item, batch(item))
@@ -166,7 +167,7 @@ def test_an_observation_after_the_end_gives_a_new_one() -> None:
         return memory("Deploys are frozen.", occurrence=occurrence).changed(**moment)
 
     def ends(*items: MemoryItem) -> datetime | None:
-        entry: Record | Memory | None = None
+        entry: Entry | None = None
         for item in items:
             entry = observed(entry, "mem_1", item, batch(item))
         return entry.valid_until if entry else None
@@ -384,7 +385,7 @@ def test_a_later_observation_of_a_record_has_the_last_word_and_an_earlier_one_ha
 
 
 def test_each_observation_makes_a_memory_surer_by_a_tenth() -> None:
-    entry: Record | Memory | None = None
+    entry: Entry | None = None
     for number in range(4):
         item = memory("It rains.", occurrence=f"o{number}", confidence=0.75)
         entry = observed(entry, "m", item, batch(item))

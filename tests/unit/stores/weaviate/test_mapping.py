@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import MARKER, Lane, Memory, MemoryType, Record, Source, State
+from perdure.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Source, State, Turn
 from perdure.errors import InvalidInput
 from perdure.identity import canonical_json
 from perdure.stores.weaviate.mapping import NEVER, entry_from, micros, properties_of
@@ -67,8 +67,19 @@ def records(draw: st.DrawFn) -> Record:
     )
 
 
-@given(MEMORIES | records())
-def test_an_entry_comes_back_as_it_was(entry: Record | Memory) -> None:
+TURNS = st.builds(
+    Turn,
+    id=st.just("turn_1"),
+    text=TEXTS.filter(bool),
+    session=TEXTS,
+    position=st.integers(0, 9),
+    speaker=TEXTS,
+    **COMMON,
+)
+
+
+@given(MEMORIES | records() | TURNS)
+def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
     properties = properties_of(entry)
     assert entry_from(str(properties["text"]), str(properties["document"])) == entry
 

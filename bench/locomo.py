@@ -1,0 +1,178 @@
+"""Recall of conversation turns, on LoCoMo at dialog level: of a question's right turns, how many are among the first k.
+
+The measure is that of the paper (Maharana et al., ACL 2024, table 3). One item is one turn, one recall a question, and
+no language model is asked. The data is not part of the project: DATA names a folder of its files
+(https://github.com/snap-research/locomo; CC BY-NC 4.0).
+"""
+
+import asyncio
+import json
+import os
+import re
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from pydantic import JsonValue
+from rich.console import Console
+from temporalio.client import Client
+
+from perdure.errors import InvalidInput
+from perdure.jobs import Fate, Receipt
+from perdure.memory.recall.query import Query, RecalledItem
+from perdure.memory.writing.checking import read_batch
+from perdure.settings import Addresses, Settings
+from perdure.temporal.connection import connected
+from worker.process import make_worker
+from worker.wiring import Services, open_services
+
+BATCH = 100
+LIMIT = 50
+AT = (5, 10, 25, 50)
+_JOBS_AT_ONCE = 4
+_MINUTE = timedelta(minutes=1)
+_TURN = re.compile(r"D\d+:\d+")
+
+
+class _Conversation(NamedTuple):
+    name: str
+    turns: list[dict[str, JsonValue]]
+    """As items to remember; their occurrence is the turn's id in the data."""
+    questions: list[tuple[str, frozenset[str]]]
+    """Each with the ids of its right turns."""
+
+
+async def run(addresses: Addresses) -> dict[str, float]:
+    """Remember the conversations, one user each and then all by one user, and ask every question."""
+    conversations = _read(Path(os.environ.get("DATA") or "."))
+    settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
+    client = await connected(addresses.temporal)
+    async with open_services(settings, addresses) as services:
+        await services.belongs()
+        await services.prepare()
+        await services.embedder.embed(["warm"])
+        async with make_worker(client, services, settings):
+            tenants = [f"t_{uuid4().hex}" for _ in conversations]
+            began = time.perf_counter()
+            for one, tenant in zip(conversations, tenants, strict=True):
+                await _remember(client, settings.task_queue, tenant, one.turns)
+            seconds = time.perf_counter() - began
+            together = f"t_{uuid4().hex}"
+            for one in conversations:
+                await _remember(client, settings.task_queue, together, one.turns)
+            found: list[tuple[float, ...]] = []
+            taken: list[float] = []
+            for one, tenant in zip(conversations, tenants, strict=True):
+                shares = [await _asked(services, tenant, one.name, question, taken) for question in one.questions]
+                Console(stderr=True).print(f"{one.name}: {_told(shares)}")
+                found += shares
+            mixed = [
+                await _asked(services, together, one.name, question, [])
+                for one in conversations
+                for question in one.questions
+            ]
+            Console(stderr=True).print(f"all by one user: {_told(mixed)}")
+            for tenant in (*tenants, together):
+                await services.longterm.drop_tenant(tenant)
+    count = sum(len(one.turns) for one in conversations)
+    figures = {f"locomo.recall_at_{k}": share for k, share in _means(found)}
+    of_one = {f"locomo.recall_at_{k}_in_one": share for k, share in _means(mixed)}
+    p95 = sorted(taken)[int(len(taken) * 0.95)]
+    return {**figures, **of_one, "locomo.p95_ms": p95, "locomo.ingest_per_second": count / seconds}
+
+
+async def _remember(client: Client, queue: str, tenant: str, turns: Sequence[dict[str, JsonValue]]) -> None:
+    gate = asyncio.Semaphore(_JOBS_AT_ONCE)
+
+    async def remember(start: int) -> int:
+        async with gate:
+            chunk: list[JsonValue] = [*turns[start : start + BATCH]]
+            batch = read_batch(tenant=tenant, key=f"locomo-{uuid4().hex}", items=chunk)
+            job = await client.execute_activity(
+                "submit_ingest",
+                batch,
+                id=uuid4().hex,
+                task_queue=queue,
+                result_type=str,
+                start_to_close_timeout=_MINUTE,
+            )
+            receipt: Receipt = await client.get_workflow_handle(job, result_type=Receipt).result()
+            return receipt.count(Fate.SEARCHABLE)
+
+    searchable = sum(await asyncio.gather(*(remember(start) for start in range(0, len(turns), BATCH))))
+    if searchable != len(turns):
+        raise RuntimeError(f"{searchable} of {len(turns)} turns are searchable")
+
+
+async def _asked(
+    services: Services, tenant: str, name: str, question: tuple[str, frozenset[str]], taken: list[float]
+) -> tuple[float, ...]:
+    """Return the share of the right turns among the first k, for each k."""
+    text, right = question
+    began = time.perf_counter()
+    result = await services.recall.recall(
+        Query(tenant=tenant, session="bench", text=text, limit=LIMIT, now=datetime.now(UTC), context_characters=500)
+    )
+    taken.append((time.perf_counter() - began) * 1000.0)
+    if result.degraded:
+        raise RuntimeError(f"degraded: {result.degraded}")
+    places = [_id(item, name) for item in result.items]
+    return tuple(len(right & set(places[:k])) / len(right) for k in AT)
+
+
+def _id(item: RecalledItem, name: str) -> str:
+    """Return the id that a turn has in the data; empty for one of another conversation."""
+    of, _, number = item.session.rpartition(".")
+    return f"D{number}:{(item.position or 0) + 1}" if of == name else ""
+
+
+def _read(folder: Path) -> list[_Conversation]:
+    """Read the data.
+
+    Raises:
+        InvalidInput: There is none in the folder.
+    """
+    found = [_conversation(path) for path in sorted(folder.glob("*.json"))]
+    if not found:
+        raise InvalidInput("DATA", f"no *.json in {folder}", fix="make bench-locomo DATA=folder of LoCoMo's files")
+    return found
+
+
+def _conversation(path: Path) -> _Conversation:
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    said = data.get("conversation", data)
+    questions = [
+        (str(one["question"]), frozenset(_TURN.findall(" ".join(one.get("evidence") or ()))))
+        for one in data.get("qa") or data.get("questions") or ()
+    ]
+    return _Conversation(path.stem, list(_turns(path.stem, said)), [one for one in questions if one[1]])
+
+
+def _turns(name: str, said: dict[str, Any]) -> Iterator[dict[str, JsonValue]]:
+    number = 1
+    while (moment := said.get(f"session_{number}_date_time")) is not None:
+        at = datetime.strptime(moment.upper(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for position, turn in enumerate(said.get(f"session_{number}") or ()):
+            caption = f" [shared image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            yield {
+                "kind": "turn",
+                "speaker": turn["speaker"],
+                "content": f"{turn['text']}{caption}",
+                "session": f"{name}.{number}",
+                "position": position,
+                "occurrence": f"{name}/{turn['dia_id']}",
+                "occurred_at": (at + timedelta(seconds=position)).isoformat(),
+            }
+        number += 1
+
+
+def _means(shares: Sequence[tuple[float, ...]]) -> list[tuple[int, float]]:
+    return [(k, statistics.fmean(of)) for k, of in zip(AT, zip(*shares, strict=True), strict=True)]
+
+
+def _told(shares: Sequence[tuple[float, ...]]) -> str:
+    return ", ".join(f"@{k} {share:.3f}" for k, share in _means(shares))

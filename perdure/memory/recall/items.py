@@ -1,0 +1,48 @@
+"""A ranked entry as the caller gets it, with why it was recalled. Pure."""
+
+from typing import Any
+
+from perdure.entries import Memory, Record, Turn, headline_of
+from perdure.memory.recall.query import FoundBy, RecalledItem
+from perdure.memory.recall.ranking import Profile, Scored
+
+
+def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
+    """Return the item that an entry is recalled as.
+
+    Args:
+        scored: The entry with its score.
+        found_by: Which part of recall found it.
+        why: The reason in words, without content.
+    """
+    entry = scored.entry
+    own: dict[str, Any] = {}
+    match entry:
+        case Record():
+            own.update(lane=entry.lane, key=entry.key, payload=entry.payload)
+        case Memory():
+            own.update(memory_type=entry.memory_type)
+        case Turn():
+            own.update(speaker=entry.speaker, session=entry.session, position=entry.position)
+    return RecalledItem(
+        id=entry.id,
+        kind=entry.kind,
+        text=headline_of(entry.text),
+        found_by=found_by,
+        score=scored.score,
+        parts=scored.parts,
+        why=f"{why}; seen {entry.seen}×, last {entry.last_seen:%Y-%m-%d}",
+        seen=entry.seen,
+        last_seen=entry.last_seen,
+        recorded_at=entry.newest[1],
+        confidence=entry.confidence,
+        **own,
+    )
+
+
+def explained(scored: Scored, profile: Profile) -> str:
+    """Return what a score is made of, in words."""
+    parts = scored.parts
+    found = [f"meaning {parts['cosine']:.2f}"] if "cosine" in parts else []
+    found += [f"words {parts['bm25']:.2f}"] if "bm25" in parts else []
+    return f"{', '.join(found)}: relevance {parts['relevance']:.2f}, quality {parts['quality']:.2f} ({profile.name})"

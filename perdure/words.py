@@ -1,0 +1,71 @@
+"""A text as the words that it is searched by: folded, split, without stop words, stemmed. Pure.
+
+Text and question go the same way, so that they meet in the same forms.
+"""
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, cast
+
+import snowballstemmer
+
+LANGUAGE = "english"
+
+_STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the is are was were be been being am of to in on at for and or with did does do doing done what "
+        "when where who whom whose how which why has have had having her his their its it he she they them him "
+        "you your yours i me my mine we us our that this these those from by as would could should can will "
+        "shall may might not no so if but about into than then there here just any some s t d ll m re ve",
+    )
+)
+
+_UNSPACED = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003134f]+)"
+)
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese, which put no spaces between words."""
+
+
+class _Separators(dict[int, int | str]):
+    """Maps what is neither letter, digit nor a mark on one to a space, and remembers it."""
+
+    def __missing__(self, code: int) -> int | str:
+        self[code] = code if unicodedata.category(chr(code))[0] in "LMN" else " "
+        return self[code]
+
+
+_separators = _Separators()
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of a text in their order, with repetitions.
+
+    Text is compared in NFKC and without case. What is written without spaces counts by each two characters that follow
+    one another. Stop words and stems are English (Snowball); words of other languages stay as they are but for their
+    endings.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(_separators)
+    return [_stem(word) for word in _words(folded) if word not in _STOP_WORDS]
+
+
+def _words(folded: str) -> Iterator[str]:
+    for spaced in folded.split():
+        if spaced.isascii():
+            yield spaced
+            continue
+        for part in filter(None, _UNSPACED.split(spaced)):
+            if _UNSPACED.match(part) and len(part) > 1:
+                yield from (part[at : at + 2] for at in range(len(part) - 1))
+            else:
+                yield part
+
+
+# Stemming takes 23 µs a word, and few words make up most of a text.
+@functools.lru_cache(maxsize=50_000)
+def _stem(word: str) -> str:
+    stemmer: Any = snowballstemmer.stemmer(LANGUAGE)
+    return cast("str", stemmer.stemWord(word))
