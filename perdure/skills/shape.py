@@ -173,7 +173,8 @@ class Skill(Passed):
     @property
     def digest(self) -> str:
         """The identity of its content: a changed skill is another version."""
-        return digest("skill/1", self.model_dump(mode="json"))
+        # Without defaults: a build that knows one field more gives the same skill the same digest.
+        return digest("skill/1", self.model_dump(mode="json", exclude_defaults=True))
 
     def walk(self) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
         """Yield every step with the path of its field and the blocks around it, in order."""

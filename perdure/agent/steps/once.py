@@ -150,7 +150,7 @@ class OnceRunner:
         owner, follows = attempt.owner, attempt.follows(earlier)
         mine = _Mine(tool, call, keywords, effect, attempt, seconds)
         claim = await self._claims.claim(effect, owner, seconds)
-        lost = claim.holding is Holding.OURS and (verdict is not None or await self._may_be_lost(follows))
+        lost = claim.holding is Holding.OURS and (verdict is not None or await self._may_be_lost(mine, follows))
         if lost:
             # What an earlier attempt claimed just before the loss may happen for as long as a call takes.
             claim = await self._claims.doubt(effect, owner, seconds)
@@ -178,11 +178,17 @@ class OnceRunner:
                 claim = await self._claims.take_over(effect, owner, owner, seconds, acts=True)
         return await self._act(mine, claim)
 
-    async def _may_be_lost(self, follows: datetime.datetime | None) -> bool:
+    async def _may_be_lost(self, mine: "_Mine", follows: datetime.datetime | None) -> bool:
         """Return whether the claim of an earlier attempt may have been lost; our own has to be made before we ask."""
         if follows is None:
             return False
-        since = await self._redis_since()
+        try:
+            since = await self._redis_since()
+        except StoreUnavailable:
+            # Nothing was called: the next attempt must not take this claim for one that may have acted.
+            with contextlib.suppress(StoreUnavailable):
+                await self._claims.release(mine.effect, mine.owner)
+            raise
         return since is None or since > follows
 
     async def _find_out(self, mine: "_Mine", happened: bool | None, at: datetime.datetime | None) -> Happened | None:
@@ -198,18 +204,18 @@ class OnceRunner:
 
     async def _act(self, mine: "_Mine", claim: Claim) -> Happened:
         reached(CrashPoint.TOOL_CLAIMED)
-        left = claim.left()
-        if left <= 0:
-            raise ClaimLost("this attempt slept through its deadline, so it does not act")
-        report = mine.attempt.report
+        left, report = claim.left(), mine.attempt.report
         acted_before, report.acted, report.deadline = report.acted, True, _in(left)
         with counted() as work:
-            call = asyncio.create_task(_called(mine, left))
+            call = asyncio.create_task(_called(mine, claim))
         renewing = asyncio.create_task(self._renew(mine, call, work, left))
         self._renewing.add(renewing)
         renewing.add_done_callback(self._renewing.discard)
         try:
             returned = await ended(call)
+        except ClaimLost:
+            report.acted = acted_before
+            raise
         except NotDone:
             if not work.is_running:
                 report.acted = acted_before
@@ -231,18 +237,22 @@ class OnceRunner:
         return Happened(output=_unpacked(packed))
 
     async def _renew(self, mine: "_Mine", call: "asyncio.Task[Any]", work: Work, left: float) -> None:
-        """Renew the claim for as long as work goes on that the call started in threads, also once the call is over."""
+        """Renew the claim for as long as the call goes on, or work that it started in threads.
+
+        A coroutine is cut off at its deadline, and may go on all the same: it holds the claim for less long at a time,
+        so that the next attempt need not wait much longer for one that ended.
+        """
         await asyncio.sleep(left * _RENEWED_BEFORE)
         while work.is_running or not call.done():
-            pause = mine.seconds / 4
-            if work.is_running:
-                try:
-                    claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, mine.seconds)
-                    if claim.holding is not Holding.OURS:
-                        return
-                except StoreUnavailable:
-                    # Nobody can take the claim over while Redis is away.
-                    pause = min(pause, 0.2)
+            pause = mine.seconds * (0.25 if work.is_running else 0.3)
+            try:
+                more = mine.seconds * (1.0 if work.is_running else 0.5)
+                claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, more)
+                if claim.holding is not Holding.OURS:
+                    return
+            except StoreUnavailable:
+                # Nobody can take the claim over while Redis is away.
+                pause = min(pause, 0.2)
             await asyncio.sleep(pause)
 
     async def _stored(self, mine: "_Mine", packed: str) -> None:
@@ -278,7 +288,10 @@ async def ended(call: "asyncio.Task[Any]") -> Any:
     return call.result()
 
 
-async def _called(mine: _Mine, left: float) -> Any:
+async def _called(mine: _Mine, claim: Claim) -> Any:
+    # In the turn of the loop in which the tool is called: another tool may have held the loop up in the one before.
+    if (left := claim.left()) <= 0:
+        raise ClaimLost("this attempt slept through its deadline, so it does not act")
     async with calling(mine.tool.name, mine.seconds, left=left):
         return await mine.tool.call(_until(mine.call, left), mine.keywords)
 
@@ -304,7 +317,10 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
             yield
     except PerdureError:
         raise
-    except Exception as problem:
+    except (Exception, SystemExit, asyncio.CancelledError) as problem:
+        # Of what a tool raises, only our own cancellation ends more than the call.
+        if isinstance(problem, asyncio.CancelledError) and task and task.cancelling():
+            raise
         text = f"it took longer than {seconds:g} s" if isinstance(problem, TimeoutError) else str(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()

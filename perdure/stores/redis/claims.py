@@ -8,7 +8,8 @@ Owns the atomic moves between these states and nothing else; what to do in each 
            (only by who        (only from the owner that was seen: after the deadline,
             found it free)      or from one that made the effect with other arguments)
 
-The first claim of a task binds the task's id to what the task is; claims and binding are kept for the same time.
+The first claim of a task binds the task's id to what the task is, unless it is released; claims and binding are kept
+for the same time.
 
 Deadlines are measured by the clock of Redis, and by that of the owner's machine: another attempt waits for both, as
 either may be set forward. A process compares its own share of that time with a clock that also runs while the machine
@@ -72,10 +73,14 @@ _CLAIM = (
     _COMMON
     + BIND
     + """
+local binds = ARGV[8] ~= '' and redis.call('HEXISTS', KEYS[3], 'digest') == 0
 local other = bind(KEYS[3], ARGV[8], ARGV[9])
 if other then return {'bound', '', 0, other, '', '', 0} end
 if ARGV[8] ~= '' then keep(KEYS[3], ARGV[3]) end
-if not owner then return take('yes', true) end
+if not owner then
+  if binds then redis.call('HSET', KEYS[1], 'binds', 'yes') end
+  return take('yes', true)
+end
 if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments, '', at} end
 return seen()
 """
@@ -121,9 +126,11 @@ _RELEASE = (
     _COMMON
     + """
 if owner == ARGV[1] and not result and fresh == 'yes' then
+  local binds = redis.call('HGET', KEYS[1], 'binds')
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[2], KEYS[1])
   redis.call('SREM', KEYS[4], KEYS[1])
+  if binds and redis.call('SCARD', KEYS[4]) == 0 then redis.call('HDEL', KEYS[3], 'digest', 'binding') end
 end
 return {'theirs', '', 0, '', '', '', 0}
 """

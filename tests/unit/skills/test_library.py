@@ -200,5 +200,5 @@ def test_what_a_skill_leaves_out() -> None:
 
 def test_a_skills_version_stays_what_it_is_for_ever() -> None:
     """A task is pinned to it: a change here makes every skill look changed."""
-    digest = "a5e4a7933dff255f47cdbe093a9718581b077b5cb0c30b2099d50c87a1c272bc"
+    digest = "cac9fc910255c880dea363baa9b096c44a5a22bc3fa37fb779cde654b87a1f19"
     assert read_skill("name: x\nsteps: [{id: a, tool: who}]").digest == digest

@@ -147,6 +147,19 @@ async def test_a_released_claim_is_free_and_a_stored_one_is_not(claims: Claims, 
     assert (await claims.claim(key, "c", 5)).holding is Holding.DONE
 
 
+async def test_a_release_frees_the_tasks_id_unless_another_claim_binds_it(claims: Claims) -> None:
+    binding = TaskBinding(skill="s", version="1", inputs={}, day=date(2026, 1, 1))
+    bound = OnceEffect(tenant=T, task_id=uuid4().hex, step="s", binding=binding)
+    mended = replace(bound, binding=binding.changed(version="2"))
+    assert (await claims.claim(bound, "a", 5)).holding is Holding.OURS
+    await claims.release(bound, "a")
+    assert (await claims.claim(mended, "b", 5)).holding is Holding.OURS
+    await claims.claim(replace(mended, step="t"), "c", 5)
+    await claims.release(mended, "b")
+    with pytest.raises(InvalidTask):
+        await claims.claim(bound, "d", 5)
+
+
 async def test_without_redis_there_is_no_claim(key: OnceEffect) -> None:
     redis = connect("redis://127.0.0.1:1")
     with pytest.raises(StoreUnavailable):

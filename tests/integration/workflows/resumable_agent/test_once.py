@@ -15,9 +15,9 @@ from redis.asyncio import Redis
 from perdure import NotDone, Tool, ToolCall, tool
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
 from perdure.agent.steps.threads import Work, count_threads
-from perdure.errors import InvalidInput, PerdureError, ResultTooLarge, ToolFailed
+from perdure.errors import InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.stores.redis import keys
-from perdure.stores.redis.claims import Claims, Holding, OnceEffect
+from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.stores.redis.connection import ask, connect
 from tests.conftest import Servers
 from tests.support.waiting import until, until_true
@@ -101,6 +101,112 @@ async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
     let.set()
     assert output(await cancelled) == 1
     assert (await claims.claim(this, "second", 5)).holding is Holding.DONE
+
+
+@pytest.mark.parametrize(("renewed", "times"), [(True, 1), (False, 2)], ids=["renewed", "control"])
+async def test_a_coroutine_that_goes_on_when_it_is_cut_off_keeps_the_claim(
+    claims: Claims, monkeypatch: pytest.MonkeyPatch, renewed: bool, times: int
+) -> None:
+
+    async def not_renewed(*_: object) -> None:
+        return
+
+    if not renewed:
+        monkeypatch.setattr(OnceRunner, "_renew", not_renewed)
+    effects: list[int] = []
+
+    async def look() -> int | None:
+        return len(effects) or None
+
+    @tool(effect="once", timeout=0.4, check=look)
+    async def act() -> int:
+        ends = asyncio.get_running_loop().time() + 1.2
+        while (left := ends - asyncio.get_running_loop().time()) > 0:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(left)
+        effects.append(1)
+        return 1
+
+    runner, this = OnceRunner(claims, since), effect()
+    first = asyncio.create_task(attempt(runner, act, this, "first"))
+    await until(lambda: claims.claim(this, "nobody", 1), lambda found: found.owner == "first")
+    await asyncio.gather(first, attempt(runner, act, this, "second"), return_exceptions=True)
+    assert len(effects) == times
+
+
+@pytest.mark.parametrize(("looks", "times"), [(True, 1), (False, 2)], ids=["looks again", "control"])
+async def test_an_attempt_whose_loop_was_held_up_before_its_call_does_not_act(
+    servers: Servers, claims: Claims, monkeypatch: pytest.MonkeyPatch, looks: bool, times: int
+) -> None:
+    effects: list[int] = []
+
+    async def look() -> int | None:
+        return len(effects) or None
+
+    @tool(effect="once", timeout=0.5, check=look)
+    async def act() -> int:
+        effects.append(1)
+        return 1
+
+    this, claim = effect(), claims.claim
+    worker = threading.Thread(target=lambda: asyncio.run(other()))
+
+    async def other() -> None:
+        redis = connect(servers.redis_url)
+        theirs = Claims(redis, datetime.timedelta(minutes=1))
+        assert output(await attempt(OnceRunner(theirs, since), act, this, "second")) == 1
+        await redis.aclose()
+
+    async def held_up(*arguments: Any, **more: Any) -> Any:
+        found = await claim(*arguments, **more)
+        # Another tool's coroutine is ready in the same turn of the loop, and blocks until another worker has acted.
+        asyncio.get_running_loop().call_soon(worker.join)
+        worker.start()
+        return found
+
+    def remaining(found: Claim) -> float:
+        return found.remaining
+
+    if not looks:
+        monkeypatch.setattr(Claim, "left", remaining)
+    monkeypatch.setattr(claims, "claim", held_up)
+    with contextlib.suppress(PerdureError):
+        await attempt(OnceRunner(claims, since), act, this, "first")
+    assert len(effects) == times
+
+
+@pytest.mark.parametrize("raised", [SystemExit(2), asyncio.CancelledError()], ids=["SystemExit", "CancelledError"])
+@pytest.mark.parametrize("plain", [True, False], ids=["plain function", "coroutine"])
+async def test_what_ends_a_process_or_a_task_ends_only_the_call(
+    claims: Claims, plain: bool, raised: BaseException
+) -> None:
+    def work() -> int:
+        raise raised
+
+    async def act() -> int:
+        return work()
+
+    named: Tool[..., Any] = tool(effect="once", timeout=0.5)(work if plain else act)
+    with pytest.raises(ToolFailed, match=type(raised).__name__):
+        await attempt(OnceRunner(claims, since), named, effect(), "first")
+
+
+async def test_a_claim_under_which_nothing_was_called_asks_nobody(claims: Claims) -> None:
+    answers: list[Exception | None] = [StoreUnavailable("journal", "does not answer"), None]
+
+    async def away_at_first() -> datetime.datetime:
+        if (problem := answers.pop(0)) is not None:
+            raise problem
+        return BEGAN
+
+    @tool(effect="once", timeout=0.5)
+    async def act() -> int:
+        return 1
+
+    runner, this = OnceRunner(claims, away_at_first), effect()
+    with pytest.raises(StoreUnavailable):
+        await attempt(runner, act, this, "first")
+    assert output(await attempt(runner, act, this, "second")) == 1
 
 
 @pytest.mark.parametrize(("counts", "times"), [(True, 1), (False, 2)], ids=["counted", "control"])
