@@ -6,6 +6,9 @@ told last that it is done. So whatever moment a process dies at, and however man
 
 - a store that knows of fewer operations that are done than the journal lacks what one of them wrote;
 - a journal that knows of fewer operations that have begun than a store lacks what one of them wrote.
+
+Claims on effects are in Redis alone. Redis is told the number that a process has made after each one, and the journal
+after that, before the effect: a Redis that knows of fewer than the journal lacks one of them.
 """
 
 from collections.abc import Mapping
@@ -26,8 +29,11 @@ class Mark(NamedTuple):
 
     begun: int = 0
     done: int = 0
+    claimed: int = 0
+    """How many claims on effects it has made; Weaviate does not know."""
 
     def __str__(self) -> str:
+        """Return the operations that it has begun and done, which all stores are told alike."""
         return f"{self.begun} {self.done}"
 
     @classmethod
@@ -92,7 +98,10 @@ def seen_around(before: Told, after: Told) -> Told:
     none = Mark()
     writers = before.marks.keys() | after.marks.keys()
     pairs = {writer: (before.marks.get(writer, none), after.marks.get(writer, none)) for writer in writers}
-    marks = {name: Mark(max(one.begun, two.begun), min(one.done, two.done)) for name, (one, two) in pairs.items()}
+    marks = {
+        name: Mark(max(one.begun, two.begun), min(one.done, two.done), min(one.claimed, two.claimed))
+        for name, (one, two) in pairs.items()
+    }
     return Told(after.journal, marks)
 
 
@@ -106,6 +115,7 @@ def restored(told: Mapping[Store, Told], lost: Store) -> dict[str, Mark]:
         writer: Mark(
             begun=max(one.marks.get(writer, Mark()).begun for one in told.values()),
             done=min((one.marks.get(writer, Mark()).done for one in others), default=0),
+            claimed=max(one.marks.get(writer, Mark()).claimed for one in told.values()),
         )
         for writer in writers
     }
@@ -113,7 +123,9 @@ def restored(told: Mapping[Store, Told], lost: Store) -> dict[str, Mark]:
 
 def _is_older(store: Store, one: Told, journal: Told, told: Mapping[Store, Told]) -> bool:
     if store is not Store.JOURNAL:
-        return any(one.marks.get(writer, Mark()).done < mark.done for writer, mark in journal.marks.items())
+        known = [(one.marks.get(writer, Mark()), mark) for writer, mark in journal.marks.items()]
+        claims = store is Store.REDIS and any(here.claimed < there.claimed for here, there in known)
+        return claims or any(here.done < there.done for here, there in known)
     others = [other for place, other in told.items() if place is not Store.JOURNAL]
     return any(
         journal.marks.get(writer, Mark()).begun < mark.begun for other in others for writer, mark in other.marks.items()

@@ -293,7 +293,7 @@ def skills_of(settings: Settings) -> SkillLibrary:
 def activities(services: Services, client: Client, settings: Settings) -> list[Callable[..., Any]]:
     """Return every activity of a worker."""
     values = Values(services.outputs)
-    runner = StepRunner(services.toolbox, services.claims, values, services.whole.redis_since)
+    runner = StepRunner(services.toolbox, services.claims, values, services.whole.redis_since, services.whole.claimed)
     steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
     others = (
         TaskActivities(

@@ -7,7 +7,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Collection, Coroutine, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import Any
 
@@ -53,6 +53,7 @@ class Wholeness:
         self._recorded = 0
         self._done = 0
         self._closed = 0
+        self._claimed = 0
         self._marking = asyncio.Lock()
         self._closing = asyncio.Lock()
         self._compared: dict[Store, float] = {}
@@ -187,6 +188,19 @@ class Wholeness:
         self._done += 1
         await self._close(self._done)
 
+    async def claimed(self) -> None:
+        """Count a claim on an effect, before the effect: an older copy of Redis without it is known as that.
+
+        Where a store does not answer, the claim is not counted: an effect that must happen once happens all the same.
+        """
+        async with self._marking:
+            with suppress(StoreUnavailable):
+                writer = self._writer
+                await _to_its_end(self._claim())
+                if writer not in ("", self._writer):
+                    # It was removed for being idle, and its count with it.
+                    await _to_its_end(self._claim())
+
     async def rebuilding(self, found: Iterable[Loss]) -> dict[Store, str]:
         """Return a token for each of the stores that are about to be rebuilt, which they lose with a further loss.
 
@@ -238,14 +252,22 @@ class Wholeness:
                 self._closed = mark.done
                 await _to_its_end(self._mark())
 
+    async def _claim(self) -> None:
+        if not self._writer:
+            await self._mark()
+        number = self._claimed + 1
+        await self._redis.claimed(self._writer, number)
+        self._claimed = number
+        await self._mark()
+
     async def _mark(self) -> None:
         """Write this process's mark to the journal."""
         begun, new = self._begun, not self._writer
         self._writer = self._writer or secrets.token_hex(8)
-        if not await self._journal.write(self._writer, Mark(begun, self._closed), new=new):
+        if not await self._journal.write(self._writer, Mark(begun, self._closed, self._claimed), new=new):
             # It was idle for so long that its marks were removed everywhere: it begins as another.
-            self._writer, self._closed = secrets.token_hex(8), 0
-            await self._journal.write(self._writer, Mark(begun, 0), new=True)
+            self._writer, self._closed, self._claimed = secrets.token_hex(8), 0, 0
+            await self._journal.write(self._writer, Mark(begun), new=True)
         self._recorded = begun
 
     async def _ask(self, stores: Collection[Store] = tuple(Store)) -> dict[Store, Told]:

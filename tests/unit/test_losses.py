@@ -138,3 +138,16 @@ def test_what_happens_while_the_stores_are_asked_is_no_loss() -> None:
     assert losses(told) == ()
     assert losses(told | {Store.JOURNAL: before}), "the control: asked before only, the journal looks older"
     assert losses(told | {Store.JOURNAL: after}), "the control: asked after only, the stores look older"
+
+
+@pytest.mark.parametrize(("claimed", "older"), [(3, ()), (4, ()), (2, (Loss(Store.REDIS, LossKind.OLDER),))])
+def test_a_redis_that_lacks_a_claim_is_an_older_copy(claimed: int, older: tuple[Loss, ...]) -> None:
+    told = {
+        Store.JOURNAL: Told("j", {"w": Mark(1, 1, 3)}),
+        Store.REDIS: Told("j", {"w": Mark(1, 1, claimed)}),
+        Store.WEAVIATE: Told("j", {"w": Mark(1, 1)}),
+    }
+    assert losses(told) == older, "Weaviate knows of no claims"
+    assert losses(told | {Store.REDIS: Told("j", restored(told, Store.REDIS))}) == ()
+    around = seen_around(told[Store.JOURNAL], Told("j", {"w": Mark(1, 1, 9)}))
+    assert losses(told | {Store.JOURNAL: around}) == older, "one that was made meanwhile is not missed"

@@ -109,11 +109,18 @@ class OnceRunner:
     Args:
         claims: The claims.
         redis_since: Returns since when Redis has lost nothing; None where it has lost something now.
+        claimed: Counts a claim, so that a Redis that lacks it is known as an older copy.
     """
 
-    def __init__(self, claims: Claims, redis_since: Callable[[], Awaitable[datetime.datetime | None]]) -> None:
+    def __init__(
+        self,
+        claims: Claims,
+        redis_since: Callable[[], Awaitable[datetime.datetime | None]],
+        claimed: Callable[[], Awaitable[None]],
+    ) -> None:
         self._claims = claims
         self._redis_since = redis_since
+        self._claimed = claimed
         self._renewing: set[asyncio.Task[None]] = set()
 
     async def run(
@@ -203,6 +210,7 @@ class OnceRunner:
         return Happened(output=output, at=at)
 
     async def _act(self, mine: "_Mine", claim: Claim) -> Happened:
+        await self._claimed()
         reached(CrashPoint.TOOL_CLAIMED)
         left, report = claim.left(), mine.attempt.report
         acted_before, report.acted, report.deadline = report.acted, True, _in(left)

@@ -80,6 +80,7 @@ class StepRunner:
         claims: Claims on effects that must not happen twice.
         values: Where large values are kept.
         redis_since: Returns since when Redis, with its claims, has lost nothing.
+        claimed: Counts a claim.
     """
 
     def __init__(
@@ -88,9 +89,10 @@ class StepRunner:
         claims: Claims,
         values: Values,
         redis_since: Callable[[], Awaitable[datetime.datetime | None]],
+        claimed: Callable[[], Awaitable[None]],
     ) -> None:
         self._toolbox = toolbox
-        self._once = OnceRunner(claims, redis_since)
+        self._once = OnceRunner(claims, redis_since, claimed)
         self._values = values
 
     async def act(self, call: StepCall, attempt: Attempt) -> Ended | Asks:

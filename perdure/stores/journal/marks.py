@@ -18,7 +18,7 @@ from perdure.stores import disk
 ID = "journal.id"
 _MARKS = ".marks"
 _REMOVED = "removed"
-_MARK = re.compile(rb"(\d+) (\d+)( retired)? *\n")
+_MARK = re.compile(rb"(\d+) (\d+) (\d+)( retired)? *\n")
 _GONE = re.compile(r"^(\w+) (\d+)$", re.MULTILINE)
 _RETIRED = " retired"
 _WIDTH = 48
@@ -128,7 +128,7 @@ class JournalMarks:
             with suppress(FileNotFoundError):
                 mark, retired = _parsed(path)
                 # The stores may still have a retired one, or not any more; neither is a loss.
-                marks[path.name] = mark._replace(done=0) if retired else mark
+                marks[path.name] = mark._replace(done=0, claimed=0) if retired else mark
         return Told(known_id(self.folder), self._gone() | marks)
 
     def _gone(self) -> dict[str, Mark]:
@@ -160,7 +160,7 @@ class JournalMarks:
 
     def _put(self, writer: str, mark: Mark, state: str = "") -> None:
         disk.make_folder(self.folder / _MARKS)
-        line = f"{mark}{state}"
+        line = f"{mark} {mark.claimed}{state}"
         handle = os.open(self.folder / _MARKS / writer, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.pwrite(handle, f"{line:<{_WIDTH}}\n".encode(), 0)
@@ -195,4 +195,6 @@ def _line(folder: Path, number: int) -> str | None:
 def _parsed(path: Path) -> tuple[Mark, str]:
     # A file that was just made is empty: its process has not written anything yet.
     found = _MARK.fullmatch(path.read_bytes())
-    return (Mark(int(found[1]), int(found[2])), (found[3] or b"").decode()) if found else (Mark(), "")
+    if not found:
+        return Mark(), ""
+    return Mark(int(found[1]), int(found[2]), int(found[3])), (found[4] or b"").decode()

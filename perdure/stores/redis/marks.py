@@ -13,6 +13,7 @@ from perdure.stores.redis.connection import Script, ask
 _ID = "journal"
 _SINCE = "since"
 _OF = "mark:"
+_CLAIMS = "claims:"
 _REBUILDING = "rebuilding"
 
 # Answers 0 where what the process wrote last is no longer there.
@@ -25,6 +26,13 @@ if done < tonumber(string.match(ARGV[2], ' (%d+)$')) then redis.call('HSET', KEY
 return 1
 """
 
+_CLAIMED = """
+if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') < tonumber(ARGV[2]) then
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+end
+return 1
+"""
+
 
 class RedisMarks:
     """The marks in Redis. Every method raises StoreUnavailable when it does not answer."""
@@ -32,11 +40,16 @@ class RedisMarks:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._mark = Script(redis, _MARK)
+        self._claimed = Script(redis, _CLAIMED)
 
     async def told(self) -> Told:
         """Return what Redis says of itself."""
         found: dict[str, str] = await ask(self._redis, "HGETALL", keys.MARKS)
         marks = {name.removeprefix(_OF): Mark.read(text) for name, text in found.items() if name.startswith(_OF)}
+        for name, text in found.items():
+            if name.startswith(_CLAIMS):
+                writer = name.removeprefix(_CLAIMS)
+                marks[writer] = marks.get(writer, Mark())._replace(claimed=int(text))
         return Told(found.get(_ID), marks)
 
     async def since(self) -> datetime | None:
@@ -76,13 +89,18 @@ class RedisMarks:
         if not await self._mark([keys.MARKS], f"{_OF}{writer}", str(mark), at_least, _ID):
             raise StoreLost(Store.REDIS, "has lost what was written to it")
 
+    async def claimed(self, writer: str, number: int) -> None:
+        """Record how many claims a process has made, the last one before this call."""
+        await self._claimed([keys.MARKS], f"{_CLAIMS}{writer}", number)
+
     async def restore(self, journal: str, marks: Mapping[str, Mark]) -> None:
         """Write the marks of a Redis that was rebuilt; what cannot be rebuilt, as claims, was lost until now."""
         since = (_SINCE, datetime.now(UTC).isoformat())
         fields = (text for writer, mark in marks.items() for text in (f"{_OF}{writer}", str(mark)))
-        await ask(self._redis, "HSET", keys.MARKS, *since, *fields, _ID, journal)
+        claims = (text for writer, mark in marks.items() for text in (f"{_CLAIMS}{writer}", mark.claimed))
+        await ask(self._redis, "HSET", keys.MARKS, *since, *fields, *claims, _ID, journal)
         await ask(self._redis, "HDEL", keys.MARKS, _REBUILDING)
 
     async def remove(self, writer: str) -> None:
         """Remove the marks of a retired process."""
-        await ask(self._redis, "HDEL", keys.MARKS, f"{_OF}{writer}")
+        await ask(self._redis, "HDEL", keys.MARKS, f"{_OF}{writer}", f"{_CLAIMS}{writer}")

@@ -132,6 +132,30 @@ async def test_redis_is_an_older_copy(fleet: Fleet, own: Stores, tenant: str, tm
 
 
 @pytest.mark.slow
+async def test_redis_is_an_older_copy_that_lacks_a_claim_alone(
+    own: Stores, fleet: Fleet, tenant: str, tmp_path: Path
+) -> None:
+    await write(own, tenant, passing("kept", "o3", at=LATER))
+    await own.whole.claimed()
+    restore = await copied(fleet, Server.REDIS, tmp_path / "copy")
+    # The control: this copy has every claim.
+    await fleet.stop(Server.REDIS)
+    restore()
+    await fleet.start(Server.REDIS)
+    assert await own.whole.compare() == ()
+
+    await own.whole.claimed()
+    await fleet.stop(Server.REDIS)
+    restore()
+    await fleet.start(Server.REDIS)
+    assert await own.whole.compare() == (Loss(Store.REDIS, LossKind.OLDER),)
+    assert await own.whole.redis_since() is None
+    await rebuild(own, tenant)
+    await own.whole.claimed()
+    assert await own.whole.compare() == ()
+
+
+@pytest.mark.slow
 async def test_weaviate_is_emptied(own: Stores, fleet: Fleet, tenant: str) -> None:
     before = await fill(own, tenant)
     await fleet.stop(Server.WEAVIATE)

@@ -52,6 +52,10 @@ async def since() -> datetime.datetime:
     return BEGAN
 
 
+async def counted() -> None:
+    """Count a claim."""
+
+
 def effect() -> OnceEffect:
     return OnceEffect(tenant="t", task_id=uuid4().hex, step="s")
 
@@ -92,7 +96,7 @@ async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
         await let.wait()
         return 1
 
-    runner, this = OnceRunner(claims, since), effect()
+    runner, this = OnceRunner(claims, since, counted), effect()
     cancelled = asyncio.create_task(attempt(runner, act, this, "first"))
     await started.wait()
     for _ in range(3):
@@ -127,7 +131,7 @@ async def test_a_coroutine_that_goes_on_when_it_is_cut_off_keeps_the_claim(
         effects.append(1)
         return 1
 
-    runner, this = OnceRunner(claims, since), effect()
+    runner, this = OnceRunner(claims, since, counted), effect()
     first = asyncio.create_task(attempt(runner, act, this, "first"))
     await until(lambda: claims.claim(this, "nobody", 1), lambda found: found.owner == "first")
     await asyncio.gather(first, attempt(runner, act, this, "second"), return_exceptions=True)
@@ -154,7 +158,7 @@ async def test_an_attempt_whose_loop_was_held_up_before_its_call_does_not_act(
     async def other() -> None:
         redis = connect(servers.redis_url)
         theirs = Claims(redis, datetime.timedelta(minutes=1))
-        assert output(await attempt(OnceRunner(theirs, since), act, this, "second")) == 1
+        assert output(await attempt(OnceRunner(theirs, since, counted), act, this, "second")) == 1
         await redis.aclose()
 
     async def held_up(*arguments: Any, **more: Any) -> Any:
@@ -171,7 +175,7 @@ async def test_an_attempt_whose_loop_was_held_up_before_its_call_does_not_act(
         monkeypatch.setattr(Claim, "left", remaining)
     monkeypatch.setattr(claims, "claim", held_up)
     with contextlib.suppress(PerdureError):
-        await attempt(OnceRunner(claims, since), act, this, "first")
+        await attempt(OnceRunner(claims, since, counted), act, this, "first")
     assert len(effects) == times
 
 
@@ -188,7 +192,24 @@ async def test_what_ends_a_process_or_a_task_ends_only_the_call(
 
     named: Tool[..., Any] = tool(effect="once", timeout=0.5)(work if plain else act)
     with pytest.raises(ToolFailed, match=type(raised).__name__):
-        await attempt(OnceRunner(claims, since), named, effect(), "first")
+        await attempt(OnceRunner(claims, since, counted), named, effect(), "first")
+
+
+async def test_a_claim_is_counted_before_its_effect(claims: Claims) -> None:
+    happened: list[str] = []
+
+    async def count() -> None:
+        happened.append("counted")
+
+    @tool(effect="once", timeout=0.5)
+    async def act() -> int:
+        happened.append("acted")
+        return 1
+
+    runner, this = OnceRunner(claims, since, count), effect()
+    for owner in ("first", "second"):
+        assert output(await attempt(runner, act, this, owner)) == 1
+    assert happened == ["counted", "acted"]
 
 
 async def test_a_claim_under_which_nothing_was_called_asks_nobody(claims: Claims) -> None:
@@ -203,7 +224,7 @@ async def test_a_claim_under_which_nothing_was_called_asks_nobody(claims: Claims
     async def act() -> int:
         return 1
 
-    runner, this = OnceRunner(claims, away_at_first), effect()
+    runner, this = OnceRunner(claims, away_at_first, counted), effect()
     with pytest.raises(StoreUnavailable):
         await attempt(runner, act, this, "first")
     assert output(await attempt(runner, act, this, "second")) == 1
@@ -232,7 +253,7 @@ async def test_work_in_a_thread_that_outlives_its_call_keeps_the_claim(
         return await asyncio.to_thread(work)
 
     act: Tool[..., Any] = tool(effect="once", timeout=0.4, check=look)(work if plain else in_thread)
-    runner, this = OnceRunner(claims, since), effect()
+    runner, this = OnceRunner(claims, since, counted), effect()
     with pytest.raises(ToolFailed):
         await attempt(runner, act, this, "first")
     # Three times as long as a claim lasts that nobody renews.
@@ -255,7 +276,7 @@ async def test_a_call_that_says_not_done_while_its_thread_works_keeps_its_claim(
         await asyncio.sleep(0)
         raise NotDone(f"or so it says: {work.done()}")
 
-    runner, this = OnceRunner(claims, since), effect()
+    runner, this = OnceRunner(claims, since, counted), effect()
     with pytest.raises(NotDone):
         await attempt(runner, act, this, "first")
     assert (await claims.claim(this, "second", 5)).holding is Holding.THEIRS
@@ -274,7 +295,7 @@ async def test_the_deadline_that_a_tool_is_told_is_its_own(claims: Claims) -> No
     left: list[float] = []
     this = effect()
     await claims.claim(this, "dead", 1.0)
-    await attempt(OnceRunner(claims, since), act, this, "ours")
+    await attempt(OnceRunner(claims, since, counted), act, this, "ours")
     assert len(left) == 2
     assert all(0.5 < seconds <= 1.0 for seconds in left)
 
@@ -299,7 +320,7 @@ async def test_a_result_that_no_step_can_carry_is_refused_as_what_it_is_for_each
     this, messages = effect(), list[str]()
     for owner in ("first", "second"):
         with pytest.raises(kind) as caught:
-            await attempt(OnceRunner(claims, since), act, this, owner)
+            await attempt(OnceRunner(claims, since, counted), act, this, owner)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
     assert messages[0].startswith(message)
@@ -339,7 +360,7 @@ async def test_an_effect_whose_call_failed_is_not_repeated_before_its_deadline(
             raise ConnectionError("the client gave up")
         return 1
 
-    runner, this = OnceRunner(claims, since), effect()
+    runner, this = OnceRunner(claims, since, counted), effect()
     with pytest.raises(ToolFailed):
         await attempt(runner, act, this, "first")
     if not kept:
@@ -355,7 +376,7 @@ async def test_a_call_ends_with_the_time_that_its_task_was_pinned_to(claims: Cla
         await asyncio.sleep(60)
 
     with pytest.raises(ToolFailed) as caught:
-        await attempt(OnceRunner(claims, since), act, effect(), "first", seconds=0.3)
+        await attempt(OnceRunner(claims, since, counted), act, effect(), "first", seconds=0.3)
     assert caught.value.text == "it took longer than 0.3 s"
 
 
@@ -370,7 +391,7 @@ async def test_a_check_that_fails_leaves_the_claim_until_its_deadline(claims: Cl
     this = effect()
     await claims.claim(this, "dead", 0.01)
     with pytest.raises(ToolFailed):
-        await attempt(OnceRunner(claims, since), act, this, "ours")
+        await attempt(OnceRunner(claims, since, counted), act, this, "ours")
     assert (await claims.claim(this, "next", 5.0)).remaining > 4
 
 
@@ -387,7 +408,7 @@ async def test_a_busy_service_says_nothing_about_an_earlier_attempt(
         service.request()
         return 1
 
-    runner, this = OnceRunner(claims, since), effect()
+    runner, this = OnceRunner(claims, since, counted), effect()
     await claims.claim(this, "dead", 0.01)
     service.request()
     with pytest.raises(NotDone):
@@ -413,7 +434,7 @@ async def test_other_arguments_under_the_same_key_ask_a_person(claims: Claims, e
         effects.append("made")
         return "made"
 
-    runner, this = OnceRunner(claims, since), effect()
+    runner, this = OnceRunner(claims, since, counted), effect()
     before, now = replace(this, arguments="Kim"), replace(this, arguments="Lee")
     await claims.claim(before, "first", 0.01)
     if ended:
