@@ -20,6 +20,7 @@ from bench.table import markdown
 from bench.tenants import FILES
 from localservers import ensure, stop
 from perdure.settings import Addresses, Settings
+from tests.conftest import HOME_VARIABLE, give_tenant_key
 from worker.exit import leave_after
 from worker.telemetry import configure_logging
 
@@ -90,9 +91,9 @@ def main() -> int:
         return 2
     configure_logging(logging.WARNING)
     with tempfile.TemporaryDirectory(prefix="perdure-bench-") as home:
-        # The sections read settings of their own, and must not find the journal of an installation there.
-        os.environ["PERDURE_HOME"] = home
-        os.environ.pop("PERDURE_JOURNAL", None)
+        # The sections read settings of their own, or make those of tests: all belong to this installation.
+        os.environ |= {"PERDURE_HOME": home, "PERDURE_JOURNAL": f"{home}/shared-journal", HOME_VARIABLE: home}
+        give_tenant_key(Path(home))
         settings = Settings()
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         if "tenants" in sections and (hard == resource.RLIM_INFINITY or hard > FILES):
