@@ -222,16 +222,23 @@ class Recall:
 
     async def _asked(self, query: Query, answers: _Answers) -> _Question:
         """Return the question's names, words and vector."""
-        names: Counter[str] = Counter()
-        if "weaviate" not in answers.degraded and _of_conversations(query):
-            names = await self._ask(answers, "weaviate", "speakers", self._speakers.of(query.tenant)) or names
+        up = "weaviate" not in answers.degraded
+        names = self._speakers.known(query.tenant) if up and _of_conversations(query) else Counter[str]()
+        vector = None
+        if names is None:
+            # Most questions name nobody, so the whole question is embedded meanwhile.
+            call = self._ask(answers, "weaviate", "speakers", self._speakers.of(query.tenant))
+            found, vector = await together(call, self._embedded(query.text, answers))
+            names = found or Counter[str]()
         asked = Asked(query.text, stems(query.text), named(query.text, names))
-        vectors = None
-        if "weaviate" not in answers.degraded:
-            text = without_names(query.text, asked.names)
-            end = answers.started + self._limit * _EMBEDDING_SHARE
-            vectors = await self._ask(answers, "embedding", "embed", self._embedder.embed([text]), end)
-        return _Question(asked, vectors[0] if vectors else None, names.total())
+        if up and (vector is None or asked.names):
+            vector = await self._embedded(without_names(query.text, asked.names), answers)
+        return _Question(asked, vector, names.total())
+
+    async def _embedded(self, text: str, answers: _Answers) -> Vector | None:
+        end = answers.started + self._limit * _EMBEDDING_SHARE
+        vectors = await self._ask(answers, "embedding", "embed", self._embedder.embed([text]), end)
+        return vectors[0] if vectors else None
 
     async def _known(self, query: Query, answers: _Answers, asked: _Question, limit: int) -> list[RecalledItem]:
         most = max(_CANDIDATES, limit)
@@ -241,7 +248,7 @@ class Recall:
         return [recalled(scored, found_by, explained(scored, self._profile)) for scored in ranked]
 
     async def _said(self, query: Query, answers: _Answers, asked: _Question) -> list[RecalledItem]:
-        if not _of_conversations(query):
+        if not _of_conversations(query) or not (asked.turns or "weaviate" in answers.degraded):
             return []
         hits, found_by = await self._search(query, answers, asked, _Wanted(("turn",), *limits(asked.turns)))
         ranked = await asyncio.to_thread(rank_turns, asked.asked, hits, stored=asked.turns)
