@@ -16,15 +16,16 @@ import asyncio
 import contextlib
 import datetime
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.calling import calling, ended
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import ClaimLost, InvalidInput, NotDone, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
+from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable
 from perdure.model import Instant, Passed
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
@@ -288,54 +289,12 @@ class _Mine(NamedTuple):
         return self.attempt.owner
 
 
-async def ended(call: "asyncio.Task[Any]") -> Any:
-    """Wait until a call has ended, also where the wait is cancelled: an effect is not cut before its deadline."""
-    while not call.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.shield(call)
-    return call.result()
-
-
 async def _called(mine: _Mine, claim: Claim) -> Any:
     # In the turn of the loop in which the tool is called: another tool may have held the loop up in the one before.
     if (left := claim.left()) <= 0:
         raise ClaimLost("this attempt slept through its deadline, so it does not act")
     async with calling(mine.tool.name, mine.seconds, left=left):
         return await mine.tool.call(_until(mine.call, left), mine.keywords)
-
-
-@contextlib.asynccontextmanager
-async def calling(tool: str, seconds: float, *, left: float | None = None) -> AsyncGenerator[None]:
-    """Cut off a call of a tool's function after some seconds. It bears the tool's name, for who looks at the loop.
-
-    Args:
-        tool: The tool's name.
-        seconds: How long a call may take.
-        left: How much of it is left.
-
-    Raises:
-        ToolFailed: It raised an exception of its own, or took longer than the tool may.
-    """
-    task = asyncio.current_task()
-    before = task.get_name() if task else ""
-    try:
-        if task:
-            task.set_name(f"tool {tool}")
-        async with asyncio.timeout(seconds if left is None else left):
-            yield
-    except PerdureError:
-        raise
-    except (Exception, SystemExit, asyncio.CancelledError) as problem:
-        # Of what a tool raises, only our own cancellation ends more than the call.
-        if isinstance(problem, asyncio.CancelledError) and task and task.cancelling():
-            raise
-        text = f"it took longer than {seconds:g} s" if isinstance(problem, TimeoutError) else str(problem)
-        # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
-        text = text.encode(errors="replace").decode()
-        raise ToolFailed(tool, type(problem).__name__, text) from problem
-    finally:
-        if task:
-            task.set_name(before)
 
 
 def _in(seconds: float) -> datetime.datetime:

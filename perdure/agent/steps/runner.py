@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.calling import calling
 from perdure.agent.steps.calls import (
     ITEMS_LIMIT,
     LIST_LIMIT,
@@ -24,7 +25,7 @@ from perdure.agent.steps.calls import (
     Value,
 )
 from perdure.agent.steps.items import items_of
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict, calling
+from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of

@@ -1,0 +1,50 @@
+"""Calling a tool's function: cut off in time, and not sooner. Knows nothing of claims."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from perdure.errors import PerdureError, ToolFailed
+
+
+async def ended(call: "asyncio.Task[Any]") -> Any:
+    """Wait until a call has ended, also where the wait is cancelled: an effect is not cut before its deadline."""
+    while not call.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(call)
+    return call.result()
+
+
+@contextlib.asynccontextmanager
+async def calling(tool: str, seconds: float, *, left: float | None = None) -> AsyncGenerator[None]:
+    """Cut off a call of a tool's function after some seconds. It bears the tool's name, for who looks at the loop.
+
+    Args:
+        tool: The tool's name.
+        seconds: How long a call may take.
+        left: How much of it is left.
+
+    Raises:
+        ToolFailed: It raised an exception of its own, or took longer than the tool may.
+    """
+    task = asyncio.current_task()
+    before = task.get_name() if task else ""
+    try:
+        if task:
+            task.set_name(f"tool {tool}")
+        async with asyncio.timeout(seconds if left is None else left):
+            yield
+    except PerdureError:
+        raise
+    except (Exception, SystemExit, asyncio.CancelledError) as problem:
+        # Of what a tool raises, only our own cancellation ends more than the call.
+        if isinstance(problem, asyncio.CancelledError) and task and task.cancelling():
+            raise
+        text = f"it took longer than {seconds:g} s" if isinstance(problem, TimeoutError) else str(problem)
+        # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
+        text = text.encode(errors="replace").decode()
+        raise ToolFailed(tool, type(problem).__name__, text) from problem
+    finally:
+        if task:
+            task.set_name(before)
