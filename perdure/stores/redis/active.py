@@ -17,7 +17,7 @@ redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
 local over = redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[3])
 if over <= 0 then return {} end
 local idle = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[4], 'LIMIT', 0, over + tonumber(ARGV[5]))
-if #idle > 0 then redis.call('ZREM', KEYS[1], unpack(idle)) end
+if #idle > 0 then redis.call('ZREMRANGEBYRANK', KEYS[1], 0, #idle - 1) end
 return idle
 """
 

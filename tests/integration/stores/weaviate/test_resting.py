@@ -2,6 +2,7 @@
 
 import resource
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,7 +13,7 @@ from weaviate.classes.tenants import TenantActivityStatus
 
 from localservers import Fleet, Server
 from perdure.errors import StoreUnavailable
-from perdure.stores.redis import active
+from perdure.stores.redis import active, keys
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.connection import connect
 from perdure.stores.weaviate import schema
@@ -113,6 +114,31 @@ async def test_tenants_that_redis_does_not_know_are_found_and_made_inactive(flee
     longterm = opened(fleet, redis, MOST)
     assert len(await active_of(longterm)) <= MOST
     await longterm.close()
+
+
+BY_NAME = active._USED.replace(  # pyright: ignore[reportPrivateUsage]
+    "'ZREMRANGEBYRANK', KEYS[1], 0, #idle - 1", "'ZREM', KEYS[1], unpack(idle)"
+)
+"""Lua passes at most some 8,000 values at once."""
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["any number", "control"])
+async def test_far_more_tenants_than_may_be_open_are_made_inactive_at_once(
+    redis: Any, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    if not protected:
+        monkeypatch.setattr(active, "_USED", BY_NAME)
+    tenants = ActiveTenants(redis)
+    await tenants.found([f"t_{number:04}" for number in range(9_000)])
+    if not protected:
+        with pytest.raises(StoreUnavailable):
+            await tenants.used("t_new", datetime.now(UTC), most=326)
+        return
+    idle = await tenants.used("t_new", datetime.now(UTC), most=326)
+    assert idle == [f"t_{number:04}" for number in range(9_000 + 1 - 326 + 32)]
+    assert await redis.zcard(keys.ACTIVE) == 326 - 32
+    assert await tenants.used("t_new", datetime.now(UTC), most=326) == []
+    assert await redis.zscore(keys.ACTIVE, "t_8999") == 0
 
 
 def _cached(*_: object) -> Any:
