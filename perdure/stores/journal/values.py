@@ -38,11 +38,18 @@ class ValueFiles:
         await disk.in_thread(Store.JOURNAL, lambda: self._keep(tenant, digest, content))
 
     async def read(self, tenant: str, digest: str) -> bytes | None:
-        """Return a value; None where it is not there, or no longer what was written."""
+        """Return a value; None where it is not there, or no longer what was written.
+
+        Raises:
+            StoreLost: It is not there, and neither is the journal.
+        """
         path = self._path(tenant, digest)
 
         def read() -> bytes | None:
-            content = path.read_bytes() if path.exists() else b""
+            if not path.exists():
+                self._require_journal()
+                return None
+            content = path.read_bytes()
             return content if hashlib.sha256(content).hexdigest() == digest else None
 
         return await disk.in_thread(Store.JOURNAL, read)
@@ -78,8 +85,7 @@ class ValueFiles:
         await disk.in_thread(Store.JOURNAL, remove)
 
     def _keep(self, tenant: str, digest: str, content: bytes) -> None:
-        if known_id(self._folder) is None:
-            raise StoreLost(Store.JOURNAL, f"{self._folder} does not hold it: mount it, or restore its backup")
+        self._require_journal()
         path = self._path(tenant, digest)
         for folder in (path.parent.parent, path.parent):
             disk.make_folder(folder)
@@ -89,6 +95,10 @@ class ValueFiles:
                 os.utime(path)
             else:
                 disk.replace(path, content, path.with_name(f".{digest}.{secrets.token_hex(8)}"))
+
+    def _require_journal(self) -> None:
+        if known_id(self._folder) is None:
+            raise StoreLost(Store.JOURNAL, f"{self._folder} does not hold it: mount it, or restore its backup")
 
     def _older(self, tenant: str, seconds: float) -> list[Path]:
         before, folder = time.time() - seconds, self._of(tenant)

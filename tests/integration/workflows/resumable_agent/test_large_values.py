@@ -13,7 +13,7 @@ from temporalio.client import WorkflowFailureError
 
 from localservers import Server
 from perdure import Answer
-from perdure.errors import ResultExpired, StoreUnavailable
+from perdure.errors import ResultExpired, StoreLost, StoreUnavailable
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.journal.values import ValueFiles
@@ -109,6 +109,19 @@ async def test_what_redis_lost_is_put_back(redis: Redis, folder: Path, tenant: s
     assert await ask(redis, "PTTL", place) > 0
     # A journal is not disturbed by it.
     assert await Journal(folder).read(tenant) == []
+
+
+@pytest.mark.parametrize("mounted", [False, True], ids=["unmounted", "control"])
+async def test_a_value_is_not_taken_for_gone_while_its_folder_is_not_mounted(
+    redis: Redis, folder: Path, tmp_path_factory: pytest.TempPathFactory, tenant: str, mounted: bool
+) -> None:
+    reference = await Outputs(redis, TTL, files=ValueFiles(folder)).keep(tenant, '"x"')
+    await ask(redis, "DEL", keys.output(tenant, OUTPUT, reference))
+    empty = tmp_path_factory.mktemp("empty")
+    if mounted:
+        await JournalMarks(empty).begin("the key")
+    with pytest.raises(ResultExpired if mounted else StoreLost):
+        await Outputs(redis, TTL, files=ValueFiles(empty)).get(tenant, reference)
 
 
 async def test_a_file_that_is_not_what_was_written_is_not_read(redis: Redis, folder: Path, tenant: str) -> None:
