@@ -1,4 +1,4 @@
-"""What a worker removes from disk once nothing needs it: large values of tasks whose claims have run out."""
+"""What a worker does about large values on disk: those that nothing needs are removed, missing ones are written."""
 
 import asyncio
 
@@ -14,11 +14,11 @@ _log = structlog.get_logger(__name__)
 
 
 async def keep_clean(outputs: Outputs) -> None:
-    """Remove the values that have run out, now and from time to time; until cancelled."""
+    """Remove the values that have run out and write missing ones, now and from time to time; until cancelled."""
     while True:
         try:
             await outputs.clean()
         except PerdureError as error:
-            # What is left is found again by the next pass.
-            _log.warning("old values are not removed yet", problem=str(error))
+            # What is left to do is found again by the next pass.
+            _log.warning("large values on disk are not in order yet", problem=str(error))
         await asyncio.sleep(CLEAN_EVERY)

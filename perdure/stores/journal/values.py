@@ -1,6 +1,7 @@
-"""Large values of tasks in the journal's folder, by digest: what Redis loses of them is read here. Decides nothing.
+"""Large values of tasks in the journal's folder: what Redis loses of them is read here. Decides nothing.
 
-``<tenant>/values/<digest>.json`` is there whole or not at all. Its age counts from when it was last kept or touched.
+``<tenant>/values/<name>.json`` is there whole or not at all. A name is whose the value is and, after the last dot, the
+value's digest. Its age counts from when it was last kept or touched.
 """
 
 import hashlib
@@ -29,28 +30,28 @@ class ValueFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def keep(self, tenant: str, digest: str, content: bytes) -> None:
+    async def keep(self, tenant: str, name: str, content: bytes) -> None:
         """Write a value, if it is not there; on return it is on the disk.
 
         Raises:
             StoreLost: The folder does not hold the journal: it is not mounted, say.
         """
-        await disk.in_thread(Store.JOURNAL, lambda: self._keep(tenant, digest, content))
+        await disk.in_thread(Store.JOURNAL, lambda: self._keep(tenant, name, content))
 
-    async def read(self, tenant: str, digest: str) -> bytes | None:
+    async def read(self, tenant: str, name: str) -> bytes | None:
         """Return a value; None where it is not there, or no longer what was written.
 
         Raises:
             StoreLost: It is not there, and neither is the journal.
         """
-        path = self._path(tenant, digest)
+        path = self._path(tenant, name)
 
         def read() -> bytes | None:
             if not path.exists():
                 self._require_journal()
                 return None
             content = path.read_bytes()
-            return content if hashlib.sha256(content).hexdigest() == digest else None
+            return content if hashlib.sha256(content).hexdigest() == name.rpartition(".")[2] else None
 
         return await disk.in_thread(Store.JOURNAL, read)
 
@@ -61,16 +62,16 @@ class ValueFiles:
         )
 
     async def older(self, tenant: str, seconds: float) -> list[str]:
-        """Return the digests of the values that are older than this."""
+        """Return the names of the values that are older than this."""
         found = await disk.in_thread(Store.JOURNAL, lambda: self._older(tenant, seconds))
         return [path.name.removesuffix(_SUFFIX) for path in found if path.name.endswith(_SUFFIX)]
 
-    async def touch(self, tenant: str, digests: Collection[str]) -> None:
+    async def touch(self, tenant: str, names: Collection[str]) -> None:
         """Have the age of values count from now."""
 
         def touch() -> None:
-            for digest in digests:
-                os.utime(self._path(tenant, digest))
+            for name in names:
+                os.utime(self._path(tenant, name))
 
         await disk.in_thread(Store.JOURNAL, touch)
 
@@ -84,9 +85,9 @@ class ValueFiles:
 
         await disk.in_thread(Store.JOURNAL, remove)
 
-    def _keep(self, tenant: str, digest: str, content: bytes) -> None:
+    def _keep(self, tenant: str, name: str, content: bytes) -> None:
         self._require_journal()
-        path = self._path(tenant, digest)
+        path = self._path(tenant, name)
         for folder in (path.parent.parent, path.parent):
             disk.make_folder(folder)
         # What is kept again while old values are removed stays.
@@ -94,7 +95,7 @@ class ValueFiles:
             if path.exists() and path.stat().st_size == len(content):
                 os.utime(path)
             else:
-                disk.replace(path, content, path.with_name(f".{digest}.{secrets.token_hex(8)}"))
+                disk.replace(path, content, path.with_name(f".{name}.{secrets.token_hex(8)}"))
 
     def _require_journal(self) -> None:
         if known_id(self._folder) is None:
@@ -104,8 +105,8 @@ class ValueFiles:
         before, folder = time.time() - seconds, self._of(tenant)
         return [path for path in folder.iterdir() if path.name != disk.LOCK and path.stat().st_mtime < before]
 
-    def _path(self, tenant: str, digest: str) -> Path:
-        return self._of(tenant) / f"{digest}{_SUFFIX}"
+    def _path(self, tenant: str, name: str) -> Path:
+        return self._of(tenant) / f"{name}{_SUFFIX}"
 
     def _of(self, tenant: str) -> Path:
         return self._folder / tenant / _VALUES

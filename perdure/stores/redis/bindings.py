@@ -39,7 +39,8 @@ return {holder, found[2] or ''}
 """
 )
 
-# The index is written once for all, since a task may have tens of thousands of keys.
+# The index is written once for all, since a task may have tens of thousands of keys. The set lists itself, so that a
+# task of which Redis has nothing else is known to live: its large values may be in files alone.
 _KEEP = (
     INDEXED
     + BIND
@@ -49,6 +50,7 @@ local t = redis.call('TIME')
 local expiry = t[1] * 1000 + math.floor(t[2] / 1000) + ttl
 local unknown = {}
 bind(KEYS[1], ARGV[2], ARGV[3])
+redis.call('SADD', KEYS[2], KEYS[2])
 for _, key in ipairs(redis.call('SMEMBERS', KEYS[2])) do
   if redis.call('PEXPIRE', key, ttl) == 0 then
     redis.call('SREM', KEYS[2], key)

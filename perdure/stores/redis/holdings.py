@@ -27,7 +27,8 @@ class Holdings(NamedTuple):
     keys: tuple[str, ...]
     """The keys that are the tenant's alone."""
     shared: tuple[str, ...]
-    """The installation's keys in which the tenant is a member: due dates, checks, active tenants, forgetting runs."""
+    """The installation's keys in which the tenant is a member, or part of one: due dates, checks, active tenants,
+    values without a file, forgetting runs."""
 
 
 async def holdings(redis: Redis, tenant: str) -> Holdings:
@@ -39,6 +40,8 @@ async def holdings(redis: Redis, tenant: str) -> Holdings:
     own: list[str] = await Script(redis, _KEYS)(keys.fixed(tenant))
     indexes = (keys.DUE, keys.CHECKS, keys.ACTIVE)
     shared = [key for key in indexes if await ask(redis, "ZSCORE", key, tenant) is not None]
+    if await ask(redis, "ZLEXCOUNT", keys.UNFILED, f"[{tenant} ", f"({tenant}!"):
+        shared.append(keys.UNFILED)
     for run in sorted(await ask(redis, "SMEMBERS", keys.runs(tenant))):
         if await ask(redis, "SISMEMBER", keys.forgetting(run), tenant):
             shared.append(keys.forgetting(run))

@@ -25,6 +25,10 @@ MARKS = "perdure:marks"
 """What Redis says of itself: a hash with the id of its journal, since when nothing was lost, and the marks."""
 
 
+UNFILED = "perdure:unfiled"
+"""A sorted set, all of one score: the large values that could not be written to a file yet, each after its tenant."""
+
+
 def forgetting(run: str) -> str:
     """Return the key of the tenants of which a forgetting run forgot something: a set."""
     return f"perdure:forgetting:{run}"
@@ -67,8 +71,18 @@ def claim(tenant: str, key: str) -> str:
 
 def task(tenant: str, task_id: str) -> tuple[str, str]:
     """Return a task's keys: what it is bound to, and a set of the claims and large values that live as long as it."""
-    place = _of(tenant, f"task:{digest('task/1', task_id)[:24]}")
+    return task_of(tenant, task_name(task_id))
+
+
+def task_of(tenant: str, name: str) -> tuple[str, str]:
+    """Return the keys of the task that has this name."""
+    place = _of(tenant, f"task:{name}")
     return f"{place}:binding", f"{place}:keys"
+
+
+def task_name(task_id: str) -> str:
+    """Return what a task is called in keys and in names of files."""
+    return digest("task/1", task_id)[:24]
 
 
 def output(tenant: str, kind: str, reference: str) -> str:

@@ -1,6 +1,6 @@
 """Large values by their digest, so that histories stay small: in Redis, and those of tasks in files as well.
 
-A value is kept once one of the two has it; where Redis has lost it, the file puts it back. Files go with the keys.
+A value is kept once one of the two has it, and the other gets it later. Files go with the keys, and with their task.
 """
 
 import datetime
@@ -108,10 +108,13 @@ class Outputs:
         if self._files is None:
             await in_redis
         else:
-            in_file = self._files.keep(tenant, reference, encoded.encode())
+            name = _file(task_id, reference)
+            in_file = self._files.keep(tenant, name, encoded.encode())
             problem, other = await together(_problem(in_redis), _problem(in_file))
             if problem is not None and other is not None:
                 raise problem
+            if other is not None:
+                await ask(self._redis, "ZADD", keys.UNFILED, 0, f"{tenant} {name}")
         self._remember(key, encoded)
         return reference
 
@@ -131,16 +134,17 @@ class Outputs:
         self._expire()
         encoded, _ = self._cache.get(key, (None, 0.0))
         if encoded is None:
-            encoded = await self._kept(tenant, reference, [key, *_owners(tenant, task_id)])
+            encoded = await self._kept(tenant, _file(task_id, reference), [key, *_owners(tenant, task_id)])
             if encoded is None:
                 raise ResultExpired(f"the value {reference[:12]} was too large for the history and is no longer kept")
             self._remember(key, encoded)
         return json.loads(encoded)
 
     async def clean(self) -> None:
-        """Remove the files of values that are gone from Redis, once they are older than the time for which one is kept.
+        """Remove the files of values that are gone from Redis with their task, and write those that could not be.
 
-        A value that Redis lost stays for that long as well, since nothing tells it from one that has run out.
+        A file goes once it is older than the time for which a value is kept. What Redis lost stays for that long as
+        well, since nothing tells it from what has run out; by then, a task that lives has renewed its claims.
 
         Raises:
             StoreUnavailable: Redis does not answer, or the files cannot be used.
@@ -150,12 +154,22 @@ class Outputs:
         for tenant in await self._files.tenants():
             # Looked at three times within that time, so that two looks may fail.
             old = await self._files.older(tenant, self._ttl / 3000)
-            places = {digest: keys.output(tenant, self._kind, digest) for digest in old}
-            live = [digest for digest, place in places.items() if await ask(self._redis, "EXISTS", place)]
+            live = [name for name in old if await ask(self._redis, "EXISTS", *self._keepers(tenant, name))]
             await self._files.touch(tenant, live)
             await self._files.remove_older(tenant, self._ttl / 1000)
+        for line in await ask(self._redis, "ZRANGE", keys.UNFILED, 0, -1):
+            tenant, name = line.split(" ")
+            content = await ask(self._redis, "GET", self._keepers(tenant, name)[0])
+            if content is not None:
+                await self._files.keep(tenant, name, content.encode())
+            await ask(self._redis, "ZREM", keys.UNFILED, line)
 
-    async def _kept(self, tenant: str, reference: str, places: list[str]) -> str | None:
+    def _keepers(self, tenant: str, name: str) -> tuple[str, str]:
+        """Return the keys that keep a file: the value's own, and the one that lives as long as its task."""
+        task, reference = name.split(".")
+        return keys.output(tenant, self._kind, reference), keys.task_of(tenant, task)[1]
+
+    async def _kept(self, tenant: str, file: str, places: list[str]) -> str | None:
         """Return a value from Redis, or else from its file, which then puts it back."""
         problem = None
         try:
@@ -164,7 +178,7 @@ class Outputs:
             encoded, problem = None, error
         if encoded is not None:
             return encoded
-        content = await self._files.read(tenant, reference) if self._files else None
+        content = await self._files.read(tenant, file) if self._files else None
         if content is None and problem is not None:
             raise problem
         if content is not None and problem is None:
@@ -194,6 +208,11 @@ class Outputs:
 def _owners(tenant: str, task_id: str) -> list[str]:
     """Return the keys that list a value's: the tenant's index, and the keys that live as long as a task."""
     return [keys.index(tenant), *(keys.task(tenant, task_id)[1:] if task_id else ())]
+
+
+def _file(task_id: str, reference: str) -> str:
+    """Return the name of a value's file. Each task has its own, which lives as long as it does."""
+    return f"{keys.task_name(task_id)}.{reference}"
 
 
 async def _problem(call: Awaitable[object]) -> StoreUnavailable | None:

@@ -33,7 +33,7 @@ HOUR = timedelta(hours=1)
 
 async def fill(redis: Redis, tenant: str, run: str) -> None:
     """Put one of every kind of value there."""
-    claims, outputs = Claims(redis, HOUR), Outputs(redis, HOUR)
+    claims = Claims(redis, HOUR)
     binding = TaskBinding(skill="s", version="1", inputs={}, day=NOW.date())
     claimed, done, released = (
         OnceEffect(tenant=tenant, task_id="a task", step=step, binding=binding)
@@ -44,7 +44,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await claims.store(done, "o", "1")
     await claims.claim(released, "o", 5)
     await claims.release(released, "o")
-    await outputs.keep(tenant, '"large"')
+    await Outputs(redis, HOUR, files=ValueFiles(Path("/nowhere"))).keep(tenant, '"large"')
     for session in ("one", "two"):
         episode = Episode(id="e", kind=EpisodeKind.TOOL, text="x", importance=0.5, at=NOW)
         await Episodes(redis).append(tenant, session, episode)
@@ -86,7 +86,7 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
         found = await holdings(redis, mine)
         own, shared = await whatever_names(redis, mine)
     assert (set(found.keys), set(found.shared)) == (own, shared)
-    assert shared == {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.forgetting(run)}
+    assert shared == {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.UNFILED, keys.forgetting(run)}
     # Index, epoch, lease, rewrites, deletions, runs; two claims, an output, a task's binding and keys, three for each
     # of two sessions.
     assert len(own) == 6 + 3 + 2 + 6
@@ -120,12 +120,13 @@ async def test_a_value_that_redis_lost_is_renewed_with_its_task_again(
 ) -> None:
     redis, tenant, task_id = connect(servers.redis_url), f"t_{uuid4().hex}", "a task"
     client: Any = redis
+    owner = task_id if owned else ""
     await JournalMarks(tmp_path).begin("key")
-    reference = await Outputs(redis, HOUR, files=ValueFiles(tmp_path)).keep(tenant, '"x"', task_id)
+    reference = await Outputs(redis, HOUR, files=ValueFiles(tmp_path)).keep(tenant, '"x"', owner)
     place, members = keys.output(tenant, "output", reference), keys.task(tenant, task_id)[1]
     await client.delete(members, *([place, keys.index(tenant)] if lost == "everything" else []))
     short = Outputs(redis, timedelta(minutes=1), files=ValueFiles(tmp_path))
-    assert await short.get(tenant, reference, task_id if owned else "") == "x"
+    assert await short.get(tenant, reference, owner) == "x"
     await TaskBindings(redis, HOUR).keep(tenant, task_id)
     assert (await client.pttl(place) > 3_590_000) == owned
     await redis.aclose()

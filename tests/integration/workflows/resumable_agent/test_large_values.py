@@ -17,7 +17,8 @@ from perdure.errors import ResultExpired, StoreLost, StoreUnavailable
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.journal.values import ValueFiles
-from perdure.stores.redis import keys
+from perdure.stores.redis import bindings, keys
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.outputs import OUTPUT, Outputs
 from tests.conftest import OwnServers, Servers
@@ -155,11 +156,73 @@ async def test_a_file_goes_once_it_is_old_and_gone_from_redis(redis: Redis, fold
     values = folder / tenant / "values"
     torn = values / ".torn.draft"
     torn.write_text("half")
-    old = time.time() - 1.5 * TTL.total_seconds()
-    for file in (values / f"{lost}.json", values / f"{live}.json", torn):
-        os.utime(file, (old, old))
+    old = time.time() - TTL.total_seconds()
+    files = {reference: next(values.glob(f"*{reference}.json")) for reference in (lost, live, young)}
+    for file in (files[lost], files[live], torn):
+        _make_old(file)
     await ask(redis, "DEL", keys.output(tenant, OUTPUT, lost), keys.output(tenant, OUTPUT, young))
     await outputs.clean()
-    assert {file.stem for file in values.glob("*.json")} == {live, young}
+    assert set(values.glob("*.json")) == {files[live], files[young]}
     assert not torn.exists()
-    assert (values / f"{live}.json").stat().st_mtime > old
+    assert files[live].stat().st_mtime > old
+
+
+OF_KEYS_ALONE = bindings._KEEP.replace("redis.call('SADD', KEYS[2], KEYS[2])", "")  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["renewed", "control"])
+@pytest.mark.parametrize("made", ["while Redis was away", "before Redis lost it"])
+async def test_a_file_that_redis_knows_nothing_of_lives_as_long_as_its_task(
+    redis: Redis, folder: Path, tenant: str, monkeypatch: pytest.MonkeyPatch, made: str, protected: bool
+) -> None:
+    if not protected:
+        monkeypatch.setattr(bindings, "_KEEP", OF_KEYS_ALONE)
+    outputs, task = Outputs(redis, TTL, files=ValueFiles(folder)), TaskBindings(redis, TTL)
+    if made == "while Redis was away":
+        away = connect("redis://127.0.0.1:1")
+        reference = await Outputs(away, TTL, files=ValueFiles(folder)).keep(tenant, '"x"', "task")
+        await away.aclose()
+    else:
+        reference = await Outputs(redis, TTL, files=ValueFiles(folder)).keep(tenant, '"x"', "task")
+        await ask(redis, "DEL", keys.output(tenant, OUTPUT, reference), *keys.task(tenant, "task"), keys.index(tenant))
+    [file] = (folder / tenant / "values").glob("*.json")
+    for _ in range(2):
+        _make_old(file)
+        await task.keep(tenant, "task")
+        await outputs.clean()
+        assert file.exists() == protected
+        if not protected:
+            return
+    assert await outputs.get(tenant, reference, "task") == "x"
+    _make_old(file)
+    await ask(redis, "DEL", keys.output(tenant, OUTPUT, reference), *keys.task(tenant, "task"))
+    await outputs.clean()
+    assert not file.exists(), "the task's time has run out"
+
+
+@pytest.mark.parametrize("cleaned", [True, False], ids=["written later", "control"])
+async def test_a_file_that_could_not_be_written_is_written_later(
+    own_servers: OwnServers, folder: Path, tmp_path_factory: pytest.TempPathFactory, tenant: str, cleaned: bool
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    redis = connect(fleet.addresses.redis_url)
+    unmounted = ValueFiles(tmp_path_factory.mktemp("unmounted"))
+    reference = await Outputs(redis, TTL, files=unmounted).keep(tenant, '"é"', "task")
+    with pytest.raises(StoreLost):
+        await Outputs(redis, TTL, files=unmounted).clean()
+    if cleaned:
+        await Outputs(redis, TTL, files=ValueFiles(folder)).clean()
+        assert await ask(redis, "EXISTS", keys.UNFILED) == 0
+    await ask(redis, "FLUSHALL")
+    outputs = Outputs(redis, TTL, files=ValueFiles(folder))
+    if cleaned:
+        assert await outputs.get(tenant, reference, "task") == "é"
+    else:
+        with pytest.raises(ResultExpired):
+            await outputs.get(tenant, reference, "task")
+    await redis.aclose()
+
+
+def _make_old(file: Path) -> None:
+    old = time.time() - 1.5 * TTL.total_seconds()
+    os.utime(file, (old, old))
