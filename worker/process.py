@@ -153,23 +153,23 @@ async def _unanswered(services: Services) -> list[Callable[[], Awaitable[None]]]
 
 
 async def _main() -> None:
-    settings = Settings()
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    await run(settings, reachable(settings), stop)
-    # The loop's end would wait for what tools still do in threads, with nobody left to renew their claims.
-    leave(0)
-
-
-def main() -> int:
-    """Run a worker until SIGTERM or Ctrl-C."""
+    status = 0
     try:
-        asyncio.run(_main())
+        settings = Settings()
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        await run(settings, reachable(settings), stop)
     except PerdureError as error:
         sys.stderr.write(f"error: {error}\n")
-        return 3 if isinstance(error, Unavailable) else 2
-    return 0
+        status = 3 if isinstance(error, Unavailable) else 2
+    # The loop's end would wait for what tools still do in threads, with nobody left to renew their claims.
+    leave(status)
+
+
+def main() -> None:
+    """Run a worker until SIGTERM or Ctrl-C, or until it must not go on, and exit."""
+    asyncio.run(_main())
 
 
 if __name__ == "__main__":

@@ -130,7 +130,9 @@ if owner == ARGV[1] and not result and fresh == 'yes' then
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[2], KEYS[1])
   redis.call('SREM', KEYS[4], KEYS[1])
-  if binds and redis.call('SCARD', KEYS[4]) == 0 then redis.call('HDEL', KEYS[3], 'digest', 'binding') end
+  -- The set of a task that was renewed is a member of itself.
+  local others = redis.call('SCARD', KEYS[4]) - redis.call('SISMEMBER', KEYS[4], KEYS[4])
+  if binds and others == 0 then redis.call('HDEL', KEYS[3], 'digest', 'binding') end
 end
 return {'theirs', '', 0, '', '', '', 0}
 """

@@ -1,6 +1,7 @@
 """The worker process: it ends when it is told to, and refuses in one line what it must not start with."""
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,30 @@ async def test_it_ends_when_told(servers: Servers, tmp_path: Path, how: str) -> 
 
         assert await asyncio.wait_for(process.wait(), 15) == 0
         assert "worker stopping" in (tmp_path / "worker-0.log").read_text()
+
+
+REFUSED_AT_WORK = """
+import asyncio, time
+from perdure.errors import JournalMismatch
+from worker import process
+
+async def run(*_):
+    asyncio.get_running_loop().run_in_executor(None, time.sleep, 60)
+    raise JournalMismatch("redis", "one", "another", "folder")
+
+process.run, process.reachable = run, lambda _: None
+process.main()
+"""
+
+
+async def test_one_that_must_not_go_on_does_not_wait_for_its_threads() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", REFUSED_AT_WORK, stderr=asyncio.subprocess.PIPE
+    )
+    # Nobody renews their claims any more.
+    _, said = await asyncio.wait_for(process.communicate(), 20)
+    assert process.returncode == 2
+    assert b"error: PRD203 redis belongs to the journal" in said
 
 
 async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
