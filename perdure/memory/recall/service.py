@@ -217,8 +217,10 @@ class Recall:
         if not query.text.strip():
             return []
         asked = await self._asked(query, answers)
-        known, said = await together(self._known(query, answers, asked, limit), self._said(query, answers, asked))
-        return _shared(known, said[:limit], limit)
+        known, said = await together(
+            self._known(query, answers, asked, limit), self._said(query, answers, asked, limit)
+        )
+        return _shared(known, said, limit)
 
     async def _asked(self, query: Query, answers: _Answers) -> _Question:
         """Return the question's names, words and vector."""
@@ -247,11 +249,11 @@ class Recall:
         ranked = rank(hits, now=query.now, floor=floor, limit=limit, profile=self._profile)
         return [recalled(scored, found_by, explained(scored, self._profile)) for scored in ranked]
 
-    async def _said(self, query: Query, answers: _Answers, asked: _Question) -> list[RecalledItem]:
+    async def _said(self, query: Query, answers: _Answers, asked: _Question, limit: int) -> list[RecalledItem]:
         if not _of_conversations(query) or not (asked.turns or "weaviate" in answers.degraded):
             return []
         hits, found_by = await self._search(query, answers, asked, _Wanted(("turn",), *limits(asked.turns)))
-        ranked = await asyncio.to_thread(rank_turns, asked.asked, hits, stored=asked.turns)
+        ranked = await asyncio.to_thread(rank_turns, asked.asked, hits, stored=asked.turns, limit=limit)
         return [recalled(scored, found_by, "said in a conversation") for scored in ranked]
 
     async def _search(

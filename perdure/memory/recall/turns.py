@@ -88,13 +88,14 @@ def limits(stored: int) -> tuple[int, int]:
     return round(200 * growth), round(100 * growth)
 
 
-def rank_turns(asked: Asked, hits: Sequence[Hit], *, stored: int) -> list[Scored]:
+def rank_turns(asked: Asked, hits: Sequence[Hit], *, stored: int, limit: int) -> list[Scored]:
     """Rank the turns that were found by meaning and by words.
 
     Args:
         asked: The question.
         hits: What either search found.
         stored: How many turns the user has.
+        limit: How many at most.
 
     Returns:
         Best first; ties by the later one, then by id.
@@ -113,16 +114,19 @@ def rank_turns(asked: Asked, hits: Sequence[Hit], *, stored: int) -> list[Scored
         * _flags(bool(_ASKS_WHEN.search(asked.text) and _SAYS_WHEN.search(one.turn.text)) for one in found),
         "date": _DATE * np.array([_dated(asked.text, one.turn.last_seen.date()) for one in found]),
     }
-    total = sum(parts.values(), np.zeros(len(found)))
-    scored = [
+    total = sum(parts.values(), np.zeros(len(found))).round(6)
+    order = sorted(
+        range(len(found)),
+        key=lambda index: (-total[index], -found[index].turn.last_seen.timestamp(), found[index].turn.id),
+    )
+    return [
         Scored(
-            entry=one.turn,
-            score=round(float(total[index]), 6),
+            entry=found[index].turn,
+            score=float(total[index]),
             parts={name: round(float(values[index]), 6) for name, values in parts.items()},
         )
-        for index, one in enumerate(found)
+        for index in order[:limit]
     ]
-    return sorted(scored, key=lambda one: (-one.score, -one.entry.last_seen.timestamp(), one.entry.id))
 
 
 class _Candidate(NamedTuple):

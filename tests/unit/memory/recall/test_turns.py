@@ -32,11 +32,11 @@ def asked(question: str, *speakers: str) -> Asked:
 
 
 def ranked(question: str, *hits: Hit, speakers: tuple[str, ...] = ("Ada", "Kim")) -> list[str]:
-    return [one.entry.id for one in rank_turns(asked(question, *speakers), hits, stored=len(hits))]
+    return [one.entry.id for one in rank_turns(asked(question, *speakers), hits, stored=len(hits), limit=99)]
 
 
 def parts(question: str, *hits: Hit, speakers: tuple[str, ...] = ("Ada", "Kim")) -> dict[str, dict[str, float]]:
-    return {one.entry.id: one.parts for one in rank_turns(asked(question, *speakers), hits, stored=len(hits))}
+    return {one.entry.id: one.parts for one in rank_turns(asked(question, *speakers), hits, stored=len(hits), limit=99)}
 
 
 def test_the_constants_are_those_that_were_measured() -> None:
@@ -52,7 +52,7 @@ def test_the_constants_are_those_that_were_measured() -> None:
 def test_a_whole_ranking_is_as_it_was_measured() -> None:
     said = ("Ada: Did you paint the fence?", "Kim: Yes, last week.", "Ada: Which colour?", "Kim: Green, like the door.")
     hits = [hit(text, place, cosine=0.2 + 0.1 * place) for place, text in enumerate(said)]
-    found = rank_turns(asked("When did Kim paint the fence?", "Ada", "Kim"), hits, stored=400)
+    found = rank_turns(asked("When did Kim paint the fence?", "Ada", "Kim"), hits, stored=400, limit=99)
     assert [(one.entry.id, one.score) for one in found] == [
         ("turn_s1_1", pytest.approx(1.829585)),
         ("turn_s1_3", pytest.approx(1.638566)),
@@ -167,11 +167,11 @@ def test_every_turn_is_ranked_once_and_its_score_is_the_sum_of_its_parts(
         hit(f"Ada: {text}", place, cosine=cosine, session=session, at=NOW - timedelta(days=place))
         for text, place, cosine, session in said
     ]
-    found = rank_turns(asked(question, "Ada"), hits, stored=stored)
+    found = rank_turns(asked(question, "Ada"), hits, stored=stored, limit=99)
     assert sorted(one.entry.id for one in found) == sorted(one.entry.id for one in hits)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     for one in found:
         assert one.score == pytest.approx(sum(one.parts.values()), abs=1e-5)
         assert 0 <= one.parts["words"] <= 1
         assert 0 <= one.parts["meaning"] <= 0.75
-    assert rank_turns(asked(question, "Ada"), hits[::-1], stored=stored) == found
+    assert rank_turns(asked(question, "Ada"), hits[::-1], stored=stored, limit=5) == found[:5]
