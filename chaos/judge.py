@@ -1,6 +1,7 @@
 """What came of it: ledger and store, read past the product's own queries, are compared with what was asked."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 
 import weaviate
 from weaviate.classes.init import Auth
+from weaviate.classes.query import Filter
 from weaviate.exceptions import WeaviateBaseError
 
 from chaos.ledger import read
@@ -20,8 +22,9 @@ from perdure.jobs import Fate
 from perdure.settings import Addresses
 from perdure.stores.tenant_key import TenantKey
 
-COLLECTIONS = ("PerdureRecord", "PerdureMemory")
+COLLECTIONS = ("PerdureRecord", "PerdureMemory", "PerdureTurn")
 NEAREST = 5
+_WANTED = ["identifier"]
 
 
 @dataclass
@@ -116,11 +119,15 @@ async def _stored(client: weaviate.WeaviateAsyncClient, tenant: str) -> tuple[di
         async for item in collection.iterator(include_vector=True, return_properties=["identifier", "document"]):
             identifier = str(item.properties["identifier"])
             seen[identifier] = json.loads(str(item.properties["document"]))["seen"]
+            vector, alone = item.vector["default"], Filter.by_property("identifier").equal(identifier)
             try:
-                near = await collection.query.near_vector(
-                    item.vector["default"], limit=NEAREST, return_properties=["identifier"]
-                )
-                unindexed += identifier not in {str(one.properties["identifier"]) for one in near.objects}
-            except WeaviateBaseError:
+                near = await collection.query.near_vector(vector, limit=NEAREST, return_properties=_WANTED)
+                found = identifier in {str(one.properties["identifier"]) for one in near.objects}
+                only = await collection.query.near_vector(vector, limit=1, filters=alone, return_properties=_WANTED)
+                told = f"{identifier} of {tenant} is {'' if only.objects else 'not '}in the index"
+            except WeaviateBaseError as error:
+                found, told = False, f"{tenant}: {type(error).__name__}"
+            if not found:
                 unindexed += 1
+                sys.stderr.write(f"not among the {NEAREST} nearest to its own vector: {told}\n")
     return seen, unindexed
