@@ -43,6 +43,8 @@ def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
 def explained(scored: Scored, profile: Profile) -> str:
     """Return what a score is made of, in words."""
     parts = scored.parts
+    if isinstance(scored.entry, Turn):
+        return "said: " + ", ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
     found = [f"meaning {parts['cosine']:.2f}"] if "cosine" in parts else []
     found += [f"words {parts['bm25']:.2f}"] if "bm25" in parts else []
     return f"{', '.join(found)}: relevance {parts['relevance']:.2f}, quality {parts['quality']:.2f} ({profile.name})"

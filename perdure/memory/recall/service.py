@@ -254,7 +254,7 @@ class Recall:
             return []
         hits, found_by = await self._search(query, answers, asked, _Wanted(("turn",), *limits(asked.turns)))
         ranked = await asyncio.to_thread(rank_turns, asked.asked, hits, stored=asked.turns, limit=limit)
-        return [recalled(scored, found_by, "said in a conversation") for scored in ranked]
+        return [recalled(scored, found_by, explained(scored, self._profile)) for scored in ranked]
 
     async def _search(
         self, query: Query, answers: _Answers, asked: _Question, wanted: _Wanted
