@@ -124,7 +124,8 @@ class ResumableAgent:
         task = self._running.task
         labels = [AGENT.value_set(task.agent), SKILL.value_set(task.skill), PHASE.value_set(Phase.PREPARING)]
         workflow.upsert_search_attributes(labels)
-        call = PrepareCall(task=task.asked, started_at=workflow.now())
+        first_run = workflow.info().first_execution_run_id
+        call = PrepareCall(task=task.asked, started_at=workflow.now(), first_run=first_run)
         summary = f"skill {task.skill}"
         prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, summary, options.of_preparation())
         workflow.upsert_memo({BINDING: prepared.binding, TASK: task.task_id})

@@ -221,6 +221,8 @@ class PrepareCall(Passed):
 
     task: TaskEnvelope
     started_at: Instant
+    first_run: str
+    """The first run of the task's workflow, which tells it from others under the same workflow id."""
 
 
 class PreparedTask(Passed):

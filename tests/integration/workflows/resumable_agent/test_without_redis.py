@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from datetime import date
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,10 +12,10 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from activities.tasks import TaskActivities
 from localservers import Server
-from perdure import Answer
+from perdure import AgentTask, Answer
 from perdure.errors import StoreUnavailable
 from perdure.stores.redis.bindings import TaskBindings
-from perdure.tasks import Progress, TaskResult
+from perdure.tasks import Progress, TaskBinding, TaskResult
 from tests.conftest import OwnServers
 from tests.support.harness import bench
 from tests.support.waiting import question_of, until, until_true
@@ -26,6 +27,11 @@ async def refused_before(handle: WorkflowHandle[Any, Any], tool: str = "append")
     """Return whether the once effect was tried and given up at least once."""
     pending = (await handle.describe()).raw_description.pending_activities
     return any(one.activity_type.name == tool and one.attempt >= 2 for one in pending)
+
+
+async def asks_nobody(*_: object) -> list[object]:
+    """List no runs of a task: a control."""
+    return []
 
 
 @pytest.mark.slow
@@ -60,10 +66,6 @@ async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
 ) -> None:
     if not listed:
-
-        async def asks_nobody(*_: object) -> None:
-            pass
-
         monkeypatch.setattr(TaskActivities, "_earlier", asks_nobody)
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with bench(fleet.addresses, tmp_path) as agents:
@@ -89,6 +91,75 @@ async def test_a_second_open_workflow_for_one_task_is_refused_without_redis_too(
             await question_of(second)
         for handle in (first, other, *([] if listed else [second])):
             await handle.terminate()
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "control"])
+@pytest.mark.slow
+async def test_a_second_open_workflow_is_refused_where_redis_was_away_when_the_first_was_prepared(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
+) -> None:
+    if not listed:
+        monkeypatch.setattr(TaskActivities, "_earlier", asks_nobody)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents:
+        task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
+        await fleet.stop(Server.REDIS)
+        first = await agents.start(task)
+        await question_of(first)
+        await fleet.start(Server.REDIS)
+        await until(agents.services.whole.redis_since, bool)
+        second = await agents.start(task, id_=f"w-{uuid4().hex}")
+        if listed:
+            with pytest.raises(WorkflowFailureError) as caught:
+                await second.result()
+            assert f"{task.task_id!r} is run by the workflow {first.id}" in str(caught.value.cause)
+        else:
+            await question_of(second)
+            await second.terminate()
+        await first.terminate()
+
+
+REPORT = """
+steps:
+  - {{id: send, tool: append_blindly, args: {{ledger: "{ledger}", line: "report of ${{task.date}}"}}}}
+  - {{id: fail, tool: flaky, args: {{ledger: "{tries}", fails: 3}}}}
+  - {{id: more, tool: append_blindly, args: {{ledger: "{ledger}", line: "mail of ${{task.date}}"}}}}
+"""
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "control"])
+@pytest.mark.slow
+async def test_a_task_that_is_run_again_without_redis_keeps_the_day_of_its_first_claim(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
+) -> None:
+    fleet, ledger = await own_servers(Server.REDIS, Server.WEAVIATE), tmp_path / "ledger"
+    async with bench(fleet.addresses, tmp_path) as agents:
+        task = agents.task(agents.skill(REPORT.format(ledger=ledger, tries=tmp_path / "tries")))
+        of = TaskBinding.of
+
+        def long_ago(task: AgentTask, version: str, _: date) -> TaskBinding:
+            return of(task, version, date(2020, 2, 29))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(TaskBinding, "of", long_ago)
+            first = await agents.start(task)
+            with pytest.raises(WorkflowFailureError):
+                await first.result()
+        query = f"WorkflowId = '{first.id}' AND ExecutionStatus = 'Failed'"
+        await until(lambda: agents.client.count_workflows(query), lambda found: found.count == 1)
+        if not listed:
+            monkeypatch.setattr(TaskActivities, "_earlier", asks_nobody)
+        await fleet.stop(Server.REDIS)
+        again = await agents.start(task)
+        await until(lambda: refused_before(again, "append_blindly"), bool, 60)
+        await fleet.start(Server.REDIS)
+        if listed:
+            assert (await again.result()).done == 3
+        else:
+            # Its arguments are not those of the claim.
+            assert (await question_of(again)).about
+            await again.terminate()
+    assert ledger.read_text().splitlines() == ["report of 2020-02-29", *["mail of 2020-02-29"] * listed]
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
