@@ -206,4 +206,5 @@ class PlanRunner:
                     f"the results of its steps have {size:,} bytes, and at most {CARRIED_LIMIT:,} can be carried on "
                     "(return references, or split the task)"
                 )
-            workflow.continue_as_new(carried)
+            # Temporal itself carries on only the memo that the workflow was started with.
+            workflow.continue_as_new(carried, memo=workflow.memo())

@@ -8,13 +8,16 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from activities.tasks import TaskActivities
 from perdure import Actor, ActorKind, AgentTask, Answer
 from perdure.errors import InvalidTask
+from perdure.names import STARTED_BY
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from tests.conftest import Servers
-from tests.support.harness import Bench
-from tests.support.waiting import question_of
+from tests.crash.test_tool_steps import reset
+from tests.support.harness import Bench, bench
+from tests.support.waiting import question_of, until
 from worker.gateway import Gateway
 from worker.lookup import StartedTask
 
@@ -135,6 +138,67 @@ async def test_a_second_open_workflow_for_one_task_is_refused(agents: Bench) -> 
     await again.execute_update("answer", Answer(question_id=(await question_of(again)).id, value="yes"))
     assert (await again.result()).done == 2
     assert lines(ledger) == ["May", "May"]
+
+
+@pytest.mark.parametrize("told_by", ["holder", "list", "nobody"], ids=["holder", "listed", "control"])
+async def test_a_second_open_workflow_is_refused_also_where_the_first_was_reset_to_its_beginning(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told_by: str
+) -> None:
+    async def knows_nothing(*_: object) -> list[object]:
+        return []
+
+    if told_by != "holder":
+        monkeypatch.setattr(TaskActivities, "_is_open", knows_nothing)
+    if told_by != "list":
+        monkeypatch.setattr(TaskActivities, "_earlier", knows_nothing)
+    async with bench(servers, tmp_path) as agents:
+        task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
+        started = await agents.start(task)
+        await question_of(started)
+        first = await reset(agents, agents.client.get_workflow_handle(started.id, run_id=started.result_run_id))
+        await question_of(first)
+        tenant = agents.services.tenant_key.tenant_of(task.user_id)
+        query = f"PerdureTenant = '{tenant}' AND ExecutionStatus = 'Running' AND PerdurePhase = 'waiting'"
+        await until(lambda: agents.client.count_workflows(query), lambda found: found.count == 1)
+        if told_by == "nobody":
+            second = await agents.start(task, id_=another())
+            await question_of(second)
+            await second.terminate()
+        else:
+            assert f"{task.task_id!r} is run by the workflow {first.id}" in await refused(agents, task, another())
+        await first.terminate()
+
+
+@pytest.mark.parametrize("carried", [True, False], ids=["carried", "control"])
+async def test_a_task_whose_history_was_rolled_over_is_attached_to_by_the_same_task_alone(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
+) -> None:
+    if not carried:
+        monkeypatch.setattr("temporalio.workflow.memo", dict)
+    async with bench(servers, tmp_path, continue_after=1) as agents:
+        text = f"{READ[:-1]}, {{id: b, tool: echo, args: {{value: 1}}, approve: 'Go on?'}}]"
+        skill = agents.skill(text)
+        task = agents.task(skill, inputs={"value": 1})
+        assert agents.deployed is not None
+        async with Gateway(agents.deployed.settings, servers) as gateway:
+            started = await gateway.start(task, by=ME)
+            handle = agents.client.get_workflow_handle(started.workflow_id)
+            question = await question_of(handle)
+            found = await handle.describe()
+            assert found.run_id != found.raw_info.first_run_id
+            if not carried:
+                with pytest.raises(InvalidTask, match=r"differs in inputs\.value"):
+                    await gateway.start(task, by=ME)
+                await handle.terminate()
+                return
+            assert await found.memo_value(STARTED_BY) == ME.model_dump(mode="json")
+            assert not (await gateway.start(task, by=ME)).new
+            await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
+            await gateway.result(started.workflow_id)
+            assert (await gateway.start(task, by=ME)).ended_at is not None
+            (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{text}\ndescription: mended")
+            with pytest.raises(InvalidTask, match="has changed since"):
+                await gateway.start(task, by=ME)
 
 
 async def test_a_task_started_again_is_attached_to_refused_or_run_anew(agents: Bench, servers: Servers) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from localservers import Server
@@ -170,6 +172,75 @@ async def test_a_task_that_failed_is_run_again(
             await again.execute_update("answer", Answer(question_id=question.id, value="done"))
         assert (await again.result()).done == 3
     assert lines(ledger) == (["x", "y"] if guarded else ["x", "x", "y"])
+
+
+@pytest.mark.parametrize("carried", [True, False], ids=["asks", "control"])
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+async def test_a_task_that_was_rolled_over_and_failed_is_run_again_when_its_first_run_is_no_longer_listed(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, carried: bool
+) -> None:
+    if not carried:
+        monkeypatch.setattr("temporalio.workflow.memo", dict)
+    fleet, ledger = await own_servers(Server.REDIS, Server.WEAVIATE), tmp_path / "ledger"
+    async with bench(fleet.addresses, tmp_path, continue_after=1) as agents:
+        text = BROKEN.format(tool="append_blindly", ledger=ledger, tries=tmp_path / "tries")
+        task = agents.task(agents.skill(text))
+        first = await agents.start(task)
+        with pytest.raises(WorkflowFailureError):
+            await first.result()
+        tenant = agents.services.tenant_key.tenant_of(task.user_id)
+
+        async def listed() -> set[str]:
+            query = f"PerdureTenant = '{tenant}' AND WorkflowType = 'ResumableAgent'"
+            return {found.run_id async for found in agents.client.list_workflows(query)}
+
+        begun = first.result_run_id
+        assert begun
+        await until(listed, lambda runs: begun in runs and len(runs) > 1)
+        # What the end of its retention does; its later runs close, and expire, later.
+        execution = WorkflowExecution(workflow_id=first.id, run_id=begun)
+        request = DeleteWorkflowExecutionRequest(namespace="default", workflow_execution=execution)
+        await agents.client.workflow_service.delete_workflow_execution(request)
+        await until(listed, lambda runs: begun not in runs, 90)
+        await ask(agents.services.redis, "FLUSHALL")
+        again = agents.client.get_workflow_handle((await agents.start(task)).id)
+        if carried:
+            question = await question_of(again)
+            assert (question.id, question.text) == ("send", LOST.format("append_blindly"))
+            await again.execute_update("answer", Answer(question_id=question.id, value="done"))
+        await again.result()
+    assert lines(ledger) == (["x", "y"] if carried else ["x", "x", "y"])
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "control"])
+@pytest.mark.slow
+async def test_a_second_open_workflow_is_refused_where_the_first_was_rolled_over_behind_the_loss(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: bool
+) -> None:
+    if not listed:
+        monkeypatch.setattr("temporalio.workflow.memo", dict)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path, continue_after=1) as agents:
+        steps = ", ".join(f"{{id: {id_}, tool: echo, args: {{value: 1}}, approve: 'Go on?'}}" for id_ in "ab")
+        task = agents.task(agents.skill(f"steps: [{steps}]"))
+        first = agents.client.get_workflow_handle((await agents.start(task)).id)
+        await question_of(first)
+        await ask(agents.services.redis, "FLUSHALL")
+        await approve(first)
+        await question_of(first, "b")
+        run = (await first.describe()).run_id
+        query = f"RunId = '{run}' AND PerdurePhase = 'waiting'"
+        await until(lambda: agents.client.count_workflows(query), lambda found: found.count == 1)
+        second = await agents.start(task, id_=f"another-{task.workflow_id}")
+        if listed:
+            with pytest.raises(WorkflowFailureError) as caught:
+                await second.result()
+            assert f"{task.task_id!r} is run by the workflow {first.id}" in str(caught.value.cause)
+        else:
+            await question_of(second)
+            await second.terminate()
+        await first.terminate()
 
 
 @pytest.mark.parametrize("carried", [True, False], ids=["asks", "control"])
