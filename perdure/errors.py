@@ -270,9 +270,13 @@ class ModelRefused(PerdureError):
 
 
 class JournalMismatch(PerdureError):
-    """The journal in the folder (its id is ``found``) is not the one that a store belongs to (``shared``)."""
+    """The journal in the folder (its id is ``found``) is not the one that a store belongs to (``shared``).
+
+    A worker with the right folder, or address, can do what this one cannot.
+    """
 
     code = "PRD203"
+    retryable = True
 
     def __init__(self, store: str, shared: str, found: str, folder: str) -> None:
         self.store = store

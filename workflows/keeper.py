@@ -42,11 +42,12 @@ class Keeper:
         """Have the claims' time count from now, and find out which effects are of unknown fate."""
         if self._renewing is not None:
             self._renewing.cancel()
-        kept = await self._keep(completed=completed)
-        if kept.answered:
-            # Redis knows better than the workflow, which only knows what did not end well when it was cancelled.
-            self._running.state = self._running.state.changed(unknown=kept.unknown)
-        else:
+        kept, state = await self._keep(completed=completed), self._running.state
+        # Redis knows better than the workflow what did not end well when it was cancelled. What a person was asked and
+        # did not answer is unknown also where Redis is away, or has lost it.
+        unknown = {*(kept.unknown if kept.answered else state.unknown), *state.unanswered}
+        self._running.state = state.changed(unknown=tuple(sorted(unknown)))
+        if not kept.answered:
             await self._keep_later(completed=completed)
 
     async def _renew(self) -> None:

@@ -8,7 +8,7 @@ from perdure.agent.steps.calls import Ended, PreparedTask, Resumed
 from perdure.entries import Item
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
-from perdure.questions import FailedAttempt, Question
+from perdure.questions import FailedAttempt, Question, QuestionKind
 from perdure.tasks import Phase, Progress, RecallSummary, StepStatus, TaskEnvelope, TaskResult
 
 RECALLS_KEPT = 50
@@ -96,6 +96,12 @@ class TaskState(Passed):
     def step(self) -> str:
         """The paths of what is on its way."""
         return ", ".join(branch.path for branch in self.branches.values() if branch.path)
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The steps about which a person was asked whether their effect happened, and has not answered."""
+        asked = ((branch.path, branch.question) for branch in self.branches.values())
+        return tuple(path for path, question in asked if question and question.kind is QuestionKind.UNKNOWN_EFFECT)
 
     def branch(self, name: str, **changes: Any) -> "TaskState":
         """Return the state with one branch changed, or added."""

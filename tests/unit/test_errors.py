@@ -26,7 +26,7 @@ PINNED = {
     "TenantKeyMissing": ("PRD206", True),
     "EmbeddingMismatch": ("PRD201", False),
     "TenantKeyMismatch": ("PRD202", False),
-    "JournalMismatch": ("PRD203", False),
+    "JournalMismatch": ("PRD203", True),
     "SchemaMismatch": ("PRD207", False),
     "NamespaceUnusable": ("PRD208", False),
     "VectorIndexDamaged": ("PRD230", True),

@@ -13,8 +13,11 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from activities.tasks import TaskActivities
 from localservers import Server
 from perdure import AgentTask, Answer
-from perdure.errors import StoreUnavailable
+from perdure.agent.state import TaskState
+from perdure.errors import JournalMismatch, StoreUnavailable
+from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import TaskBindings
+from perdure.stores.redis.connection import ask
 from perdure.tasks import Progress, TaskBinding, TaskResult
 from tests.conftest import OwnServers
 from tests.support.harness import bench
@@ -58,6 +61,28 @@ async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_server
         with pytest.raises(WorkflowFailureError):
             await handle.result()
         assert (await handle.query("result", result_type=TaskResult)).unknown == ("s",)
+
+
+@pytest.mark.parametrize("lost", [True, False], ids=["lost", "away"])
+@pytest.mark.parametrize("asked", [True, False], ids=["asked", "control"])
+async def test_an_effect_that_a_person_was_asked_about_is_named_although_redis_cannot_tell(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: bool, asked: bool
+) -> None:
+    if not asked:
+        monkeypatch.setattr(TaskState, "unanswered", ())
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents:
+        args = f"{{ledger: '{agents.ledger()}', line: x}}"
+        handle = await agents.start(agents.task(agents.skill(f"steps: [{{id: s, tool: breaks, args: {args}}}]")))
+        await question_of(handle)
+        if lost:
+            await ask(agents.services.redis, "FLUSHALL")
+        else:
+            await fleet.stop(Server.REDIS)
+        await handle.cancel()
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+        assert (await handle.query("result", result_type=TaskResult)).unknown == ("s",) * asked
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "control"])
@@ -160,6 +185,26 @@ async def test_a_task_that_is_run_again_without_redis_keeps_the_day_of_its_first
             assert (await question_of(again)).about
             await again.terminate()
     assert ledger.read_text().splitlines() == ["report of 2020-02-29", *["mail of 2020-02-29"] * listed]
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["waits", "control"])
+async def test_a_task_waits_while_its_worker_has_not_noticed_that_the_journal_was_begun_anew(
+    own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: bool
+) -> None:
+    monkeypatch.setattr(JournalMismatch, "retryable", waits)
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with bench(fleet.addresses, tmp_path) as agents:
+        own = await ask(agents.services.redis, "HGET", keys.MARKS, "journal")
+        await ask(agents.services.redis, "HSET", keys.MARKS, "journal", "another")
+        handle = await agents.start(agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]")))
+        if not waits:
+            with pytest.raises(WorkflowFailureError) as caught:
+                await handle.result()
+            assert "belongs to the journal another" in str(caught.value.cause)
+            return
+        await until(lambda: refused_before(handle, "prepare_task"), bool)
+        await ask(agents.services.redis, "HSET", keys.MARKS, "journal", own)
+        assert (await handle.result()).done == 1
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
