@@ -36,7 +36,7 @@ class Outbox:
         self._tenant = self._agent = ""
         self._waiting: dict[str, Batch] = {}
         self._bytes = 0
-        self._submitting: dict[str, asyncio.Task[None]] = {}
+        self._submitting: dict[str, asyncio.Task[str | ActivityError]] = {}
 
     @property
     def learned(self) -> Learned:
@@ -80,13 +80,18 @@ class Outbox:
     async def finish(self, items: tuple[Item, ...], refused: tuple[str, ...]) -> None:
         """Submit what a step has to remember, and wait until it is searchable, rejected or held.
 
+        Where the wait is cancelled, the batches stay among those that a task's end waits for.
+
         Raises:
             ActivityError: When a job failed.
         """
         self.flush()
         self._update(buffer=items)
         self._refuse(*refused)
-        for job in [await self._submit(batch) for batch in self._batches()]:
+        for submitting in [self._send(batch) for batch in self._batches()]:
+            job = await asyncio.shield(submitting)
+            if isinstance(job, ActivityError):
+                raise job
             receipt = await workflow.execute_activity(
                 Activity.WAIT_INGEST, job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
             )
@@ -111,16 +116,19 @@ class Outbox:
             items = sum(len(batch.items) for batch in self._waiting.values())
             self._refuse(f"{items} items: not accepted in time")
 
-    def _send(self, batch: Batch) -> None:
+    def _send(self, batch: Batch) -> asyncio.Task[str | ActivityError]:
         self._waiting[batch.key] = batch
         self._bytes += _size(batch)
         self._submitting[batch.key] = asyncio.create_task(self._hand_over(batch))
+        return self._submitting[batch.key]
 
-    async def _hand_over(self, batch: Batch) -> None:
+    async def _hand_over(self, batch: Batch) -> str | ActivityError:
+        """Submit a batch; returns its job, or why it was not accepted."""
         try:
-            await self._submit(batch)
+            return await self._submit(batch)
         except ActivityError as error:
             self._refuse(f"{len(batch.items)} items: {problem_of(error)}")
+            return error
         finally:
             del self._waiting[batch.key]
             self._bytes -= _size(batch)

@@ -1,6 +1,7 @@
 """The workflow of a task: prepares it, has its plan run, ends it. Touches nothing; every effect is an activity."""
 
 import asyncio
+from contextlib import suppress
 from typing import Literal
 
 from temporalio import workflow
@@ -145,6 +146,13 @@ class ResumableAgent:
         return await self._end(Phase.COMPLETED, "", evaluated)
 
     async def _end(self, phase: Phase, problem: str, evaluated: Evaluated | None = None) -> TaskResult:
+        """End the task. An end that has begun is not cut: a cancellation changes nothing about it any more."""
+        ending = asyncio.create_task(self._leave(phase, problem, evaluated))
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(ending)
+        return await ending
+
+    async def _leave(self, phase: Phase, problem: str, evaluated: Evaluated | None) -> TaskResult:
         """Leave nothing behind: what is on its way is cancelled, what was learned is submitted, claims are kept."""
         running = self._running
         await running.branches.cancel()

@@ -3,14 +3,18 @@
 import asyncio
 import resource
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from temporalio.client import WorkflowFailureError, WorkflowHandle
 
-from perdure.tasks import Phase
+from perdure.entries import Item
+from perdure.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.processes import processes
 from tests.support.waiting import progress_of, until
+from workflows.outbox import Outbox
 
 
 def full_disk(agents: Bench, user: str) -> Path:
@@ -73,6 +77,82 @@ async def test_a_disk_that_is_full_for_a_minute_at_the_end_costs_no_memory(serve
         disk.unlink()
         result = await handle.result()
         assert (result.refused, len(result.jobs)) == ((), 1)
+
+
+async def cancelled(handle: WorkflowHandle[Any, Any]) -> None:
+    """Cancel a task, and wait until its workflow has taken that up."""
+    await handle.cancel()
+
+    async def taken_up() -> bool:
+        kinds = [event.WhichOneof("attributes") or "" for event in (await handle.fetch_history()).events]
+        if "workflow_execution_cancel_requested_event_attributes" not in kinds:
+            return False
+        behind = kinds[kinds.index("workflow_execution_cancel_requested_event_attributes") :]
+        return "workflow_task_completed_event_attributes" in behind
+
+    await until(taken_up, bool)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
+async def test_a_critical_step_that_is_cancelled_while_the_disk_is_full_costs_no_memory(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    if not kept:
+
+        async def alone(outbox: Any, items: tuple[Item, ...], _: tuple[str, ...]) -> None:
+            outbox._update(buffer=items)
+            for batch in outbox._batches():
+                await outbox._submit(batch)
+
+        monkeypatch.setattr(Outbox, "finish", alone)
+    async with bench(servers, tmp_path) as agents:
+        args = f"{{ledger: '{agents.ledger()}', line: x}}"
+        learn = f"{{id: s, tool: append, args: {args}, critical: true, remember: [{{memory: The lead is Kim.}}]}}"
+        task = agents.task(agents.skill(f"steps: [{learn}]"))
+        disk = full_disk(agents, task.user_id)
+        handle = await agents.start(task)
+        await progress_of(handle, lambda one: one.phase is Phase.REMEMBERING)
+        await cancelled(handle)
+        disk.unlink()
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+        result = await handle.query("result", result_type=TaskResult)
+        assert (result.status, result.refused, len(result.jobs)) == ("cancelled", (), int(kept))
+        await agents.replay(handle)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
+async def test_a_task_that_is_cancelled_while_it_ends_ends_as_it_would_have(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
+) -> None:
+    if not kept:
+
+        def unshielded(task: asyncio.Task[Any]) -> asyncio.Task[Any]:
+            return task
+
+        monkeypatch.setattr(asyncio, "shield", unshielded)
+    async with bench(servers, tmp_path) as agents:
+        skill = agents.skill(
+            """
+steps:
+  - {id: learn, tool: who, remember: [{memory: The lead is Kim.}]}
+  - {id: fail, tool: echo, args: {value: 1}, expect: "${output == 2}"}
+"""
+        )
+        task = agents.task(skill)
+        disk = full_disk(agents, task.user_id)
+        handle = await agents.start(task)
+        await progress_of(handle, lambda one: one.phase is Phase.REMEMBERING)
+        await cancelled(handle)
+        disk.unlink()
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+        result = await handle.query("result", result_type=cast("type[TaskResult]", TaskResult | None))
+        assert (result is not None) == kept
+        if kept:
+            assert (result.status, result.refused, len(result.jobs)) == ("failed", (), 1)
+            assert "fail" in result.problem
+        await agents.replay(handle)
 
 
 LEARNING = """
