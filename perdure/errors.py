@@ -339,7 +339,7 @@ class WorkflowCancelled(PerdureError):
 
 
 class StillRunning(PerdureError):
-    """What is waited for has not ended yet; the wait goes on."""
+    """What is waited for has not ended yet."""
 
     code = "PRD402"
     retryable = True

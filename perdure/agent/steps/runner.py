@@ -45,7 +45,7 @@ from perdure.questions import (
     shortened,
 )
 from perdure.skills.shape import RecallTemplate
-from perdure.stores.redis.claims import Claims, OnceEffect
+from perdure.stores.redis.claims import Claims, Holding, OnceEffect
 from perdure.tasks import Evaluation, StepStatus
 from perdure.tools import Tool, Toolbox, ToolCall
 
@@ -93,6 +93,7 @@ class StepRunner:
         claimed: Callable[[], Awaitable[None]],
     ) -> None:
         self._toolbox = toolbox
+        self._claims = claims
         self._once = OnceRunner(claims, redis_since, claimed)
         self._values = values
 
@@ -122,10 +123,6 @@ class StepRunner:
             arguments=attempt.report.arguments,
             idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
         )
-        if step.approve is not None and so_far.approved is None:
-            text = written(evaluate(step.approve, names, f"{call.path}.approve"))
-            reached = _Reached(asked=QuestionKind.APPROVAL)
-            return _asking(call, text, about, choice_of(Approval), reached)
         effect = OnceEffect(
             tenant=call.tenant,
             task_id=call.task_id,
@@ -133,6 +130,8 @@ class StepRunner:
             arguments=content_digest([tool.name, arguments]),
             binding=call.binding,
         )
+        if so_far.approved is None and (asks := await self._unapproved(call, names, effect, attempt.owner, about)):
+            return asks
         acted = await self._perform(tool, keywords, call, effect, attempt=attempt, verdict=so_far.verdict)
         if isinstance(acted, Unknown):
             text = (
@@ -215,6 +214,21 @@ class StepRunner:
             return Evaluated(output=output, evaluation=None)
         passed = holds(call.expect, {**names, "output": output}, "expect")
         return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
+
+    async def _unapproved(
+        self, call: StepCall, names: Mapping[str, JsonValue], effect: OnceEffect, owner: str, about: Subject
+    ) -> Asks | None:
+        """Return the question whether the step may act; None where it needs no approval, or its effect is recorded."""
+        if call.step.approve is None:
+            return None
+        if call.earlier is not None:
+            # This attempt has no claim whose time could end: it is only told of the one that there is.
+            found = await self._claims.doubt(effect, owner, 0.0)
+            if found.holding is Holding.DONE and found.arguments == effect.arguments:
+                return None
+            about = about.changed(attempted_at=found.at)
+        text = written(evaluate(call.step.approve, names, f"{call.path}.approve"))
+        return _asking(call, text, about, choice_of(Approval), _Reached(asked=QuestionKind.APPROVAL))
 
     async def _perform(
         self,

@@ -10,7 +10,9 @@ from temporalio.exceptions import ApplicationError, CancelledError
 
 from perdure import Answer
 from perdure.identity import idempotency_key
-from perdure.questions import AnswerType, Question
+from perdure.questions import AnswerType, Question, QuestionKind
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
 from perdure.tasks import Phase, Progress, TaskResult
 from tests.support.harness import Bench
 from tests.support.waiting import progress_of, question_of, until_true
@@ -359,3 +361,56 @@ async def test_an_approval_is_about_no_attempt_and_an_input_about_the_one_that_a
     assert approval.asked_at < about.attempted_at <= datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
     await answer(handle, "a#2", "this")
     assert (await handle.result()).done == 1
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "control"])
+async def test_a_task_that_is_run_again_asks_for_no_approval_of_what_has_happened(
+    agents: Bench, recorded: bool
+) -> None:
+    ledger, tries = agents.ledger(), agents.ledger()
+    skill = agents.skill(
+        f"""
+steps:
+  - {{id: a, tool: append, args: {{ledger: '{ledger}', line: x}}, approve: "Send Kim an invoice?"}}
+  - {{id: b, tool: flaky, args: {{ledger: '{tries}', fails: 3}}}}
+"""
+    )
+    task = agents.task(skill)
+    handle = await agents.start(task)
+    await question_of(handle)
+    await answer(handle, "a", "yes")
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    if not recorded:
+        tenant = agents.services.tenant_key.tenant_of(task.user_id)
+        claim = keys.claim(tenant, idempotency_key(tenant, task.task_id, "a"))
+        await ask(agents.services.redis, "DEL", claim)
+    handle = await agents.start(task)
+    if not recorded:
+        assert (await question_of(handle)).kind is QuestionKind.APPROVAL
+        await answer(handle, "a", "no")
+    result = await handle.result()
+    assert (result.done, result.skipped) == ((2, 0) if recorded else (1, 1))
+    assert ledger.read_text() == "x\n"
+
+
+async def test_an_approval_says_when_an_effect_of_unknown_fate_was_attempted(agents: Bench) -> None:
+    ledger = agents.ledger()
+    args = f"{{ledger: '{ledger}', line: x}}"
+    task = agents.task(agents.skill(f"steps: [{{id: a, tool: breaks, args: {args}, approve: 'Go on?'}}]"))
+    handle = await agents.start(task)
+    await question_of(handle)
+    await answer(handle, "a", "yes")
+    await question_of(handle, "a#2")
+    await handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    handle = await agents.start(task)
+    question = await question_of(handle)
+    assert question.kind is QuestionKind.APPROVAL
+    assert question.about is not None
+    assert question.about.attempted_at is not None
+    assert question.about.attempted_at <= datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
+    await answer(handle, "a", "no")
+    result = await handle.result()
+    assert (result.skipped, result.unknown) == (1, ("a",))
