@@ -40,8 +40,6 @@ PerdureError
 ├── WorkflowFailed          PRD403  a workflow ended with an error that is not Perdure's, or was terminated
 ├── WorkflowCancelled       PRD404  what is waited for was cancelled
 └── StillRunning            PRD402  not an error: what is waited for has not ended yet
-
-Temporal carries an error's class name as the failure's type; a test pins every name and code.
 """
 
 from collections.abc import Mapping
