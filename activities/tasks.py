@@ -99,8 +99,6 @@ class TaskActivities:
         opened = together(self._opened(tenant, task.task_id, request.first_run), self._since())
         (bound, since), values = await together(opened, together(*kept))
         binding = TaskBinding.of(task, skill.digest, task.date or request.started_at.date())
-        if bound is not None and bound.digest != binding.digest:
-            raise binding.refused(task.task_id, bound)
         runs = await self._earlier(tenant, task.task_id, since)
         earlier = runs[0].start_time if runs else None
         if earlier is None and bound is not None:
@@ -108,8 +106,10 @@ class TaskActivities:
             earlier = since
         # Where Redis is away or has lost it, the day of the last run is the one that claims are bound to.
         for known in (*[await run.memo_value(BINDING, None, type_hint=TaskBinding) for run in runs], bound):
-            if known is not None and known.digest == binding.digest:
+            if known is not None and known.digest == binding.changed(day=known.day).digest:
                 binding = known
+        if bound is not None and bound.digest != binding.digest:
+            raise binding.refused(task.task_id, bound)
         return PreparedTask(
             tenant=tenant,
             skill=skill,

@@ -130,7 +130,7 @@ class TaskBinding(Passed):
     date: datetime.date | None = None
     """The task's date, if it was given one."""
     day: datetime.date
-    """The day that the task is about. Not compared: a later run of the same task takes it over."""
+    """The day that the task is about: a later run of the same task takes it over."""
 
     @classmethod
     def of(cls, task: AgentTask, version: str, day: datetime.date) -> Self:
@@ -142,7 +142,8 @@ class TaskBinding(Passed):
     def digest(self) -> str:
         """What tells it from another task under the same id."""
         inputs: dict[str, JsonValue] = {**self.inputs}
-        return digest("binding/1", self.skill, self.version, inputs, self.date.isoformat() if self.date else "")
+        date = self.date.isoformat() if self.date else ""
+        return digest("binding/1", self.skill, self.version, inputs, date, self.day.isoformat())
 
     def refused(self, task_id: str, bound: "TaskBinding") -> InvalidTask:
         """Return the refusal of this task under an id that is bound to another one, with what differs."""
@@ -154,7 +155,10 @@ class TaskBinding(Passed):
             found.append(f"skill ({self.skill!r} has changed since)")
         if self.date != bound.date:
             found.append(f"date ({self.date or 'none'}, and it was {bound.date or 'none'})")
-        problem = f"{task_id!r} stands for another task, which differs in {', '.join(found) or 'its form'}"
+        if not found:
+            # It was prepared while nothing could tell the day.
+            found.append(f"its day ({self.day}, and it was {bound.day}: run it again)")
+        problem = f"{task_id!r} stands for another task, which differs in {', '.join(found)}"
         return InvalidTask("task_id", problem, fix="choose a new task_id, or give what it was started with")
 
 

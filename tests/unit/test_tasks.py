@@ -54,16 +54,17 @@ def test_a_task_has_bounds_without_asking_for_them() -> None:
 DAY = date(2026, 5, 1)
 
 
-def bound(version: str = "v1", **more: Any) -> TaskBinding:
-    return TaskBinding.of(AgentTask(**{**WHOLE, **more}), version, DAY)
+def bound(version: str = "v1", day: date = DAY, **more: Any) -> TaskBinding:
+    return TaskBinding.of(AgentTask(**{**WHOLE, **more}), version, day)
 
 
 def test_a_binding_holds_names_and_digests_and_stays_what_it_is_for_ever() -> None:
     binding = bound(inputs={"who": "Kim"}, date=DAY)
     assert (binding.skill, binding.version, binding.date, binding.day) == ("s", "v1", DAY, DAY)
     assert binding.inputs == {"who": "03c42a01c33f4412e7aeb1dcd790a90c"}
-    assert binding.digest == "42b1bad12bcb039d4b392b93e451e5cbdd65c212e09bee3f86f78c553ba48f63"
-    assert bound().digest == "64105fb4b4dd72e21e94c99b85f3312c534f363de4ecb5523f538f7ac2480fae"
+    assert binding.digest == "fde12a90dacd22f14432caa7d486393f13679099039823d589bd4e08cfa0edff"
+    assert bound(day=date(2026, 4, 30)).digest != bound().digest
+    assert bound().digest == "96138df930ddbe7319cd642fccfb62d7411c85064b779d9f252c4e3a0261beef"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,8 @@ def test_a_binding_holds_names_and_digests_and_stays_what_it_is_for_ever() -> No
         (bound(inputs={"a": 1, "b": 2}), bound(inputs={"b": 3, "c": 4}), "inputs.a, inputs.b, inputs.c"),
         (bound(inputs={"a": 1}, date=DAY), bound(inputs={"a": 1}), "date (2026-05-01, and it was none)"),
         (bound(), bound(date=DAY), "date (none, and it was 2026-05-01)"),
-        (bound(), bound(), "its form"),
+        (bound(), bound(day=date(2026, 4, 30)), "its day (2026-05-01, and it was 2026-04-30: run it again)"),
+        (bound(version="v2"), bound(day=date(2026, 4, 30)), "skill ('s' has changed since)"),
         (bound(inputs={"a": 1}), bound(version="v2"), "inputs.a, skill ('s' has changed since)"),
     ],
 )

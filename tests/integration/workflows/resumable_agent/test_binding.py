@@ -14,6 +14,7 @@ from perdure.errors import InvalidTask
 from perdure.names import STARTED_BY
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.tasks import TaskBinding
 from tests.conftest import Servers
 from tests.crash.test_tool_steps import reset
 from tests.support.harness import Bench, bench
@@ -259,7 +260,8 @@ async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Be
     stored: str = await ask(agents.services.redis, "HGET", key, "binding")
     [today] = lines(ledger)
     assert today in stored
-    await ask(agents.services.redis, "HSET", key, "binding", stored.replace(today, "2020-02-29"))
+    bound = TaskBinding.model_validate_json(stored.replace(today, "2020-02-29"))
+    await ask(agents.services.redis, "HSET", key, "binding", bound.model_dump_json(), "digest", bound.digest)
     handle = await agents.start(task, id_=another())
     assert (await question_of(handle)).about.arguments.endswith('"line": "2020-02-29"}')  # pyright: ignore[reportOptionalMemberAccess]
     await handle.cancel()
