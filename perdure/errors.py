@@ -277,7 +277,6 @@ class JournalMismatch(PerdureError):
     retryable = True
 
     def __init__(self, store: str, shared: str, found: str, folder: str) -> None:
-        self.store = store
         super().__init__(
             f"{store} belongs to the journal {shared}, the one in {folder} is {found}: set PERDURE_JOURNAL to the "
             f"folder that the installation's workers share, or the address of {store} to the installation's own"

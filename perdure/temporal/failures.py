@@ -14,7 +14,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, CancelledError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from perdure.errors import JournalMismatch, PerdureError, StillRunning, StoreRefused, StoreUnavailable
+from perdure.errors import PerdureError, StillRunning, StoreRefused, StoreUnavailable
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating, beats
@@ -54,8 +54,8 @@ class _Inbound(ActivityInboundInterceptor):
         except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
             raise
         except PerdureError as error:
-            if isinstance(error, StoreRefused | JournalMismatch):
-                # A worker whose login is refused, or whose journal is another, ends: what was accepted waits.
+            if isinstance(error, StoreRefused):
+                # A worker whose login is refused ends: what was accepted waits for one that is let in.
                 error = StoreUnavailable(error.store, str(error))
             _, attempt = details()
             raise failure_of(error, attempt=attempt, next_retry_delay=pause()) from None

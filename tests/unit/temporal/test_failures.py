@@ -24,7 +24,7 @@ class Raising(ActivityInboundInterceptor):
     [
         (StoreUnavailable("redis", "away"), "StoreUnavailable", False),
         (StoreRefused("redis", "wrong password", fix="correct it"), "StoreUnavailable", False),
-        (JournalMismatch("redis", "one", "another", "folder"), "StoreUnavailable", False),
+        (JournalMismatch("redis", "one", "another", "folder"), "JournalMismatch", False),
         (InvalidTask("task_id", "is empty"), "InvalidTask", True),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, PerdureError) else "",
