@@ -122,6 +122,7 @@ async def test_a_critical_step_that_is_cancelled_while_the_disk_is_full_costs_no
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "control"])
+@pytest.mark.slow
 async def test_a_task_that_is_cancelled_while_it_ends_ends_as_it_would_have(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
 ) -> None:

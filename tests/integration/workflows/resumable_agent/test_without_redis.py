@@ -65,6 +65,7 @@ async def test_a_cancelled_effect_is_named_although_redis_cannot_tell(own_server
 
 @pytest.mark.parametrize("lost", [True, False], ids=["lost", "away"])
 @pytest.mark.parametrize("asked", [True, False], ids=["asked", "control"])
+@pytest.mark.slow
 async def test_an_effect_that_a_person_was_asked_about_is_named_although_redis_cannot_tell(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: bool, asked: bool
 ) -> None:
@@ -188,6 +189,7 @@ async def test_a_task_that_is_run_again_without_redis_keeps_the_day_of_its_first
 
 
 @pytest.mark.parametrize("waits", [True, False], ids=["waits", "control"])
+@pytest.mark.slow
 async def test_a_task_waits_while_its_worker_has_not_noticed_that_the_journal_was_begun_anew(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: bool
 ) -> None:
