@@ -36,7 +36,10 @@ def lines(ledger: Path) -> list[str]:
     return ledger.read_text().splitlines() if ledger.exists() else []
 
 
-@pytest.mark.parametrize(("point", "count"), [("tool.claimed", 12), ("tool.acted", 13), ("tool.stored", 13)])
+@pytest.mark.parametrize(
+    ("point", "count"),
+    [pytest.param("tool.claimed", 12, marks=pytest.mark.slow), ("tool.acted", 13), ("tool.stored", 13)],
+)
 async def test_a_worker_killed_around_an_effect(servers: Servers, tmp_path: Path, point: str, count: int) -> None:
     ledger = tmp_path / "ledger"
     async with processes(servers, tmp_path) as (workers, bench):
@@ -110,6 +113,7 @@ async def test_a_dead_attempt_that_nothing_can_tell_about_is_asked_about(servers
     assert lines(ledger) == EXPECTED[:3]
 
 
+@pytest.mark.slow
 async def test_a_word_about_one_attempt_says_nothing_about_the_next(servers: Servers, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     async with processes(servers, tmp_path) as (workers, bench):

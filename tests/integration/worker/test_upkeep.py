@@ -50,6 +50,7 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
     await redis.aclose()
 
 
+@pytest.mark.slow
 async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_servers: OwnServers, tmp_path: Path) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     redis, key = connect(fleet.addresses.redis_url), TenantKey(TENANT_KEY)

@@ -169,6 +169,7 @@ async def test_weaviate_is_emptied(own: Stores, fleet: Fleet, tenant: str) -> No
     assert await own.longterm.unsearchable(tenant) == []
 
 
+@pytest.mark.slow
 async def test_weaviate_is_an_older_copy(own: Stores, fleet: Fleet, tenant: str, tmp_path: Path) -> None:
     await write(own, tenant, passing("purged", "o1"))
     restore = await copied(fleet, Server.WEAVIATE, tmp_path / "copy")

@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from localservers import Server
 from perdure.jobs import Fate, Receipt
 from tests.conftest import OwnServers, Servers
@@ -21,6 +23,7 @@ RECALL_WITHIN = 2.5
 """Seconds: the time limit of a recall is 2."""
 
 
+@pytest.mark.slow
 async def test_tasks_go_on_and_jobs_end_after_its_return(own_servers: OwnServers, tmp_path: Path) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     servers = Servers.model_validate(fleet.addresses.model_dump())
