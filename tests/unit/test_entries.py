@@ -19,14 +19,20 @@ from perdure.entries import (
     RecordItem,
     Source,
     State,
+    Turn,
+    TurnItem,
     headline_of,
     item_id,
+    item_text,
     payload_of,
     record_text,
     statement,
 )
 from perdure.errors import InvalidInput
-from perdure.identity import memory_id, record_id
+from perdure.identity import memory_id, record_id, turn_id
+from perdure.jobs import Batch
+from perdure.memory.writing.observation import observed
+from perdure.memory.writing.planning import occurrence_of
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 RECORD = Record(id="r", text="t", lane=Lane.PATTERN, key="k", payload=1, first_seen=NOW, last_seen=NOW)
@@ -146,3 +152,27 @@ def test_what_was_observed_before_1970_is_refused() -> None:
     assert item(1).model_validate({**item(1).model_dump(), "occurred_at": first}).occurred_at == first
     with pytest.raises(ValidationError, match="is before 1970"):
         item(1).model_validate({**item(1).model_dump(), "occurred_at": first - timedelta(microseconds=1)})
+
+
+def test_a_turn_is_its_place_and_what_was_said() -> None:
+    at = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
+    said = TurnItem(
+        speaker="Kim", content="I did.", session="may-8", position=1, occurrence="o", occurred_at=at, importance=0.5
+    )
+    assert item_text(said) == "Kim: I did."
+    golden = "turn_7d8a12a336e27ded94f2bb6a10546421d21aa1ce90eaa235a7467bb5a3fdafd0"
+    assert item_id("t_1", said) == turn_id("t_1", "may-8", 1, "Kim", "I did.") == golden
+    changes = ({"speaker": "Ada"}, {"content": "I did it."}, {"session": "may-9"}, {"position": 2})
+    assert len({item_id("t_1", said.changed(**one)) for one in changes} | {golden, item_id("t_2", said)}) == 6
+    same = said.changed(occurrence="other", confidence=0.8)
+    assert item_id("t_1", same) == golden
+
+    batch = Batch(tenant="t_1", key="k", items=(said,))
+    entry = observed(None, golden, said, batch)
+    assert isinstance(entry, Turn)
+    assert (entry.id, entry.text, entry.speaker, entry.session, entry.position) == (
+        *(golden, "Kim: I did.", "Kim", "may-8", 1),
+    )
+    assert (entry.first_seen, entry.last_seen, entry.confidence, entry.importance) == (at, at, 1.0, 0.5)
+    assert entry.occurrences == (occurrence_of("t_1", said),)
+    assert observed(entry, golden, said, batch) == entry

@@ -46,7 +46,7 @@ def test_the_constants_are_those_that_were_measured() -> None:
         *(4, 0.4, 0.6, 0.9, 1.2, 0.75, 0.3),
         *(0.75, 0.2, -0.2, 0.075, 0.35, 0.6),
     ]
-    assert [limits(stored) for stored in (0, 700, 2_800, 10**9)] == [(200, 100), (200, 100), (400, 200), (1_000, 500)]
+    assert [limits(stored) for stored in (0, 700, 6_300, 10**9)] == [(200, 100), (200, 100), (600, 300), (1_000, 500)]
 
 
 def test_a_whole_ranking_is_as_it_was_measured() -> None:
