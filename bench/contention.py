@@ -14,15 +14,14 @@ from pydantic import JsonValue
 from temporalio.client import Client
 
 from bench.sentences import sentences
+from bench.serving import serving
 from perdure.entries import statement
 from perdure.jobs import Batch, Fate, Receipt, WritePlan
 from perdure.memory.writing import writer
 from perdure.memory.writing.checking import read_batch
-from perdure.settings import Addresses, Settings
+from perdure.settings import Addresses
 from perdure.temporal.attributes import TASK_TIMEOUT
-from perdure.temporal.connection import connected
-from worker.process import make_worker
-from worker.wiring import Services, open_services
+from worker.wiring import Services
 
 FEW, MANY = 5, 50
 ITEMS = 25
@@ -74,15 +73,9 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
 @asynccontextmanager
 async def _serving(addresses: Addresses) -> AsyncGenerator[_Bench]:
-    settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
-    client = await connected(addresses.temporal)
-    async with open_services(settings, addresses) as services:
-        await services.belongs()
-        await services.prepare()
-        await services.embedder.embed(["warm"])
-        async with make_worker(client, services, settings):
-            distinct = {statement(text): text for text in sentences()}
-            yield _Bench(client, services, settings.task_queue, list(distinct.values()))
+    async with serving(addresses) as (client, services, queue):
+        distinct = {statement(text): text for text in sentences()}
+        yield _Bench(client, services, queue, list(distinct.values()))
 
 
 def _item(text: str, job: int) -> JsonValue:

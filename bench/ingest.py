@@ -7,20 +7,17 @@ from uuid import uuid4
 
 import weaviate
 from pydantic import JsonValue
-from temporalio.worker import Worker
 from weaviate.classes.config import Configure, DataType, Property
 from weaviate.classes.data import DataObject
 from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter
 
 from bench.sentences import sentences
+from bench.serving import serving
 from perdure.jobs import Fate, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.models.embedding.minilm import MiniLMEmbedder
-from perdure.settings import Addresses, Settings
-from perdure.temporal.connection import connected
-from worker.process import make_worker
-from worker.wiring import open_services
+from perdure.settings import Addresses
 
 ITEMS = 1_000
 BATCH = 100
@@ -49,45 +46,38 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
 async def _ours(addresses: Addresses, texts: list[str]) -> float:
     """Return items per second by way of the product: submit, plan, apply, confirm, receipt."""
-    settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
-    client = await connected(addresses.temporal)
-    async with open_services(settings, addresses) as services:
-        await services.belongs()
-        await services.prepare()
-        await services.embedder.embed(["warm"])
-        worker: Worker = make_worker(client, services, settings)
-        async with worker:
-            tenant = f"t_{uuid4().hex}"
-            began = time.perf_counter()
-            jobs: list[str] = []
-            for start in range(0, len(texts), BATCH):
-                items: list[JsonValue] = [
-                    {
-                        "kind": "memory",
-                        "content": text,
-                        "occurrence": f"bench/{start + index}",
-                        "occurred_at": datetime.now(UTC).isoformat(),
-                    }
-                    for index, text in enumerate(texts[start : start + BATCH])
-                ]
-                batch = read_batch(tenant=tenant, key=f"bench-{start}", items=items)
-                jobs.append(
-                    await client.execute_activity(
-                        "submit_ingest",
-                        batch,
-                        id=uuid4().hex,
-                        task_queue=settings.task_queue,
-                        result_type=str,
-                        start_to_close_timeout=_MINUTE,
-                    )
+    async with serving(addresses) as (client, services, queue):
+        tenant = f"t_{uuid4().hex}"
+        began = time.perf_counter()
+        jobs: list[str] = []
+        for start in range(0, len(texts), BATCH):
+            items: list[JsonValue] = [
+                {
+                    "kind": "memory",
+                    "content": text,
+                    "occurrence": f"bench/{start + index}",
+                    "occurred_at": datetime.now(UTC).isoformat(),
+                }
+                for index, text in enumerate(texts[start : start + BATCH])
+            ]
+            batch = read_batch(tenant=tenant, key=f"bench-{start}", items=items)
+            jobs.append(
+                await client.execute_activity(
+                    "submit_ingest",
+                    batch,
+                    id=uuid4().hex,
+                    task_queue=queue,
+                    result_type=str,
+                    start_to_close_timeout=_MINUTE,
                 )
-            receipts = await asyncio.gather(
-                *(client.get_workflow_handle(job, result_type=Receipt).result() for job in jobs)
             )
-            elapsed = time.perf_counter() - began
-            searchable = sum(receipt.count(Fate.SEARCHABLE) for receipt in receipts)
-            assert searchable == len(texts), f"{searchable} of {len(texts)} are searchable"
-            await services.longterm.drop_tenant(tenant)
+        receipts = await asyncio.gather(
+            *(client.get_workflow_handle(job, result_type=Receipt).result() for job in jobs)
+        )
+        elapsed = time.perf_counter() - began
+        searchable = sum(receipt.count(Fate.SEARCHABLE) for receipt in receipts)
+        assert searchable == len(texts), f"{searchable} of {len(texts)} are searchable"
+        await services.longterm.drop_tenant(tenant)
     return len(texts) / elapsed
 
 

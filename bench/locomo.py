@@ -21,14 +21,13 @@ from pydantic import JsonValue
 from rich.console import Console
 from temporalio.client import Client
 
+from bench.serving import serving
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate, Receipt
 from perdure.memory.recall.query import Query, RecalledItem
 from perdure.memory.writing.checking import read_batch
-from perdure.settings import Addresses, Settings
-from perdure.temporal.connection import connected
-from worker.process import make_worker
-from worker.wiring import Services, open_services
+from perdure.settings import Addresses
+from worker.wiring import Services
 
 BATCH = 100
 LIMIT = 50
@@ -49,35 +48,29 @@ class _Conversation(NamedTuple):
 async def run(addresses: Addresses) -> dict[str, float]:
     """Remember the conversations, one user each and then all by one user, and ask every question."""
     conversations = _read(Path(os.environ.get("DATA") or "."))
-    settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
-    client = await connected(addresses.temporal)
-    async with open_services(settings, addresses) as services:
-        await services.belongs()
-        await services.prepare()
-        await services.embedder.embed(["warm"])
-        async with make_worker(client, services, settings):
-            tenants = [f"t_{uuid4().hex}" for _ in conversations]
-            began = time.perf_counter()
-            for one, tenant in zip(conversations, tenants, strict=True):
-                await _remember(client, settings.task_queue, tenant, one.turns)
-            seconds = time.perf_counter() - began
-            together = f"t_{uuid4().hex}"
-            for one in conversations:
-                await _remember(client, settings.task_queue, together, one.turns)
-            found: list[tuple[float, ...]] = []
-            taken: list[float] = []
-            for one, tenant in zip(conversations, tenants, strict=True):
-                shares = [await _asked(services, tenant, one.name, question, taken) for question in one.questions]
-                Console(stderr=True).print(f"{one.name}: {_told(shares)}")
-                found += shares
-            mixed = [
-                await _asked(services, together, one.name, question, [])
-                for one in conversations
-                for question in one.questions
-            ]
-            Console(stderr=True).print(f"all by one user: {_told(mixed)}")
-            for tenant in (*tenants, together):
-                await services.longterm.drop_tenant(tenant)
+    async with serving(addresses) as (client, services, queue):
+        tenants = [f"t_{uuid4().hex}" for _ in conversations]
+        began = time.perf_counter()
+        for one, tenant in zip(conversations, tenants, strict=True):
+            await _remember(client, queue, tenant, one.turns)
+        seconds = time.perf_counter() - began
+        together = f"t_{uuid4().hex}"
+        for one in conversations:
+            await _remember(client, queue, together, one.turns)
+        found: list[tuple[float, ...]] = []
+        taken: list[float] = []
+        for one, tenant in zip(conversations, tenants, strict=True):
+            shares = [await _asked(services, tenant, one.name, question, taken) for question in one.questions]
+            Console(stderr=True).print(f"{one.name}: {_told(shares)}")
+            found += shares
+        mixed = [
+            await _asked(services, together, one.name, question, [])
+            for one in conversations
+            for question in one.questions
+        ]
+        Console(stderr=True).print(f"all by one user: {_told(mixed)}")
+        for tenant in (*tenants, together):
+            await services.longterm.drop_tenant(tenant)
     count = sum(len(one.turns) for one in conversations)
     figures = {f"locomo.recall_at_{k}": share for k, share in _means(found)}
     of_one = {f"locomo.recall_at_{k}_in_one": share for k, share in _means(mixed)}
