@@ -15,7 +15,7 @@ from temporalio.client import Client
 
 from bench.sentences import sentences
 from bench.serving import serving
-from perdure.entries import statement
+from perdure.items import statement
 from perdure.jobs import Batch, Fate, Receipt, WritePlan
 from perdure.memory.writing import writer
 from perdure.memory.writing.checking import read_batch

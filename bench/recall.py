@@ -25,9 +25,10 @@ from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter, MetadataQuery
 
 from bench.sentences import sentences
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, RecordItem, Source, headline_of, record_text
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, headline_of
 from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id, record_id
+from perdure.items import RecordItem, record_text
 from perdure.memory.recall.query import Query
 from perdure.memory.recall.service import Recall
 from perdure.memory.wholeness import Wholeness

@@ -16,8 +16,9 @@ from weaviate.exceptions import WeaviateBaseError
 
 from chaos.ledger import read
 from chaos.load import Load, Started
-from perdure.entries import Lane, item_id
+from perdure.entries import Lane
 from perdure.identity import idempotency_key, record_id
+from perdure.items import item_id
 from perdure.jobs import Fate
 from perdure.settings import Addresses
 from perdure.stores.tenant_key import TenantKey

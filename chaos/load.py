@@ -13,8 +13,8 @@ from pydantic import JsonValue
 from chaos.ledger import read
 from perdure import AgentTask
 from perdure.changes import Actor, ActorKind
-from perdure.entries import MemoryItem
 from perdure.errors import PerdureError
+from perdure.items import MemoryItem
 from perdure.jobs import Receipt
 from perdure.questions import Answer, EffectFate, Question
 from perdure.requests import ForgetRequest, RecallRequest, RememberRequest

@@ -1,16 +1,16 @@
-"""Records, memories and turns, how they change, and the items that they are made of. Pure."""
+"""What long-term memory keeps: records, memories and turns, and how they change. Pure."""
 
 import json
 import unicodedata
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
+from perdure.assertions import Assertion
 from perdure.errors import InvalidInput
-from perdure.identity import canonical_json, memory_id, record_id, turn_id
-from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Text, Unit
+from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Unit
 
 MARKER = "EXEC_MEMORY_JSON="
 """What a stored text carries before its canonical payload, so that the text alone gives it back."""
@@ -22,31 +22,15 @@ from a retry, and none is counted."""
 OPERATIONS_KEPT = 8
 """How many operation ids an object keeps, to recognise a write that it has already had."""
 
-LARGEST_PAYLOAD = 16_000
-"""Bytes of canonical JSON that a record's payload may have: it is an insight, not a document."""
 
-DEEPEST_PAYLOAD = 64
-"""Lists and mappings within one another in a payload. Parsers stop at 200, and it travels inside others' messages."""
+normalised = AfterValidator(partial(unicodedata.normalize, "NFC"))
+"""Brings text into Unicode NFC."""
 
-_ARTICLES = frozenset({"a", "an", "the"})
-
-
-_normalise = AfterValidator(partial(unicodedata.normalize, "NFC"))
-
-Key = Annotated[str, _normalise]
+Key = Annotated[str, normalised]
 """What a record is looked up by, in Unicode NFC: two spellings of one text are one key."""
 
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _not_before_1970(moment: datetime) -> datetime:
-    if moment < EARLIEST:
-        raise ValueError("is before 1970 (give the moment at which it was observed)")
-    return moment
-
-
-Observed = Annotated[Instant, AfterValidator(_not_before_1970)]
-"""When something was observed."""
+Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), normalised]
+"""What people call something."""
 
 
 class Lane(OpenEnum):
@@ -161,13 +145,39 @@ class Record(Remembered):
     agent: str = ""
 
 
-class Memory(Remembered):
+class Relation(Passed):
+    """What links a memory to something else by name: "depends on", and on what."""
+
+    kind: Label
+    to: Label
+
+
+class Described(Passed):
+    """What a memory is and is about: what is written of it with the memory, and kept with it."""
+
+    memory_type: MemoryType = MemoryType.FACT
+    source: Source = Source.EXPLICIT
+    tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    assertion: Assertion | None = None
+    """What it asserts, in parts; None: nobody could tell, so that nothing is known to contradict it."""
+    names: Annotated[tuple[Label, ...], Field(max_length=20)] = ()
+    """What it is about, with aliases: "Kubernetes", "k8s", "kube"."""
+    relations: Annotated[tuple[Relation, ...], Field(max_length=20)] = ()
+    """What it links its names to."""
+    scopes: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    """Where it counts: a recall that is limited to scopes leaves it out unless it has one of them; none: everywhere."""
+    pinned: bool = False
+    """Whether it always stands in the context, and is never forgotten by the rules."""
+    valid_from: Instant | None = None
+    """When it begins to be true; None: it has no beginning that is known."""
+    metadata_json: JsonValue = None
+    """What the caller keeps with it; never searched."""
+
+
+class Memory(Remembered, Described):
     """What is believed; recalled by meaning."""
 
     kind: Literal["memory"] = "memory"
-    memory_type: MemoryType
-    source: Source
-    tags: tuple[str, ...] = ()
     supersedes: str = ""
     """The id of the memory that this one replaced, or nothing."""
     superseded_by: str = ""
@@ -204,93 +214,6 @@ class Hit(NamedTuple):
     """The words that it is searched by, see ``perdure.words``."""
 
 
-class RecordItem(Passed):
-    """One execution record to be written."""
-
-    kind: Literal["record"] = "record"
-    lane: Lane
-    key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _normalise]
-    """What it is looked up by, without white space around it: the store trims what it compares."""
-    payload: JsonValue
-    summary: Annotated[str, Field(max_length=500)] = ""
-    """A sentence for people and for search; without one, lane and key stand in."""
-    intent: Annotated[str, Field(max_length=200)] = ""
-    confidence: Unit = 1.0
-    importance: Unit | None = None
-    valid_until: Instant | None = None
-    occurrence: Annotated[str, Field(min_length=1, max_length=500)]
-    """Where it was observed: the task and step, the turn, or the caller's own key."""
-    occurred_at: Observed
-
-    @field_validator("payload")
-    @classmethod
-    def _is_bounded_json(cls, payload: JsonValue) -> JsonValue:
-        try:
-            size = len(canonical_json(payload))
-        except InvalidInput as error:
-            raise ValueError(f"{error.problem} ({error.fix})" if error.fix else error.problem) from error
-        if size > LARGEST_PAYLOAD:
-            raise ValueError(f"has {size:,} bytes (remember the insight, at most {LARGEST_PAYLOAD:,})")
-        if (depth := _depth(payload)) > DEEPEST_PAYLOAD:
-            raise ValueError(f"is nested {depth} deep (at most {DEEPEST_PAYLOAD})")
-        return payload
-
-
-def _says_nothing_recalled(content: str) -> str:
-    if MARKER in content:
-        raise ValueError(f"carries {MARKER} (recalled records are not remembered again)")
-    return content
-
-
-class MemoryItem(Passed):
-    """One memory to be written."""
-
-    kind: Literal["memory"] = "memory"
-    content: Annotated[Text, AfterValidator(_says_nothing_recalled)]
-    memory_type: MemoryType = MemoryType.FACT
-    source: Source = Source.EXPLICIT
-    confidence: Unit = 0.9
-    tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
-    importance: Unit | None = None
-    valid_until: Instant | None = None
-    supersedes: str = ""
-    """The id of the memory that this one replaces, or nothing."""
-    occurrence: Annotated[str, Field(min_length=1, max_length=500)]
-    occurred_at: Observed
-
-
-class TurnItem(Passed):
-    """One turn of a conversation to be written."""
-
-    kind: Literal["turn"] = "turn"
-    content: Annotated[Text, AfterValidator(_says_nothing_recalled)]
-    speaker: Annotated[Text, Field(max_length=80), _normalise]
-    session: Name
-    position: Annotated[int, Field(ge=0, le=1_000_000)]
-    confidence: Unit = 1.0
-    importance: Unit | None = None
-    valid_until: Instant | None = None
-    occurrence: Annotated[str, Field(min_length=1, max_length=500)]
-    occurred_at: Observed
-
-
-Item = Annotated[RecordItem | MemoryItem | TurnItem, Field(discriminator="kind")]
-"""Anything that can be asked to be remembered."""
-
-
-def record_text(item: RecordItem) -> str:
-    """Render a record as the text that is stored: a line for people, then the marker and payload."""
-    headline = item.summary or f"{item.lane} {item.key}"
-    return f"{headline}\n{MARKER}{canonical_json(item.payload).decode()}"
-
-
-def item_text(item: Item) -> str:
-    """Return the text that an item is stored with."""
-    if isinstance(item, RecordItem):
-        return record_text(item)
-    return item.content if isinstance(item, MemoryItem) else f"{item.speaker}: {item.content}"
-
-
 def payload_of(text: str) -> JsonValue:
     """Rebuild a record's exact payload from its stored text alone.
 
@@ -309,39 +232,3 @@ def payload_of(text: str) -> JsonValue:
 def headline_of(text: str) -> str:
     """Return the part of a stored text that is meant for people."""
     return text.rpartition(f"\n{MARKER}")[0] or text
-
-
-def item_id(tenant: str, item: Item) -> str:
-    """Return the id of the entry that an item becomes.
-
-    Two items that state the same have one id, in whatever case they say it: otherwise the second would have an id
-    of its own in the deletion log and the journal, and would survive when the first is forgotten.
-    """
-    if isinstance(item, RecordItem):
-        return record_id(tenant, item.lane, item.key, item.payload)
-    if isinstance(item, TurnItem):
-        return turn_id(tenant, item.session, item.position, item.speaker, item.content)
-    return memory_id(tenant, item.memory_type, statement(item.content))
-
-
-def statement(content: str) -> str:
-    """Return a sentence's words in their order, without case, articles and stops: what two tellings of it share.
-
-    Everything else may matter, and stays: a sign, an operator, a currency, the letter of "plan A".
-    """
-    words = [
-        word.casefold().rstrip(".,;:")
-        for place, word in enumerate(content.split())
-        if (word if place else word.casefold()) not in _ARTICLES
-    ]
-    return " ".join(filter(None, words)) or content.strip()
-
-
-def _depth(value: JsonValue) -> int:
-    match value:
-        case list():
-            return 1 + max(map(_depth, value), default=0)
-        case dict():
-            return 1 + max(map(_depth, value.values()), default=0)
-        case _:
-            return 0

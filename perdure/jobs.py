@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Item
+from perdure.items import Item
 from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
 
 

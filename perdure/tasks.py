@@ -14,9 +14,9 @@ from pydantic import (
 )
 
 from perdure.documents import refuse_unknown, validated
-from perdure.entries import EARLIEST
 from perdure.errors import InvalidTask
 from perdure.identity import UserId, content_digest, digest, workflow_id
+from perdure.items import EARLIEST
 from perdure.jobs import Receipt
 from perdure.model import Name, OpenEnum, Passed, Request
 from perdure.questions import Question

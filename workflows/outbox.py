@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
-    from perdure.entries import Item
+    from perdure.items import Item
     from perdure.jobs import Batch, Receipt
     from perdure.names import Activity
     from workflows import options

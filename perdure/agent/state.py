@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Ended, PreparedTask, Resumed
-from perdure.entries import Item
+from perdure.items import Item
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import TypeVar
 
-from perdure.entries import Entry
+from perdure.entries import Entry, Memory
 from perdure.identity import digest
 from perdure.model import Model, Unit
 
@@ -28,7 +28,7 @@ class RetentionRules(Model):
             ``(None, "")`` for an entry that they keep as things stand. A missing importance plays no
             part: it means that nobody judged the entry, not that it is worthless.
         """
-        if entry.kept_at is not None:
+        if entry.kept_at is not None or (isinstance(entry, Memory) and entry.pinned):
             return None, ""
         due: list[tuple[datetime, str]] = []
         if entry.valid_until is not None:

@@ -11,8 +11,8 @@ from perdure.agent.state import Learned
 from perdure.agent.steps.calls import RecallTerms, StepContext
 from perdure.agent.steps.items import items_of
 from perdure.documents import refuse_unknown
-from perdure.entries import RecordItem
 from perdure.errors import InvalidInput
+from perdure.items import RecordItem
 from perdure.memory.recall.query import Query
 from perdure.model import OpenEnum, Stored
 from perdure.questions import Answer

@@ -7,29 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, ValidationError
 
-from perdure.entries import (
+from perdure.entries import MARKER, Lane, Memory, MemoryType, Record, Source, State, Turn, headline_of, payload_of
+from perdure.errors import InvalidInput
+from perdure.identity import memory_id, record_id, turn_id
+from perdure.items import (
     DEEPEST_PAYLOAD,
     LARGEST_PAYLOAD,
-    MARKER,
-    Lane,
-    Memory,
     MemoryItem,
-    MemoryType,
-    Record,
     RecordItem,
-    Source,
-    State,
-    Turn,
     TurnItem,
-    headline_of,
     item_id,
     item_text,
-    payload_of,
     record_text,
     statement,
 )
-from perdure.errors import InvalidInput
-from perdure.identity import memory_id, record_id, turn_id
 from perdure.jobs import Batch
 from perdure.memory.writing.observation import observed
 from perdure.memory.writing.planning import occurrence_of

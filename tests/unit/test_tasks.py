@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from perdure.agent.state import TaskRun
-from perdure.entries import MemoryItem
 from perdure.errors import InvalidTask
+from perdure.items import MemoryItem
 from perdure.tasks import AgentTask, TaskBinding
 
 WHOLE: dict[str, Any] = {"task_id": "t", "user_id": "u", "skill": "s"}

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from perdure.entries import Item, Lane, MemoryType
+from perdure.entries import Lane, MemoryType
+from perdure.items import Item
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.skills.shape import RecallStep, RememberStep, Skill, ToolStep

@@ -7,9 +7,10 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.calls import StepContext
 from perdure.documents import fitted
-from perdure.entries import Item, MemoryItem, RecordItem, Source
+from perdure.entries import Source
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.expressions.evaluation import evaluate, holds, written
+from perdure.items import Item, MemoryItem, RecordItem
 from perdure.skills.shape import MemoryTemplate, RecordTemplate
 
 

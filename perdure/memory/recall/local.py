@@ -7,7 +7,8 @@ nothing is recalled that would be refused.
 from collections.abc import Iterable, Sequence
 
 from perdure.changes import Deletion
-from perdure.entries import Entry, Hit, Item, Memory, Record, State, headline_of
+from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
+from perdure.items import Item
 from perdure.jobs import Batch, UnusableItem
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import applied
@@ -32,7 +33,9 @@ def recallable(query: Query, lines: Iterable[Line], policy: WritePolicy, log: It
     return [
         entry
         for entry in known.values()
-        if entry.state is State.CURRENT and (entry.valid_until is None or entry.valid_until > query.now)
+        if entry.state is State.CURRENT
+        and (entry.valid_until is None or entry.valid_until > query.now)
+        and not (isinstance(entry, Memory) and entry.valid_from and entry.valid_from > query.now)
     ]
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from perdure.documents import mapping, validated
-from perdure.entries import Item, MemoryItem, RecordItem, TurnItem
 from perdure.errors import InvalidItem
+from perdure.items import Item, MemoryItem, RecordItem, TurnItem
 from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant
 

@@ -4,19 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from perdure.entries import (
-    OCCURRENCES_KEPT,
-    Entry,
-    Item,
-    Memory,
-    MemoryItem,
-    Record,
-    RecordItem,
-    State,
-    Turn,
-    TurnItem,
-    item_text,
-)
+from perdure.entries import OCCURRENCES_KEPT, Described, Entry, Memory, Record, State, Turn
+from perdure.items import Item, MemoryItem, RecordItem, TurnItem, item_text
 from perdure.jobs import Batch, Decision, UnusableItem, WritePlan
 from perdure.memory.writing.planning import occurrence_of, recorded_at
 
@@ -149,8 +138,6 @@ def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
     return Memory(
         **common,
         text=item.content,
-        memory_type=item.memory_type,
-        source=item.source,
-        tags=item.tags,
+        **{name: getattr(item, name) for name in Described.model_fields},
         supersedes=item.supersedes,
     )

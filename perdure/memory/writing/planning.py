@@ -10,18 +10,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from perdure.changes import Deletion
-from perdure.entries import (
-    OCCURRENCES_KEPT,
-    Entry,
-    Item,
-    Memory,
-    MemoryItem,
-    State,
-    item_id,
-    statement,
-)
+from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, State
 from perdure.errors import InvalidItem
 from perdure.identity import occurrence_id
+from perdure.items import Item, MemoryItem, item_id, statement
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.writing.checking import require_timely
 from perdure.model import Model, Unit

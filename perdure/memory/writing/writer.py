@@ -7,8 +7,9 @@ from datetime import datetime
 
 from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Item, Memory, MemoryItem, headline_of, item_id, item_text
+from perdure.entries import Memory, headline_of
 from perdure.errors import VectorIndexDamaged, VersionConflict, WorkerUnavailable
+from perdure.items import Item, MemoryItem, item_id, item_text
 from perdure.jobs import Applied, Batch, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
 from perdure.memory.repair import Repair

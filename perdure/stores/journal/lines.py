@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from perdure.changes import Actor, Deletion, Refusal
-from perdure.entries import Entry, Item, item_id
+from perdure.entries import Entry
+from perdure.items import Item, item_id
 from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant, Stored
 

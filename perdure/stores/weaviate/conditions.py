@@ -29,6 +29,11 @@ def recallable(*, now: datetime, min_confidence: float = 0.0) -> Condition:
     return condition
 
 
+def begun(now: datetime) -> Condition:
+    """True from now on at the latest."""
+    return Filter.by_property("valid_from").less_or_equal(micros(now))
+
+
 def identified(ids: Sequence[str]) -> Condition:
     """One of these records or memories."""
     return Filter.by_property("identifier").contains_any(list(ids))

@@ -4,6 +4,7 @@
 filters and word search, and is never read back: so a new field needs no change of schema.
 """
 
+import unicodedata
 from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue, TypeAdapter
@@ -19,6 +20,12 @@ WORDS = "words"
 
 NEVER = 2**53 - 1
 """What stands for "no such moment": later than any other, and still exact in Weaviate's doubles."""
+
+ALWAYS = -NEVER
+"""What stands for "no beginning that is known"."""
+
+EVERYWHERE = "*"
+"""What stands for "no scope": it counts everywhere. No scope has this name."""
 
 _RECORD = '"kind":"record"'
 """Inside a JSON string its quotes would be escaped, so it is found in a record's document only."""
@@ -36,6 +43,11 @@ def micros(moment: datetime | None) -> int:
     if moment is None:
         return NEVER
     return max(-NEVER, min(NEVER, (moment - _EPOCH) // timedelta(microseconds=1)))
+
+
+def label(name: str) -> str:
+    """Return what is compared of a name: case and spaces do not count."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def properties_of(entry: Entry) -> dict[str, JsonValue]:
@@ -65,7 +77,16 @@ def properties_of(entry: Entry) -> dict[str, JsonValue]:
         return properties | {"lane": entry.lane.value, "key": entry.key}
     if isinstance(entry, Turn):
         return properties | {"speaker": entry.speaker}
-    return properties | {"memory_type": entry.memory_type.value}
+    described: dict[str, JsonValue] = {
+        "memory_type": entry.memory_type.value,
+        "about": entry.assertion.about if entry.assertion else "",
+        "names": [*map(label, entry.names)],
+        "scopes": [*(entry.scopes or [EVERYWHERE])],
+        "tags": [*entry.tags],
+        "pinned": entry.pinned,
+        "valid_from": ALWAYS if entry.valid_from is None else micros(entry.valid_from),
+    }
+    return properties | described
 
 
 def entry_from(text: str, document: str) -> Entry:

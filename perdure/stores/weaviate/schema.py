@@ -126,10 +126,10 @@ def _quantizer() -> QuantizerConfig:
     return wvc.Configure.VectorIndex.Quantizer.rq(cache=False, rescore_limit=100)
 
 
-def _exact(name: str) -> wvc.Property:
+def _exact(name: str, data_type: wvc.DataType = wvc.DataType.TEXT) -> wvc.Property:
     return wvc.Property(
         name=name,
-        data_type=wvc.DataType.TEXT,
+        data_type=data_type,
         tokenization=wvc.Tokenization.FIELD,
         index_filterable=True,
         index_searchable=False,
@@ -172,6 +172,12 @@ COMMON = (
 
 _OF_KIND: dict[Kind, tuple[wvc.Property, ...]] = {
     "record": (_exact("lane"), _exact("key")),
-    "memory": (_exact("memory_type"),),
+    "memory": (
+        _exact("memory_type"),
+        _exact("about"),
+        *(_exact(name, wvc.DataType.TEXT_ARRAY) for name in ("names", "scopes", "tags")),
+        wvc.Property(name="pinned", data_type=wvc.DataType.BOOL, index_filterable=True),
+        _ranged("valid_from"),
+    ),
     "turn": (_exact("speaker"),),
 }

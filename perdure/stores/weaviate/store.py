@@ -207,9 +207,10 @@ class LongTerm:
             VectorIndexDamaged: Only words can be searched.
         """
         base = conditions.recallable(now=now, min_confidence=min_confidence)
+        memory = base & conditions.begun(now)
         of_kind: dict[Kind, Condition] = {
             "record": base & conditions.of_keys(lane) if lane else base,
-            "memory": base & conditions.of_types(memory_types) if memory_types else base,
+            "memory": memory & conditions.of_types(memory_types) if memory_types else memory,
             "turn": base,
         }
         near = (

@@ -20,9 +20,10 @@ from opentelemetry.trace import SpanKind
 from temporalio.testing import ActivityEnvironment
 
 from activities.memory import MemoryActivities
-from perdure.entries import Entry, Item, Lane, Memory, MemoryItem, MemoryType, Record, RecordItem, item_id, record_text
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, ModelRefused, PerdureError, ResultTooLarge, StoreUnavailable
+from perdure.items import Item, MemoryItem, RecordItem, item_id, record_text
 from perdure.jobs import Batch
 from perdure.memory.recall.query import FoundBy, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from perdure.entries import MemoryItem, MemoryType, Turn, TurnItem
+from perdure.entries import MemoryType, Turn
+from perdure.items import MemoryItem, TurnItem
 from perdure.jobs import Batch, Decision, Fate
 from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall

@@ -8,8 +8,9 @@ from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint
-from perdure.entries import Lane, Memory, MemoryItem, State, item_id
+from perdure.entries import Lane, Memory, State
 from perdure.errors import LeaseLost, StoreUnavailable, WorkerUnavailable
+from perdure.items import MemoryItem, item_id
 from perdure.jobs import Applied, Batch, Decision, Fate
 from perdure.memory import door
 from perdure.memory.writing import observation as observing

@@ -8,9 +8,10 @@ import weaviate
 import weaviate.classes.config as wvc
 from weaviate.classes.init import Auth
 
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, RecordItem, Source, State, record_text
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, State
 from perdure.errors import EmbeddingMismatch, SchemaMismatch, StoreUnavailable, VersionConflict
 from perdure.identity import memory_id, record_id
+from perdure.items import RecordItem, record_text
 from perdure.stores.weaviate import schema
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
-from perdure.entries import Item
+from perdure.items import Item
 from perdure.tasks import Phase, TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench

@@ -7,7 +7,8 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.calls import StepContext
 from perdure.agent.steps.items import items_of
-from perdure.entries import Lane, MemoryItem, MemoryType, RecordItem, Source
+from perdure.entries import Lane, MemoryType, Source
+from perdure.items import MemoryItem, RecordItem
 from perdure.skills.shape import MemoryTemplate, RecordTemplate
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

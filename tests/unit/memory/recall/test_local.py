@@ -1,7 +1,8 @@
 from datetime import UTC, datetime, timedelta
 
 from perdure.changes import Deletion
-from perdure.entries import Entry, Item, Lane, MemoryItem, MemoryType, Record, RecordItem, item_id
+from perdure.entries import Entry, Lane, MemoryType, Record
+from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query

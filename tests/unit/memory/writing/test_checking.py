@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from perdure.entries import LARGEST_PAYLOAD
 from perdure.errors import InvalidItem
+from perdure.items import LARGEST_PAYLOAD
 from perdure.jobs import UnusableItem
 from perdure.memory.writing.checking import LARGEST_BATCH, read_batch
 

@@ -9,19 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Deletion
-from perdure.entries import (
-    OCCURRENCES_KEPT,
-    Entry,
-    Lane,
-    Memory,
-    MemoryItem,
-    MemoryType,
-    Record,
-    RecordItem,
-    Source,
-    State,
-    item_id,
-)
+from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
+from perdure.items import MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
 from perdure.memory.writing import observation
 from perdure.memory.writing.observation import applied, observed

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.entries import Entry, MemoryItem, State, item_id
+from perdure.entries import Entry, State
+from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
 from perdure.memory.recall.local import believed
 from perdure.memory.recall.local import recallable as recallable_in

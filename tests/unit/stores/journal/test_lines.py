@@ -3,7 +3,8 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.entries import Memory, MemoryItem, MemoryType, Source, item_id
+from perdure.entries import Memory, MemoryType, Source
+from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch, UnusableItem
 from perdure.stores.journal.lines import (
     Changed,

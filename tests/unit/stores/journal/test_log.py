@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.entries import Memory, MemoryItem, MemoryType, Source, item_id
+from perdure.entries import Memory, MemoryType, Source
 from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
+from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
 from perdure.stores.journal import files as files_of
 from perdure.stores.journal.folding import fold

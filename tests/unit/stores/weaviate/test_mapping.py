@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Source, State, Turn
+from perdure.assertions import Assertion
+from perdure.entries import MARKER, Entry, Lane, Memory, MemoryType, Record, Relation, Source, State, Turn
 from perdure.errors import InvalidInput
 from perdure.identity import canonical_json
 from perdure.stores.weaviate.mapping import NEVER, entry_from, micros, properties_of
@@ -15,6 +16,8 @@ from perdure.stores.weaviate.mapping import NEVER, entry_from, micros, propertie
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 MOMENTS = st.datetimes(timezones=ZONES)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=80)
+NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,9}", fullmatch=True)
+LABELS = NAMES.map(lambda name: f"{name} 東")
 UNITS = st.floats(0, 1)
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300) | TEXTS,
@@ -44,7 +47,14 @@ MEMORIES = st.builds(
     text=TEXTS.filter(bool),
     memory_type=st.sampled_from(MemoryType),
     source=st.sampled_from(Source),
-    tags=st.lists(TEXTS, max_size=3).map(tuple),
+    tags=st.lists(NAMES, max_size=3).map(tuple),
+    names=st.lists(LABELS, max_size=3).map(tuple),
+    scopes=st.lists(NAMES, max_size=3).map(tuple),
+    relations=st.lists(st.builds(Relation, kind=LABELS, to=LABELS), max_size=3).map(tuple),
+    assertion=st.none() | st.builds(Assertion, subject=LABELS, attribute=LABELS, value=LABELS, negated=st.booleans()),
+    pinned=st.booleans(),
+    valid_from=st.none() | MOMENTS,
+    metadata_json=JSON,
     **COMMON,
 )
 

@@ -1,0 +1,164 @@
+"""What can be asked to be remembered, and the identity of what it becomes. Pure."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_validator
+
+from perdure.entries import MARKER, Described, Lane, normalised
+from perdure.errors import InvalidInput
+from perdure.identity import canonical_json, memory_id, record_id, turn_id
+from perdure.model import Instant, Name, Passed, Text, Unit
+
+LARGEST_PAYLOAD = 16_000
+"""Bytes of canonical JSON that a record's payload may have: it is an insight, not a document."""
+
+LARGEST_METADATA = 4_000
+"""Bytes of canonical JSON that a memory's metadata may have."""
+
+DEEPEST_PAYLOAD = 64
+"""Lists and mappings within one another in a payload. Parsers stop at 200, and it travels inside others' messages."""
+
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _not_before_1970(moment: datetime) -> datetime:
+    if moment < EARLIEST:
+        raise ValueError("is before 1970 (give the moment at which it was observed)")
+    return moment
+
+
+Observed = Annotated[Instant, AfterValidator(_not_before_1970)]
+"""When something was observed."""
+
+
+class RecordItem(Passed):
+    """One execution record to be written."""
+
+    kind: Literal["record"] = "record"
+    lane: Lane
+    key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), normalised]
+    """What it is looked up by, without white space around it: the store trims what it compares."""
+    payload: JsonValue
+    summary: Annotated[str, Field(max_length=500)] = ""
+    """A sentence for people and for search; without one, lane and key stand in."""
+    intent: Annotated[str, Field(max_length=200)] = ""
+    confidence: Unit = 1.0
+    importance: Unit | None = None
+    valid_until: Instant | None = None
+    occurrence: Annotated[str, Field(min_length=1, max_length=500)]
+    """Where it was observed: the task and step, the turn, or the caller's own key."""
+    occurred_at: Observed
+
+    @field_validator("payload")
+    @classmethod
+    def _is_bounded(cls, payload: JsonValue) -> JsonValue:
+        return _bounded(payload, LARGEST_PAYLOAD, "remember the insight, at most")
+
+
+def _says_nothing_recalled(content: str) -> str:
+    if MARKER in content:
+        raise ValueError(f"carries {MARKER} (recalled records are not remembered again)")
+    return content
+
+
+class MemoryItem(Described):
+    """One memory to be written."""
+
+    kind: Literal["memory"] = "memory"
+    content: Annotated[Text, AfterValidator(_says_nothing_recalled)]
+    confidence: Unit = 0.9
+    importance: Unit | None = None
+    valid_until: Instant | None = None
+    supersedes: str = ""
+    """The id of the memory that this one replaces, or nothing."""
+    occurrence: Annotated[str, Field(min_length=1, max_length=500)]
+    occurred_at: Observed
+
+    @field_validator("metadata_json")
+    @classmethod
+    def _is_bounded(cls, metadata: JsonValue) -> JsonValue:
+        return _bounded(metadata, LARGEST_METADATA, "at most")
+
+
+class TurnItem(Passed):
+    """One turn of a conversation to be written."""
+
+    kind: Literal["turn"] = "turn"
+    content: Annotated[Text, AfterValidator(_says_nothing_recalled)]
+    speaker: Annotated[Text, Field(max_length=80), normalised]
+    session: Name
+    position: Annotated[int, Field(ge=0, le=1_000_000)]
+    confidence: Unit = 1.0
+    importance: Unit | None = None
+    valid_until: Instant | None = None
+    occurrence: Annotated[str, Field(min_length=1, max_length=500)]
+    occurred_at: Observed
+
+
+Item = Annotated[RecordItem | MemoryItem | TurnItem, Field(discriminator="kind")]
+"""Anything that can be asked to be remembered."""
+
+
+def record_text(item: RecordItem) -> str:
+    """Render a record as the text that is stored: a line for people, then the marker and payload."""
+    headline = item.summary or f"{item.lane} {item.key}"
+    return f"{headline}\n{MARKER}{canonical_json(item.payload).decode()}"
+
+
+def item_text(item: Item) -> str:
+    """Return the text that an item is stored with."""
+    if isinstance(item, RecordItem):
+        return record_text(item)
+    return item.content if isinstance(item, MemoryItem) else f"{item.speaker}: {item.content}"
+
+
+def item_id(tenant: str, item: Item) -> str:
+    """Return the id of the entry that an item becomes.
+
+    Two items that state the same have one id, in whatever case they say it: otherwise the second would have an id
+    of its own in the deletion log and the journal, and would survive when the first is forgotten.
+    """
+    if isinstance(item, RecordItem):
+        return record_id(tenant, item.lane, item.key, item.payload)
+    if isinstance(item, TurnItem):
+        return turn_id(tenant, item.session, item.position, item.speaker, item.content)
+    return memory_id(tenant, item.memory_type, statement(item.content))
+
+
+def statement(content: str) -> str:
+    """Return a sentence's words in their order, without case, articles and stops: what two tellings of it share.
+
+    Everything else may matter, and stays: a sign, an operator, a currency, the letter of "plan A".
+    """
+    words = [
+        word.casefold().rstrip(".,;:")
+        for place, word in enumerate(content.split())
+        if (word if place else word.casefold()) not in _ARTICLES
+    ]
+    return " ".join(filter(None, words)) or content.strip()
+
+
+def _bounded(value: JsonValue, most: int, at_most: str) -> JsonValue:
+    try:
+        size = len(canonical_json(value))
+    except InvalidInput as error:
+        raise ValueError(f"{error.problem} ({error.fix})" if error.fix else error.problem) from error
+    if size > most:
+        raise ValueError(f"has {size:,} bytes ({at_most} {most:,})")
+    if (depth := _depth(value)) > DEEPEST_PAYLOAD:
+        raise ValueError(f"is nested {depth} deep (at most {DEEPEST_PAYLOAD})")
+    return value
+
+
+def _depth(value: JsonValue) -> int:
+    match value:
+        case list():
+            return 1 + max(map(_depth, value), default=0)
+        case dict():
+            return 1 + max(map(_depth, value.values()), default=0)
+        case _:
+            return 0
