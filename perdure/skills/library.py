@@ -25,6 +25,10 @@ from perdure.skills.shape import (
 DEPTH = 2
 """How deep ``for_each`` may be nested."""
 
+LARGEST_SKILL = 600_000
+"""Bytes of a skill as JSON, some 3,300 steps of one line. A task carries it with 400 kB of results and a reference of 200
+bytes for each further one when its history is rolled over, and Temporal takes 2 MB in one payload."""
+
 _NAMES = frozenset({"inputs", "steps", "task", "index", "output", "answer"})
 """Names that expressions use otherwise, so that no element can have them."""
 
@@ -52,6 +56,9 @@ def skill_of(document: dict[str, Any]) -> Skill:
     if "steps" in data:
         data["steps"] = _steps(data["steps"], "steps", 0)
     skill = validated(Skill, data, "", InvalidSkill)
+    if (size := len(skill.model_dump_json().encode())) > LARGEST_SKILL:
+        fix = f"at most {LARGEST_SKILL:,}: split it, or repeat its steps with for_each"
+        raise InvalidSkill("steps", f"have {size:,} bytes as JSON", fix=fix)
     _check_ids(skill)
     for path, step, _ in skill.walk():
         for name, value in templates_of(step).items():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, InvalidSkill
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.library import SkillLibrary, read_skill
 from perdure.skills.shape import ForEach, MemoryTemplate, RecallStep, RecordTemplate, RememberStep, ToolStep
@@ -186,6 +186,15 @@ def test_a_wrong_answer_type_is_named(answer: str, message: str) -> None:
 def test_an_answer_type_needs_a_question() -> None:
     with pytest.raises(InvalidInput, match=r"steps\[0\].answer: belongs to a question"):
         read_skill("name: x\nsteps: [{id: a, tool: t, answer: integer}]")
+
+
+def test_a_skill_that_no_task_could_carry_on_is_refused_before_it_runs() -> None:
+    def skill(count: int) -> str:
+        return "name: long\nsteps:\n" + "\n".join(f"  - {{id: s{number}, tool: echo}}" for number in range(count))
+
+    read_skill(skill(3_000))
+    with pytest.raises(InvalidSkill, match="PRD102 steps: have 6.*bytes as JSON .at most 600,000: split it, or repeat"):
+        read_skill(skill(4_000))
 
 
 def test_what_a_skill_leaves_out() -> None:
