@@ -25,6 +25,7 @@ from perdure.errors import (
 from perdure.identity import digest
 from perdure.jobs import Applied, Batch, ItemReceipt, Receipt, WritePlan
 from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.names import Activity, Workflow
@@ -91,6 +92,7 @@ class IngestActivities:
     journal: Journal
     leases: Leases
     writer: Writer
+    intake: Intake
 
     @activity.defn(name=Activity.REMEMBER)
     async def remember(self, request: RememberRequest) -> str:
@@ -107,7 +109,15 @@ class IngestActivities:
                 undated.add(index)
                 item = item | {"occurred_at": now.isoformat()}  # noqa: PLW2901
             items.append(item)
-        batch = read_batch(tenant=tenant, key=request.key, items=items, accepted_at=now, agent=request.agent)
+        batch = read_batch(
+            tenant=tenant,
+            key=request.key,
+            items=items,
+            accepted_at=now,
+            agent=request.agent,
+            session=request.session,
+            policy=request.policy,
+        )
         return await self._submit(batch.changed(by=request.by), job_id(batch, undated))
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
@@ -117,7 +127,7 @@ class IngestActivities:
 
     async def _submit(self, batch: Batch, identifier: str) -> str:
         now = datetime.now(UTC)
-        batch = batch.changed(accepted_at=now)
+        batch = (await self.intake.taken(batch)).changed(accepted_at=now)
         # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
         with suppress(StoreUnavailable):
             batch = batch.changed(epoch=await self.leases.epoch(batch.tenant))

@@ -7,6 +7,7 @@ from pydantic import Field
 from perdure.changes import Actor, ActorKind
 from perdure.items import Item
 from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
+from perdure.names import DEFAULT_POLICY
 
 
 class UnusableItem(Passed):
@@ -29,6 +30,10 @@ class Batch(Passed):
     run: str = ""
     """The task that asks, if one does."""
     agent: Name | None = None
+    session: str = ""
+    """The session that its memories were extracted from; empty: they were given."""
+    policy: Name = DEFAULT_POLICY
+    """The write policy that decides on it."""
     by: Actor | None = None
     """Who asks; None: the task, or somebody who did not say who."""
     accepted_at: Instant | None = None

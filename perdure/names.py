@@ -80,6 +80,9 @@ REPORT = "report"
 STAGE = "stage"
 """The query that returns where a job is."""
 
+DEFAULT_POLICY = "default"
+"""The write policy of whoever names none."""
+
 SCHEDULE = "perdure-forgetting"
 """The schedule of the forgetting sweep."""
 

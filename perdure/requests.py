@@ -9,6 +9,8 @@ from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane
 from perdure.identity import UserId
 from perdure.model import Instant, Name, Passed, Request
+from perdure.names import DEFAULT_POLICY
+from perdure.said import Ground, Said
 
 SOMEBODY = Actor(kind=ActorKind.PERSON)
 """A person who did not say who they are."""
@@ -38,7 +40,45 @@ class RememberRequest(Request):
     key: Annotated[str, Field(min_length=1, max_length=300)]
     items: tuple[JsonValue, ...]
     agent: Name | None = None
+    session: str = ""
+    """The session that they come from, if they were extracted from what was said there."""
+    policy: Name = DEFAULT_POLICY
+    """The write policy that they are checked by."""
     by: Actor = SOMEBODY
+
+
+class ObserveRequest(Request):
+    """What was said in a session, in its order: memory decides what of it may be believed."""
+
+    user_id: UserId
+    session: Name
+    said: Annotated[tuple[Said, ...], Field(min_length=1, max_length=100)]
+    start: Annotated[int, Field(ge=0)] = 0
+    """The place of the first one in the session: for a policy that keeps turns."""
+    policy: Name = DEFAULT_POLICY
+    """The write policy that decides; ``transcript`` keeps every turn word for word."""
+    agent: Name | None = None
+    by: Actor = SOMEBODY
+
+
+class LeftOut(Passed):
+    """Something that was said and is not believed."""
+
+    index: int
+    """Its place in what was observed."""
+    ground: Ground
+    reason: str
+    """In words that a person can read; it quotes nothing."""
+
+
+class Observed(Passed):
+    """What memory made of what was said."""
+
+    job: str = ""
+    """The job of what may be believed; empty where nothing may."""
+    items: int = 0
+    """How many items the job has."""
+    left: tuple[LeftOut, ...] = ()
 
 
 class ForgetRequest(Request):

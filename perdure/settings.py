@@ -10,7 +10,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
@@ -99,6 +99,13 @@ class Settings(BaseSettings):
     """Without one, the library's own ``OPENAI_API_KEY`` is used."""
     openai_base_url: str | None = None
     """Any server that speaks OpenAI's API."""
+
+    model: str = ""
+    """The language model that extracts memories from what is said: ``openai:<model>``. Without one, rules do."""
+    model_api: Literal["responses", "chat"] = "responses"
+    """How the model's server is asked: OpenAI's Responses API, or chat completions, which compatible servers have."""
+    write_policies: Absolute | None = None
+    """A YAML file of write policies, which says what may be believed; see docs/memory.md."""
 
     journal: Absolute | None = None
     """The folder of the journal, which all workers of an installation share; ``journal`` in ``home`` if not set."""

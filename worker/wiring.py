@@ -21,20 +21,22 @@ from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
+from perdure.errors import InvalidInput
 from perdure.losses import Store
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
+from perdure.memory.policies import POLICIES, WritePolicy, read_policies
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
-from perdure.memory.writing.planning import WritePolicy
+from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder, open_embedder
-from perdure.names import RESERVED
+from perdure.names import DEFAULT_POLICY, RESERVED
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.log import Journal
@@ -52,6 +54,7 @@ from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.redis.sweeps import SweepTurn
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
@@ -66,9 +69,6 @@ WRITE_SECONDS = 3.0
 
 RESULTS_KEPT = timedelta(minutes=5)
 """How long the result of a recall waits to be fetched by a caller without the tenant key, who does so at once."""
-
-_POLICY = WritePolicy()
-"""What may be believed; degraded recall applies it too."""
 
 _CACHED_VECTORS = 4_000
 """Vectors of one process: planning a batch and applying it embed each text once (6 MB at 384 numbers)."""
@@ -98,6 +98,7 @@ class Services(Reading):
     leases: Leases
     notes: StepNotes
     writer: Writer
+    intake: Intake
     repair: Repair
     forgetter: Forgetter
     reconciler: Reconciler
@@ -157,7 +158,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         deletions=Deletions(redis),
         whole=whole,
         embedder=embedder,
-        policy=_POLICY,
+        policy=policies_of(settings)[DEFAULT_POLICY],
         limit_seconds=settings.recall_seconds,
         telemetry=Telemetry(content=settings.trace_content),
     )
@@ -191,7 +192,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     async with open_reading(settings, addresses, key) as reading:
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), RetentionRules()
-        ttl = timedelta(days=settings.claim_ttl_days)
+        ttl, policies = timedelta(days=settings.claim_ttl_days), policies_of(settings)
         repair = Repair(
             longterm=longterm,
             embedder=reading.embedder,
@@ -221,8 +222,9 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 door=door,
                 repair=repair,
                 deletions=deletions,
-                policy=_POLICY,
+                policy=policies[DEFAULT_POLICY],
             ),
+            intake=Intake(policies, SessionWrites(redis)),
             repair=repair,
             forgetter=Forgetter(
                 longterm=longterm,
@@ -261,6 +263,21 @@ def embedder_of(settings: Settings) -> Embedder:
     """
     api_key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
     return open_embedder(settings.embedding, api_key=api_key, base_url=settings.openai_base_url)
+
+
+def policies_of(settings: Settings) -> dict[str, WritePolicy]:
+    """Return the write policies: those that every installation has, and what its file makes of them.
+
+    Raises:
+        InvalidInput: The file cannot be read; naming the field.
+    """
+    if settings.write_policies is None:
+        return dict(POLICIES)
+    try:
+        text = settings.write_policies.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput("write_policies", f"{settings.write_policies} cannot be read: {error}") from error
+    return read_policies(text, settings.write_policies.name)
 
 
 def longterm_of(addresses: Addresses, redis: Redis, embedder: Embedder) -> LongTerm:
@@ -317,6 +334,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             journal=services.journal,
             leases=services.leases,
             writer=services.writer,
+            intake=services.intake,
         ),
         ReconcilingActivities(
             whole=services.whole,

@@ -26,8 +26,8 @@ DEPTH = 2
 """How deep ``for_each`` may be nested."""
 
 LARGEST_SKILL = 600_000
-"""Bytes of a skill as JSON, some 3,300 steps of one line. A task carries it with 400 kB of results and a reference of 200
-bytes for each further one when its history is rolled over, and Temporal takes 2 MB in one payload."""
+"""Bytes of a skill as JSON, some 3,300 steps of one line. A task carries it with 400 kB of results and a reference of
+200 bytes for each further one when its history is rolled over, and Temporal takes 2 MB in one payload."""
 
 _NAMES = frozenset({"inputs", "steps", "task", "index", "output", "answer"})
 """Names that expressions use otherwise, so that no element can have them."""

@@ -13,11 +13,11 @@ from perdure.changes import Actor
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
+from perdure.memory.policies import WritePolicy
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
-from perdure.memory.writing.planning import WritePolicy
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.models.embedding.minilm import MiniLMEmbedder

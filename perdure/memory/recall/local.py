@@ -10,9 +10,10 @@ from perdure.changes import Deletion
 from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
 from perdure.items import Item
 from perdure.jobs import Batch, UnusableItem
+from perdure.memory.policies import WritePolicy
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import applied
-from perdure.memory.writing.planning import Known, WritePolicy, plan
+from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant
 from perdure.stores.journal.folding import Folded, fold
 from perdure.stores.journal.lines import Accepted, Line

@@ -16,6 +16,7 @@ from perdure.entries import Entry, Hit
 from perdure.episodes import Episode
 from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.losses import Store
+from perdure.memory.policies import WritePolicy
 from perdure.memory.recall import local
 from perdure.memory.recall.context import render
 from perdure.memory.recall.items import explained, recalled
@@ -25,7 +26,6 @@ from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, rank, score_
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.recall.turns import Asked, limits, named, rank_turns, without_names
 from perdure.memory.wholeness import Wholeness
-from perdure.memory.writing.planning import WritePolicy
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.checks import Checks

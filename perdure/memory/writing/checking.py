@@ -10,6 +10,7 @@ from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, RecordItem, TurnItem
 from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant
+from perdure.names import DEFAULT_POLICY
 
 LARGEST_BATCH = 400_000
 """Bytes of JSON a batch. A job's history holds it four times, which stays under 2 MB."""
@@ -60,6 +61,8 @@ def read_batch(
     accepted_at: Instant | None = None,
     run: str = "",
     agent: str | None = None,
+    session: str = "",
+    policy: str = DEFAULT_POLICY,
 ) -> Batch:
     """Read a batch; an item that cannot be used keeps its place, with the reason.
 
@@ -70,6 +73,8 @@ def read_batch(
         accepted_at: When it is accepted; None: later, so that the plan refuses what is too far ahead of that.
         run: The task that asks, if one does.
         agent: The agent that asks, if one does.
+        session: The session that its memories were extracted from, if they were.
+        policy: The write policy that decides on it.
 
     Raises:
         InvalidItem: None of the items can be used, or there are none, or too many; or the key or agent is no good.
@@ -93,5 +98,13 @@ def read_batch(
     if all(isinstance(item, UnusableItem) for item in read):
         reasons = "; ".join(item.reason for item in read if isinstance(item, UnusableItem))
         raise InvalidItem("items", f"none can be used: {reasons}")
-    whole = {"tenant": tenant, "key": key, "items": tuple(read), "run": run, "agent": agent}
+    whole = {
+        "tenant": tenant,
+        "key": key,
+        "items": tuple(read),
+        "run": run,
+        "agent": agent,
+        "session": session,
+        "policy": policy,
+    }
     return validated(Batch, {**whole, "accepted_at": accepted_at}, "", InvalidItem)

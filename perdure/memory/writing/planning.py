@@ -15,17 +15,9 @@ from perdure.errors import InvalidItem
 from perdure.identity import occurrence_id
 from perdure.items import Item, MemoryItem, item_id, statement
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
+from perdure.memory.policies import WritePolicy
 from perdure.memory.writing.checking import require_timely
-from perdure.model import Model, Unit
-
-
-class WritePolicy(Model):
-    """What may be believed."""
-
-    minimum_confidence: Unit = 0.7
-    """A memory offered with less is refused (R30). Records and turns are what happened, so it does not bind them."""
-    nominate: Unit = 0.9
-    """The cosine from which a neighbour is looked at as perhaps the same statement."""
+from perdure.model import Model
 
 
 class Known(Model):

@@ -12,9 +12,10 @@ from perdure.errors import VectorIndexDamaged, VersionConflict, WorkerUnavailabl
 from perdure.items import Item, MemoryItem, item_id, item_text
 from perdure.jobs import Applied, Batch, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
+from perdure.memory.policies import WritePolicy
 from perdure.memory.repair import Repair
 from perdure.memory.writing.observation import WRITING, applied
-from perdure.memory.writing.planning import Known, WritePolicy, plan
+from perdure.memory.writing.planning import Known, plan
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.redis.deletions import Deletions
@@ -200,11 +201,7 @@ class Writer:
                 except VectorIndexDamaged:
                     # Ids find what states the same; this job's confirmation repairs the index.
                     return ()
-            return tuple(
-                hit.entry
-                for hit in hits
-                if isinstance(hit.entry, Memory) and (hit.cosine or 0.0) >= self._policy.nominate
-            )
+            return tuple(hit.entry for hit in hits if isinstance(hit.entry, Memory) and (hit.cosine or 0.0) >= 0.9)
 
         found = await together(*(nominated(vector) for vector in vectors))
         return dict(zip(memories, found, strict=True))

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 
 import openai
 
-from perdure.errors import EmbeddingMismatch, InvalidInput, ModelRefused, StoreUnavailable
+from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable
 from perdure.models.embedding import Vector
+from perdure.models.openai import asking
 
 _TEXTS_A_CALL = 256
-_WORTH_RETRYING = {408, 409, 429}
-"""Client errors that can pass: timeout, conflict, rate limit. With any other, the same call fails again."""
-
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
 
@@ -57,14 +55,8 @@ class OpenAIEmbedder:
         return vectors
 
     async def _call(self, texts: Sequence[str]) -> list[Vector]:
-        try:
+        with asking():
             answer = await self._client.embeddings.create(model=self._model, input=list(texts))
-        except openai.APIStatusError as error:
-            if error.status_code < 500 and error.status_code not in _WORTH_RETRYING:
-                raise ModelRefused("openai", f"{type(error).__name__}, HTTP {error.status_code}") from error
-            raise StoreUnavailable("openai", type(error).__name__) from error
-        except openai.OpenAIError as error:
-            raise StoreUnavailable("openai", type(error).__name__) from error
         vectors = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
         if len(vectors) != len(texts):
             raise StoreUnavailable("openai", f"returned {len(vectors)} vectors for {len(texts)} texts")

@@ -96,6 +96,11 @@ def episodes(tenant: str, session: str) -> tuple[str, str, str]:
     return f"{place}:content", f"{place}:time", f"{place}:importance"
 
 
+def written(tenant: str, session: str) -> str:
+    """Return the key of the memories that a session has added: a set of where they were observed."""
+    return _of(tenant, f"written:{digest('session/1', session)[:24]}")
+
+
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
     return index(tenant), epoch(tenant), lease(tenant), rewrites(tenant), deletions(tenant), runs(tenant)

@@ -193,7 +193,9 @@ def test_a_skill_that_no_task_could_carry_on_is_refused_before_it_runs() -> None
         return "name: long\nsteps:\n" + "\n".join(f"  - {{id: s{number}, tool: echo}}" for number in range(count))
 
     read_skill(skill(3_000))
-    with pytest.raises(InvalidSkill, match="PRD102 steps: have 6.*bytes as JSON .at most 600,000: split it, or repeat"):
+    with pytest.raises(
+        InvalidSkill, match=r"PRD102 steps: have 6.*bytes as JSON .at most 600,000: split it, or repeat"
+    ):
         read_skill(skill(4_000))
 
 

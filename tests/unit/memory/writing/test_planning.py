@@ -12,9 +12,10 @@ from perdure.changes import Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
 from perdure.items import MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
+from perdure.memory.policies import WritePolicy
 from perdure.memory.writing import observation
 from perdure.memory.writing.observation import applied, observed
-from perdure.memory.writing.planning import Known, WritePolicy, occurrence_of, plan, same_statement
+from perdure.memory.writing.planning import Known, occurrence_of, plan, same_statement
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 NOTHING = Known(entries={}, deletions={}, neighbours={})

@@ -11,11 +11,12 @@ from perdure.changes import Actor, ActorKind, Deletion, Refusal
 from perdure.entries import Entry, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
+from perdure.memory.policies import WritePolicy
 from perdure.memory.recall.local import believed
 from perdure.memory.recall.local import recallable as recallable_in
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import WRITING, applied
-from perdure.memory.writing.planning import Known, WritePolicy, occurrence_of, plan
+from perdure.memory.writing.planning import Known, occurrence_of, plan
 from perdure.stores.journal.folding import HISTORY, counted, fold, history, needed
 from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled, accepted
 

@@ -1,0 +1,78 @@
+"""What may be believed, as data that an installation can read and override. Pure."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from perdure.documents import join, mapping, nearest, read_document, validated
+from perdure.errors import InvalidInput
+from perdure.model import Model, OpenEnum, Unit
+from perdure.names import DEFAULT_POLICY
+from perdure.said import Ground
+
+_NEVER_BELIEVED = (Ground.PRIVATE, Ground.SECRET)
+
+
+class Private(OpenEnum):
+    """What becomes of an item that holds private data or a secret. An unknown value counts as ``refuse``."""
+
+    REDACT = "redact"
+    """It is kept without them, if what is left says something."""
+    REFUSE = "refuse"
+
+
+class WritePolicy(Model):
+    """What may be believed."""
+
+    minimum_confidence: Unit = 0.7
+    """A memory offered with less is refused (R30). Records and turns are what happened, so it does not bind them."""
+    private: Private = Private.REDACT
+    allow: Annotated[tuple[str, ...], Field(max_length=1_000)] = ()
+    """What is not private however it looks: a support address, a hotline."""
+    believe: tuple[Ground, ...] = ()
+    """Grounds that are no reason to refuse a statement here: ``unstable``, say. Private data and secrets always are."""
+    most_a_session: Annotated[int, Field(ge=1)] | None = 10
+    """How many memories may be extracted from one session, counted by distinct occurrences (R30); None: any number."""
+    verbatim: bool = False
+    """Whether what is said is kept word for word, as turns, and nothing is extracted."""
+
+
+POLICIES: Mapping[str, WritePolicy] = {
+    DEFAULT_POLICY: WritePolicy(),
+    "transcript": WritePolicy(verbatim=True, most_a_session=None),
+}
+"""The policies that every installation has."""
+
+
+def read_policies(text: str, where: str) -> dict[str, WritePolicy]:
+    """Read a YAML document of policies by name; what it leaves out of one that there is stays as it is.
+
+    Args:
+        text: The document.
+        where: What it is, for messages.
+
+    Raises:
+        InvalidInput: Naming the field and the fix.
+    """
+    policies = dict(POLICIES)
+    for name, fields in read_document(text, where).items():
+        changes: dict[str, Any] = mapping(fields, name, InvalidInput)
+        policy = validated(WritePolicy, {**policies.get(name, WritePolicy()).model_dump(), **changes}, name)
+        if private := [ground.value for ground in policy.believe if ground in _NEVER_BELIEVED]:
+            raise InvalidInput(
+                join(name, "believe"), f"{private[0]} is never believed", fix="name in allow what is not"
+            )
+        policies[name] = policy
+    return policies
+
+
+def policy_named(policies: Mapping[str, WritePolicy], name: str) -> WritePolicy:
+    """Return a policy.
+
+    Raises:
+        InvalidInput: There is none with this name; with the nearest one.
+    """
+    if name not in policies:
+        raise InvalidInput("policy", f"there is no {name!r}", fix=nearest(name, policies))
+    return policies[name]

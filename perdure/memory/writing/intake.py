@@ -1,0 +1,42 @@
+"""What a batch loses before it is accepted: more memories than its session may add."""
+
+from collections.abc import Mapping
+
+from perdure.items import MemoryItem
+from perdure.jobs import Batch, BatchItem, UnusableItem
+from perdure.memory.policies import WritePolicy, policy_named
+from perdure.stores.redis.sessions import SessionWrites
+
+
+class Intake:
+    """Takes batches in, by the write policies of the installation.
+
+    Args:
+        policies: By name.
+        sessions: Counts what each session has added.
+    """
+
+    def __init__(self, policies: Mapping[str, WritePolicy], sessions: SessionWrites) -> None:
+        self._policies = policies
+        self._sessions = sessions
+
+    async def taken(self, batch: Batch) -> Batch:
+        """Return the batch as it is accepted: what is not taken keeps its place, with the reason.
+
+        Raises:
+            InvalidInput: There is no such policy.
+            StoreUnavailable: Redis does not answer, so what the session has added is not known.
+        """
+        most = policy_named(self._policies, batch.policy).most_a_session
+        if most is None or not batch.session:
+            return batch
+        memories = [item for item in batch.items if isinstance(item, MemoryItem)]
+        occurrences = [item.occurrence for item in memories]
+        admitted = await self._sessions.admit(batch.tenant, batch.session, occurrences, most=most)
+        over = {occurrence for occurrence, may in zip(occurrences, admitted, strict=True) if not may}
+        reason = f"session {batch.session} has added {most} memories already (most_a_session in the write policy)"
+        items: list[BatchItem] = [
+            UnusableItem(reason=reason) if isinstance(item, MemoryItem) and item.occurrence in over else item
+            for item in batch.items
+        ]
+        return batch.changed(items=tuple(items))

@@ -1,0 +1,69 @@
+"""Language models of OpenAI or a compatible server. Never retries; the caller does."""
+
+from typing import TypeVar
+
+import openai
+from pydantic import BaseModel, ValidationError
+
+from perdure.errors import ModelRefused, StoreUnavailable
+from perdure.models.language import Api
+from perdure.models.openai import asking
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class OpenAILanguageModel:
+    """A language model behind OpenAI's API.
+
+    Args:
+        model: The model's name at the provider.
+        api: How its server is asked.
+        api_key: The key; by default ``OPENAI_API_KEY``.
+        base_url: The address of a compatible server; by default ``OPENAI_BASE_URL`` or OpenAI's own.
+        timeout: Seconds after which a call is abandoned; the client's default is ten minutes.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api: Api = "responses",
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+    ) -> None:
+        self.name = f"openai:{model}"
+        self._model = model
+        self._api = api
+        self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
+
+    async def answer(self, instructions: str, text: str, form: type[M]) -> M:
+        """Return the model's answer; see ``LanguageModel``."""
+        try:
+            with asking():
+                found = await (self._response if self._api == "responses" else self._completion)(
+                    instructions, text, form
+                )
+        except ValidationError as error:
+            raise StoreUnavailable("openai", f"{self.name} did not answer in the form of {form.__name__}") from error
+        if found is None:
+            raise ModelRefused("openai", f"{self.name} declined to answer")
+        return found
+
+    async def _response(self, instructions: str, text: str, form: type[M]) -> M | None:
+        answer = await self._client.responses.parse(
+            model=self._model, instructions=instructions, input=text, text_format=form
+        )
+        return answer.output_parsed
+
+    async def _completion(self, instructions: str, text: str, form: type[M]) -> M | None:
+        answer = await self._client.chat.completions.parse(
+            model=self._model,
+            messages=[{"role": "system", "content": instructions}, {"role": "user", "content": text}],
+            response_format=form,
+        )
+        return answer.choices[0].message.parsed if answer.choices else None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
