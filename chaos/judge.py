@@ -16,7 +16,7 @@ from weaviate.exceptions import WeaviateBaseError
 
 from chaos.ledger import read
 from chaos.load import Load, Started
-from perdure.entries import Lane
+from perdure.entries import Lane, State
 from perdure.identity import idempotency_key, record_id
 from perdure.items import item_id
 from perdure.jobs import Fate
@@ -110,7 +110,7 @@ async def _store(addresses: Addresses) -> AsyncGenerator[weaviate.WeaviateAsyncC
 
 
 async def _stored(client: weaviate.WeaviateAsyncClient, tenant: str) -> tuple[dict[str, int], int]:
-    """Return how often each entry of a tenant was seen, and how many are not found by their own vector."""
+    """Return how often each entry of a tenant was seen, and how many that hold are not found by their own vector."""
     seen: dict[str, int] = {}
     unindexed = 0
     for name in COLLECTIONS:
@@ -118,14 +118,17 @@ async def _stored(client: weaviate.WeaviateAsyncClient, tenant: str) -> tuple[di
         if not await client.collections.use(name).tenants.exists(tenant):
             continue
         async for item in collection.iterator(include_vector=True, return_properties=["identifier", "document"]):
-            identifier = str(item.properties["identifier"])
-            seen[identifier] = json.loads(str(item.properties["document"]))["seen"]
+            identifier, document = str(item.properties["identifier"]), json.loads(str(item.properties["document"]))
+            seen[identifier] = document["seen"]
+            if document["state"] == State.FORGOTTEN:
+                # No search may find it; undoing writes it, and its place in the index, anew.
+                continue
             vector, alone = item.vector["default"], Filter.by_property("identifier").equal(identifier)
             try:
                 near = await collection.query.near_vector(vector, limit=NEAREST, return_properties=_WANTED)
                 found = identifier in {str(one.properties["identifier"]) for one in near.objects}
                 only = await collection.query.near_vector(vector, limit=1, filters=alone, return_properties=_WANTED)
-                told = f"{identifier} of {tenant} is {'' if only.objects else 'not '}in the index"
+                told = f"{identifier} ({document['state']}) of {tenant} is {'' if only.objects else 'not '}in the index"
             except WeaviateBaseError as error:
                 found, told = False, f"{tenant}: {type(error).__name__}"
             if not found:
