@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 
 from temporalio import activity
 
+from perdure.documents import refuse_unknown
 from perdure.errors import ResultTooLarge
-from perdure.memory.recall.query import Query
+from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.names import Activity
-from perdure.requests import RecallRequest, Reference
+from perdure.requests import Recalled, RecallHandle, RecallRequest, Reference
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.tools import RESULT_LIMIT
@@ -28,6 +29,17 @@ class MemoryActivities:
         self._key = key
         self._results = results
 
+    @activity.defn(name=Activity.RECALL_HANDLE)
+    async def recall_handle(self, request: RecallRequest) -> RecallHandle:
+        """Recall from every tier, and return what was found without its text.
+
+        Raises:
+            InvalidInput: The question is malformed.
+        """
+        found = await self._recalled(request)
+        items = tuple(Recalled(id=item.id, version=item.version, score=item.score) for item in found.items)
+        return RecallHandle(items=items, degraded=found.degraded)
+
     @activity.defn(name=Activity.RECALL_MEMORY)
     async def recall_memory(self, request: RecallRequest) -> Reference:
         """Recall from every tier, and return where the result is kept; a store that is down makes it degraded.
@@ -36,11 +48,16 @@ class MemoryActivities:
             InvalidInput: The question is malformed.
             ResultTooLarge: There is more under the keys than a caller can be given.
         """
-        tenant = self._key.tenant_of(request.user_id)
-        found = await self._recall.recall(Query.of(request, tenant=tenant, now=datetime.now(UTC)))
+        found = await self._recalled(request)
         encoded = found.model_dump_json()
         if (size := len(encoded.encode())) > RESULT_LIMIT:
             raise ResultTooLarge(
                 f"the result has {size:,} bytes, and at most {RESULT_LIMIT:,} can be returned (ask for fewer keys)"
             )
+        tenant = self._key.tenant_of(request.user_id)
         return Reference(tenant=tenant, id=await self._results.keep(tenant, encoded))
+
+    async def _recalled(self, request: RecallRequest) -> RecallResult:
+        refuse_unknown(request)
+        tenant = self._key.tenant_of(request.user_id)
+        return await self._recall.recall(Query.of(request, tenant=tenant, now=datetime.now(UTC)))

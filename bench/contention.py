@@ -73,7 +73,8 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
 @asynccontextmanager
 async def _serving(addresses: Addresses) -> AsyncGenerator[_Bench]:
-    async with serving(addresses) as (client, services, queue):
+    async with serving(addresses) as (client, services, settings):
+        queue = settings.task_queue
         distinct = {statement(text): text for text in sentences()}
         yield _Bench(client, services, queue, list(distinct.values()))
 

@@ -46,7 +46,8 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
 async def _ours(addresses: Addresses, texts: list[str]) -> float:
     """Return items per second by way of the product: submit, plan, apply, confirm, receipt."""
-    async with serving(addresses) as (client, services, queue):
+    async with serving(addresses) as (client, services, settings):
+        queue = settings.task_queue
         tenant = f"t_{uuid4().hex}"
         began = time.perf_counter()
         jobs: list[str] = []

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from temporalio.client import Client
@@ -18,17 +18,17 @@ class Serving(NamedTuple):
 
     client: Client
     services: Services
-    queue: str
+    settings: Settings
 
 
 @asynccontextmanager
-async def serving(addresses: Addresses) -> AsyncGenerator[Serving]:
-    """Serve for as long as the block runs, with a warm model."""
-    settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}")
+async def serving(addresses: Addresses, **changes: Any) -> AsyncGenerator[Serving]:
+    """Serve for as long as the block runs, with a warm model and some settings changed."""
+    settings = Settings().changed(task_queue=f"bench-{uuid4().hex[:8]}", **changes)
     client = await connected(addresses.temporal)
     async with open_services(settings, addresses) as services:
         await services.belongs()
         await services.prepare()
         await services.embedder.embed(["warm"])
         async with make_worker(client, services, settings):
-            yield Serving(client, services, settings.task_queue)
+            yield Serving(client, services, settings)

@@ -232,3 +232,9 @@ def payload_of(text: str) -> JsonValue:
 def headline_of(text: str) -> str:
     """Return the part of a stored text that is meant for people."""
     return text.rpartition(f"\n{MARKER}")[0] or text
+
+
+def holds(entry: Entry, now: datetime) -> bool:
+    """Return whether an entry may be recalled: current, begun, and not over."""
+    begun = not isinstance(entry, Memory) or entry.valid_from is None or entry.valid_from <= now
+    return entry.state is State.CURRENT and begun and (entry.valid_until is None or entry.valid_until > now)

@@ -27,6 +27,7 @@ class Activity(StrEnum):
     RECALL_STEP = "recall_step"
     REMEMBER_STEP = "remember_step"
     RECALL_MEMORY = "recall_memory"
+    RECALL_HANDLE = "recall_handle"
     REMEMBER = "remember"
     SUBMIT_INGEST = "submit_ingest"
     WAIT_INGEST = "wait_ingest"
@@ -73,6 +74,9 @@ BINDING = "binding"
 
 TASK = "task"
 """The memo of a task's workflow that holds the task's id; its own id may be any."""
+
+MEMORY = "memory"
+"""The query that returns what a task has recalled and handed to memory."""
 
 REPORT = "report"
 """The query that returns what a sweep did so far."""

@@ -8,9 +8,11 @@ from pydantic import Field, JsonValue
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane
 from perdure.identity import UserId
+from perdure.jobs import Receipt
 from perdure.model import Instant, Name, Passed, Request
 from perdure.names import DEFAULT_POLICY
 from perdure.said import Ground, Said
+from perdure.tasks import RecallSummary
 
 SOMEBODY = Actor(kind=ActorKind.PERSON)
 """A person who did not say who they are."""
@@ -180,6 +182,40 @@ class ReconcileResult(Passed):
     gone: tuple[str, ...] = ()
     """What could not be rebuilt from the others."""
     found: Reconciled
+
+
+class Recalled(Passed):
+    """One thing that was recalled, without its text."""
+
+    id: str
+    version: int
+    score: float
+
+
+class RecallHandle(Passed):
+    """What was recalled, without any text: it may stand in a history for ever, and what is forgotten meanwhile is gone.
+
+    The text is read by it, as it is then.
+    """
+
+    items: tuple[Recalled, ...] = ()
+    """Best first."""
+    degraded: tuple[str, ...] = ()
+    """The stores that did not answer; empty when all is well."""
+
+
+class TaskExplanation(Passed):
+    """What a task had to do with memory: what it recalled and why, what it wrote, and what was ignored and why."""
+
+    recalls: tuple[RecallSummary, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    """Of its ingest jobs that have ended: what became of each item, and why."""
+    running: tuple[str, ...] = ()
+    """Its ingest jobs that have not."""
+    refused: tuple[str, ...] = ()
+    """What did not get as far as a job, and why."""
+    texts: dict[str, str] = Field(default_factory=dict[str, str])
+    """By id, the texts that memory still has; empty where this process cannot read memory."""
 
 
 class Reference(Passed):

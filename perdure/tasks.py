@@ -223,6 +223,18 @@ class RecallSummary(Passed):
     milliseconds: float
 
 
+class TaskMemory(Passed):
+    """What a task has recalled and handed to memory so far; without content."""
+
+    tenant: str = ""
+    recalls: tuple[RecallSummary, ...] = ()
+    """The last recalls, at most 50."""
+    jobs: tuple[str, ...] = ()
+    """The last ingest jobs, at most 50."""
+    refused: tuple[str, ...] = ()
+    """What could not be remembered, each with its step and the reason; the last 10."""
+
+
 class Evaluation(Passed):
     """Whether the task did what its skill promises."""
 

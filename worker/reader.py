@@ -2,14 +2,17 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from perdure.documents import refuse_unknown
+from perdure.entries import headline_of, holds
 from perdure.errors import StoreUnavailable, TenantKeyMissing
-from perdure.memory.recall.query import Query, RecallResult
-from perdure.requests import RecallRequest, Reference
+from perdure.memory.recall.items import recalled
+from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
+from perdure.memory.recall.ranking import Scored
+from perdure.requests import RecallHandle, RecallRequest, Reference
 from perdure.settings import Addresses, Settings
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.outputs import Outputs
@@ -53,6 +56,37 @@ class Reader:
         query = Query.of(request, tenant=tenant, now=datetime.now(UTC))
         result, _ = await together(self._reading.recall.recall(query), self._check_all())
         return result
+
+    async def read(self, user_id: str, handle: RecallHandle) -> list[RecalledItem]:
+        """Return what a handle names, as it is now; what was forgotten since, or replaced, is left out.
+
+        Args:
+            user_id: Whose memory it is; another user's is as if it did not exist.
+            handle: What was recalled.
+
+        Raises:
+            StoreUnavailable: Weaviate does not answer.
+        """
+        tenant, now = self._reading.tenant_key.tenant_of(user_id), datetime.now(UTC)
+        stored, _ = await together(
+            self._reading.longterm.get(tenant, [item.id for item in handle.items]), self._check_all()
+        )
+        holding = {entry.id: entry for entry in stored.values() if holds(entry, now)}
+        return [
+            recalled(Scored(entry=holding[item.id], score=item.score, parts={}), FoundBy.HANDLE, "by handle")
+            for item in handle.items
+            if item.id in holding
+        ]
+
+    async def texts(self, tenant: str, ids: Collection[str]) -> dict[str, str]:
+        """Return the texts of those of these entries that hold now, by id.
+
+        Raises:
+            StoreUnavailable: Weaviate does not answer.
+        """
+        now = datetime.now(UTC)
+        stored, _ = await together(self._reading.longterm.get(tenant, list(ids)), self._check_all())
+        return {entry.id: headline_of(entry.text) for entry in stored.values() if holds(entry, now)}
 
     async def _check_all(self) -> None:
         await together(*map(self._check, self.unanswered))

@@ -13,9 +13,9 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun, TaskState, result_of
     from perdure.agent.steps.calls import Evaluated, PrepareCall, PreparedTask
     from perdure.errors import InvalidAnswer, InvalidTask, TaskFailed
-    from perdure.names import ANSWER, BINDING, PROGRESS, QUESTIONS, RESULT, TASK, Activity, Workflow
+    from perdure.names import ANSWER, BINDING, MEMORY, PROGRESS, QUESTIONS, RESULT, TASK, Activity, Workflow
     from perdure.questions import Answer, Question
-    from perdure.tasks import Phase, Progress, TaskResult
+    from perdure.tasks import Phase, Progress, TaskMemory, TaskResult
     from perdure.temporal.attributes import AGENT, PHASE, SKILL
     from perdure.temporal.errors import failure_of
     from workflows import options
@@ -80,6 +80,11 @@ class ResumableAgent:
     def progress(self) -> Progress:
         """Return where the task is."""
         return self._running.progress()
+
+    @workflow.query(name=MEMORY)
+    def memory(self) -> TaskMemory:
+        """Return what the task has recalled and handed to memory."""
+        return self._running.memory()
 
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:

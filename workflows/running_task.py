@@ -10,7 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.questions import Questions
     from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, progress_of
     from perdure.errors import InvalidTask
-    from perdure.tasks import Phase, Progress
+    from perdure.tasks import Phase, Progress, TaskMemory
     from perdure.temporal.attributes import PHASE, TENANT
     from workflows.branches import Branches
     from workflows.outbox import Outbox
@@ -74,6 +74,15 @@ class RunningTask:
         """Return where it is."""
         progress = progress_of(self.task, self.whole, self._phase)
         return progress.changed(questions=self.questions.open, problem=self.problem)
+
+    def memory(self) -> TaskMemory:
+        """Return what it has recalled and handed to memory."""
+        state, learned = self._state, self.outbox.learned
+        if state is None:
+            return TaskMemory()
+        return TaskMemory(
+            tenant=state.prepared.tenant, recalls=state.recalls, jobs=learned.jobs, refused=learned.refused
+        )
 
     def do(self, branch: str, phase: Phase) -> None:
         """Note what a branch does, and show it."""

@@ -1,17 +1,20 @@
-"""All that crosses into Temporal: data converter, failures, plugin. The only folder that imports its SDK."""
+"""All that crosses into Temporal: data converter, failures, plugin, memory for others' workflows.
 
+The only folder that imports its SDK.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from perdure.temporal.memory import recall, remember, until_searchable
     from perdure.temporal.plugin import Plugin
 
-__all__ = ["Plugin"]
+__all__ = ["Plugin", "recall", "remember", "until_searchable"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the plugin when it is asked for: Temporal's client takes a second, and ``perdure down`` needs none."""
-    if name == "Plugin":
-        from perdure.temporal.plugin import Plugin  # noqa: PLC0415
-
-        return Plugin
+    """Import what is asked for: Temporal's client takes a second, and ``perdure down`` needs none."""
+    if name in __all__:
+        return getattr(import_module(f"perdure.temporal.{'plugin' if name == 'Plugin' else 'memory'}"), name)
     raise AttributeError(name)

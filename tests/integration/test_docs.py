@@ -18,8 +18,11 @@ output: "${steps.say.output}"
 CODE = re.findall(r"^```python\n(.*?)^```$", Path("docs/temporal.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
+OWN_WORKFLOW = Path("tests/support/own_workflow.py").read_text("utf-8")
+
+
 async def test_a_task_is_started_as_any_temporal_user_would(servers: Servers, tmp_path: Path) -> None:
-    [code] = CODE
+    code, own = CODE
     names: dict[str, Any] = {}
     exec(compile(code, "docs/temporal.md", "exec"), names)
     (tmp_path / "greeting.yaml").write_text(GREETING, encoding="utf-8")
@@ -27,3 +30,4 @@ async def test_a_task_is_started_as_any_temporal_user_would(servers: Servers, tm
     async with deployment(servers, tmp_path / "home", settings=settings) as here:
         result = await names["greet"](servers.temporal, here.queue)
     assert result.output == "Hello Ada"
+    assert own == OWN_WORKFLOW, "which runs in tests/integration/temporal/test_memory.py"

@@ -34,6 +34,7 @@ def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
         why=f"{why}; seen {entry.seen}×, last {entry.last_seen:%Y-%m-%d}",
         seen=entry.seen,
         last_seen=entry.last_seen,
+        version=entry.version,
         recorded_at=entry.newest[1],
         confidence=entry.confidence,
         **own,

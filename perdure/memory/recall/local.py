@@ -7,7 +7,7 @@ nothing is recalled that would be refused.
 from collections.abc import Iterable, Sequence
 
 from perdure.changes import Deletion
-from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
+from perdure.entries import Entry, Hit, Memory, Record, headline_of, holds
 from perdure.items import Item
 from perdure.jobs import Batch, UnusableItem
 from perdure.memory.policies import WritePolicy
@@ -31,13 +31,7 @@ def recallable(query: Query, lines: Iterable[Line], policy: WritePolicy, log: It
     """
     folded = fold(lines, log)
     known = believed(query.tenant, folded, policy=policy, at=query.now)
-    return [
-        entry
-        for entry in known.values()
-        if entry.state is State.CURRENT
-        and (entry.valid_until is None or entry.valid_until > query.now)
-        and not (isinstance(entry, Memory) and entry.valid_from and entry.valid_from > query.now)
-    ]
+    return [entry for entry in known.values() if holds(entry, query.now)]
 
 
 def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -> dict[str, Entry]:

@@ -17,6 +17,8 @@ class FoundBy(OpenEnum):
     """The activity log, by lane and key."""
     SEMANTIC = "semantic"
     """By meaning and words."""
+    HANDLE = "handle"
+    """By the handle of an earlier recall."""
     JOURNAL = "journal"
     """The journal on disk, because the store did not answer."""
 
@@ -104,6 +106,8 @@ class RecalledItem(Passed):
     """The same in words, without content."""
     seen: int = 1
     last_seen: Instant
+    version: int = 0
+    """The version of the entry that was read; 0: not known."""
     recorded_at: Instant | None = None
     """When that was recorded: of two with one ``last_seen`` the later one is the newer."""
     confidence: Unit = 1.0

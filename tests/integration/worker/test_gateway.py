@@ -201,7 +201,7 @@ async def test_what_is_meant_for_a_task_reaches_no_job(
 ) -> None:
     if not checked:
         # The control: without the check, an accepted batch is cancelled.
-        monkeypatch.setattr("worker.gateway.task_of", _anything)
+        monkeypatch.setattr("worker.gateway.tasks.task_of", _anything)
     job = await here.client.start_workflow(Workflow.INGEST_MEMORY, id=f"job-{uuid4().hex}", task_queue="nobody-here")
     async with Gateway(here.settings, servers) as gateway:
         calls: list[Callable[[str], Awaitable[object]]] = [

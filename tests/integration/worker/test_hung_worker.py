@@ -34,7 +34,8 @@ async def test_a_caller_is_told_and_not_left_for_ever(
 ) -> None:
     monkeypatch.setattr("worker.waiting.NOTICE_AFTER", 0.2)
     # The control: without a limit, nothing ends the wait.
-    monkeypatch.setattr("worker.gateway.ANSWER_WITHIN", 1.0 if limited else None)
+    for place in ("tasks", "memory"):
+        monkeypatch.setattr(f"worker.gateway.{place}.ANSWER_WITHIN", 1.0 if limited else None)
     process = await given.ready_worker()
     file, _ = given.audit("nodeenv==1.12.0")
     assert (await given.perdure("run", file, "--detach")).status == 0

@@ -1,0 +1,69 @@
+"""Memory in anybody's own workflow, on a worker of their own that registers nothing of Perdure's."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+from temporalio.client import Client
+from temporalio.worker import Replayer, Worker
+
+from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.requests import Recalled, RecallHandle
+from perdure.temporal import Plugin
+from perdure.temporal.memory import QUEUE
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from tests.support.own_workflow import Greet, Greetings
+from worker.gateway import Gateway
+
+WISH = "I want to be greeted in Latin."
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    async with deployment(servers, tmp_path / "perdure", queue=QUEUE) as one:
+        yield one
+
+
+@pytest.fixture
+async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
+    async with Gateway(here.settings, servers) as one:
+        yield one
+
+
+async def test_a_workflow_of_somebodys_own_remembers_and_recalls(here: Deployment, gateway: Gateway) -> None:
+    client = await Client.connect(here.client.service_client.config.target_host, plugins=[Plugin()])
+    queue, user = f"q-{uuid4().hex}", f"user {uuid4().hex}"
+    theirs = Greetings(gateway)
+    async with Worker(client, task_queue=queue, workflows=[Greet], activities=[theirs.write_greeting]):
+        handle = await client.start_workflow(Greet.run, args=[user, WISH], id=f"greet-{uuid4().hex}", task_queue=queue)
+        assert await handle.result() == f"Hello! I remember: {WISH}"
+    history = await handle.fetch_history()
+    returned = [event.activity_task_completed_event_attributes.result for event in history.events]
+    answers = [payload.data.decode() for one in returned for payload in one.payloads]
+    [recalled] = [answer for answer in answers if '"degraded"' in answer]
+    assert "mem_" in recalled
+    assert "Latin" not in recalled, "no recalled text crosses the history"
+    await Replayer(workflows=[Greet], plugins=[Plugin()]).replay_workflow(history)
+
+
+async def remembered(gateway: Gateway, user: str) -> RecallHandle:
+    item: JsonValue = {"kind": "memory", "content": WISH, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
+    job = await gateway.remember(RememberRequest(user_id=user, key="k", items=(item,)), by=TESTER)
+    await gateway.receipt(job)
+    found = await gateway.recall(RecallRequest(user_id=user, text=WISH))
+    return RecallHandle(items=tuple(Recalled(id=one.id, version=one.version, score=one.score) for one in found.items))
+
+
+async def test_what_was_forgotten_or_is_another_users_is_not_read(here: Deployment, gateway: Gateway) -> None:
+    user = f"user {uuid4().hex}"
+    handle = await remembered(gateway, user)
+    assert [item.text for item in await gateway.read(user, handle)] == [WISH], "the control"
+    assert await gateway.read("somebody else", handle) == []
+    tenant = here.services.tenant_key.tenant_of(user)
+    [entry] = (await here.services.longterm.get(tenant, [handle.items[0].id])).values()
+    await here.services.longterm.put(tenant, [entry.forgotten("the test")], {})
+    assert await gateway.read(user, handle) == []

@@ -1,0 +1,40 @@
+"""The gateway: everything that an installation can be asked, for every face alike. Each change names its actor."""
+
+from typing import TYPE_CHECKING
+
+from perdure.temporal.errors import translated
+from worker.gateway.explaining import ExplainingCalls
+from worker.gateway.tasks import TaskHandle
+
+if TYPE_CHECKING:
+    from worker.doctor import Finding
+
+__all__ = ["Gateway", "TaskHandle"]
+
+
+class Gateway(ExplainingCalls):
+    """One installation, as its callers see it.
+
+    Args:
+        settings: The task queue, and where the tenant key is.
+        addresses: Where the servers are.
+        notify: Called with a sentence for a person when something takes a moment.
+        plugins: More plugins for Temporal's client.
+
+    Every method raises errors of Perdure's and none of Temporal's: StoreUnavailable where a server that it needs does
+    not answer, InvalidInput for what it or a worker refuses, with the field and the fix, WorkflowCancelled for what was
+    cancelled, and what a worker raised under the same class and code.
+    """
+
+    @translated
+    async def status(self, *, quick: bool = False, deep: bool = False) -> "list[Finding]":
+        """Return what every check of servers, durability, keys, models and skills finds.
+
+        Args:
+            quick: Only what a container's health depends on: Temporal and a worker.
+            deep: Also compare what is stored of every user with what is found by meaning.
+        """
+        from worker import doctor  # noqa: PLC0415
+
+        patient = doctor.Patient(settings=self._settings, addresses=self._addresses)
+        return await doctor.examine(patient, quick=quick, deep=deep)

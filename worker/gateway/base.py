@@ -1,0 +1,110 @@
+"""One installation and how it is reached: Temporal's client, its workers, workflows that answer."""
+
+import asyncio
+import datetime
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from temporalio.client import Client, Plugin
+
+from perdure.errors import WorkerUnavailable
+from perdure.settings import Addresses, Settings
+from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.temporal.connection import connected, pollers
+from perdure.temporal.errors import translated
+from worker import local_worker
+from worker.waiting import waiting
+
+if TYPE_CHECKING:
+    from worker.reader import Reader
+
+
+R = TypeVar("R")
+
+ANSWERED_WITHIN = datetime.timedelta(seconds=5)
+"""How long a query may take."""
+
+
+class Base:
+    """An installation, reached when it is first asked; see ``Gateway``."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        addresses: Addresses,
+        *,
+        notify: Callable[[str], None] = lambda _: None,
+        plugins: Sequence[Plugin] = (),
+    ) -> None:
+        self._settings = settings
+        self._addresses = addresses
+        self._notify = notify
+        self._plugins = plugins
+        self._connected: Client | None = None
+        self._stack = AsyncExitStack()
+        self._opening = asyncio.Lock()
+        self._reader: Reader | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        """Close what reading memory opened."""
+        await self._stack.aclose()
+
+    @translated
+    async def client(self) -> Client:
+        """Return Temporal's client, connecting when it is first needed: reading memory may not need it at all."""
+        if self._connected is None:
+            self._connected = await connected(self._addresses.temporal, plugins=self._plugins)
+        return self._connected
+
+    @translated
+    async def workers(self, *, pid: int | None = None) -> int:
+        """Return how many workers serve the task queue: all, or the local one with a process id.
+
+        One that was killed still counts for up to five minutes.
+        """
+        return await pollers(await self.client(), self._settings.task_queue, pid=pid)
+
+    @translated
+    async def served(self) -> None:
+        """Check that a worker serves the task queue, and wait a moment for one that is just starting.
+
+        Raises:
+            StoreUnavailable: No worker serves the task queue.
+        """
+        for attempt in range(1 + int(local_worker.WITHIN / local_worker.LOOK_AGAIN)):
+            if await self.workers():
+                return
+            if attempt == 0:
+                self._notify(f"waiting {local_worker.WITHIN:.0f} s for a worker to serve {self._settings.task_queue!r}")
+            await asyncio.sleep(local_worker.LOOK_AGAIN)
+        raise self.unserved()
+
+    def unserved(self, *, silent: int = 0) -> WorkerUnavailable:
+        """Return the error that no worker answers, although ``silent`` of them serve; with the reason where known."""
+        queue = self._settings.task_queue
+        if silent:
+            return WorkerUnavailable(f"the one that serves {queue!r} did not answer: it is busy, hangs or was killed")
+        missing = f"none serves the task queue {queue!r}: start one with 'perdure worker'"
+        return WorkerUnavailable(local_worker.problem(self._settings) or missing)
+
+    async def _execute(
+        self, workflow: str, argument: Any, result_type: type[R], *, name: str, within: float | None = None
+    ) -> R:
+        await self.served()
+        id_ = f"{name}-{secrets.token_hex(6)}"
+        afterwards = f"it is done once one answers: {id_} stays in Temporal"
+        async with waiting(self._notify, f"answer ({name})", afterwards=afterwards, within=within):
+            return await (await self.client()).execute_workflow(
+                workflow,
+                argument,
+                id=id_,
+                task_queue=self._settings.task_queue,
+                task_timeout=TASK_TIMEOUT,
+                result_type=result_type,
+                static_summary="Asked for from outside a task",
+            )

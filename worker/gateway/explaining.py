@@ -1,0 +1,47 @@
+"""What a task had to do with memory, for a person."""
+
+from temporalio.client import WorkflowExecutionStatus
+
+from perdure.jobs import Receipt
+from perdure.names import MEMORY
+from perdure.requests import TaskExplanation
+from perdure.tasks import TaskMemory
+from perdure.temporal.errors import translated
+from worker.gateway.base import ANSWERED_WITHIN
+from worker.gateway.memory import MemoryCalls
+from worker.gateway.tasks import TaskCalls
+from worker.lookup import job_of
+
+
+class ExplainingCalls(TaskCalls, MemoryCalls):
+    """Explaining tasks."""
+
+    @translated
+    async def explain(self, workflow_id: str) -> TaskExplanation:
+        """Return what a task recalled and why, what it wrote, and what was ignored and why.
+
+        Raises:
+            InvalidTask: There is no such task.
+            WorkerUnavailable: No worker serves the task queue, and only one can tell.
+        """
+        handle = await self.task(workflow_id)
+        await self.served()
+        told = await handle.query(MEMORY, result_type=TaskMemory, rpc_timeout=ANSWERED_WITHIN)
+        receipts: list[Receipt] = []
+        running: list[str] = []
+        client = await self.client()
+        for job in told.jobs:
+            if (await job_of(client, job)).status is WorkflowExecutionStatus.RUNNING:
+                running.append(job)
+            else:
+                receipts.append(await client.get_workflow_handle(job, result_type=Receipt).result())
+        ids = {identifier for recall in told.recalls for identifier in recall.ids}
+        ids |= {item.id for receipt in receipts for item in receipt.items if item.id}
+        reader = await self._own_reader()
+        return TaskExplanation(
+            recalls=told.recalls,
+            receipts=tuple(receipts),
+            running=tuple(running),
+            refused=told.refused,
+            texts=await reader.texts(told.tenant, ids) if reader and ids else {},
+        )

@@ -1,0 +1,99 @@
+"""What can be asked of memory."""
+
+from typing import TYPE_CHECKING
+
+from perdure.changes import Actor
+from perdure.errors import TenantKeyMissing
+from perdure.jobs import Receipt
+from perdure.memory.recall.query import RecalledItem, RecallResult
+from perdure.names import Workflow
+from perdure.requests import (
+    ForgetRequest,
+    ForgetResult,
+    RecallHandle,
+    RecallRequest,
+    ReconcileRequest,
+    ReconcileResult,
+    Reference,
+    RememberRequest,
+    UndoRequest,
+    UndoResult,
+)
+from perdure.temporal.errors import translated
+from worker.gateway.base import Base
+from worker.lookup import job_of
+from worker.waiting import ANSWER_WITHIN, waiting
+
+if TYPE_CHECKING:
+    from worker.reader import Reader
+
+
+class MemoryCalls(Base):
+    """Reading memory, offering it something, forgetting, bringing the stores together."""
+
+    @translated
+    async def recall(self, request: RecallRequest) -> RecallResult:
+        """Recall from every tier of memory.
+
+        Where this process has the tenant key, it asks the stores itself and leaves nothing in a history. Otherwise a
+        worker recalls, and the result is fetched by a reference that expires within minutes.
+        """
+        if own := await self._own_reader():
+            return await own.recall(request)
+        reference = await self._execute(Workflow.RECALL_MEMORY, request, Reference, name="recall", within=ANSWER_WITHIN)
+        from worker import reader  # noqa: PLC0415
+
+        return await reader.fetch(self._addresses, reference)
+
+    async def _own_reader(self) -> "Reader | None":
+        """Return memory as this process reads it by itself; None where it has no tenant key."""
+        # The stores' clients take a second to import, which the other calls need not wait for.
+        from worker import reader  # noqa: PLC0415
+
+        async with self._opening:
+            if self._reader is None:
+                opened = reader.open_reader(self._settings, self._addresses)
+                self._reader = await self._stack.enter_async_context(opened)
+        return self._reader
+
+    @translated
+    async def read(self, user_id: str, handle: RecallHandle) -> list[RecalledItem]:
+        """Return what the handle of an earlier recall names, as it is now: what was forgotten since is gone.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key, without which memory cannot be read here.
+            StoreUnavailable: Weaviate does not answer.
+        """
+        own = await self._own_reader()
+        if own is None:
+            raise TenantKeyMissing(str(self._settings.tenant_key_file))
+        return await own.read(user_id, handle)
+
+    @translated
+    async def remember(self, request: RememberRequest, *, by: Actor) -> str:
+        """Submit items to be remembered; returns the id of their job."""
+        given = request.changed(by=by)
+        return await self._execute(Workflow.REMEMBER_ITEMS, given, str, name="remember", within=ANSWER_WITHIN)
+
+    @translated
+    async def receipt(self, job: str) -> Receipt:
+        """Wait for a job's receipt: what became of each item. Raises InvalidInput where there is no such job."""
+        client = await self.client()
+        await job_of(client, job)
+        async with waiting(self._notify, f"end {job}", afterwards="the job goes on", within=None):
+            return await client.get_workflow_handle(job, result_type=Receipt).result()
+
+    @translated
+    async def forget(self, request: ForgetRequest, *, by: Actor) -> ForgetResult:
+        """Run a sweep: forget what the rules no longer keep."""
+        return await self._execute(Workflow.FORGET_MEMORY, request.changed(by=by), ForgetResult, name="forget-memory")
+
+    @translated
+    async def undo(self, request: UndoRequest, *, by: Actor) -> UndoResult:
+        """Bring back what a sweep forgot."""
+        return await self._execute(Workflow.UNDO_FORGETTING, request.changed(by=by), UndoResult, name="undo-forgetting")
+
+    @translated
+    async def reconcile(self, request: ReconcileRequest, *, by: Actor) -> ReconcileResult:
+        """Reconcile the stores with each other: what one of them lost is there again."""
+        return await self._execute(Workflow.RECONCILE_MEMORY, request.changed(by=by), ReconcileResult, name="reconcile")

@@ -1,0 +1,168 @@
+"""What can be asked about tasks."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
+from temporalio.common import WorkflowIDConflictPolicy
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure.changes import Actor
+from perdure.documents import validated
+from perdure.errors import InvalidTask, TaskFailed
+from perdure.names import AGAIN, ANSWER, PROGRESS, RESULT, STARTED_BY, Workflow
+from perdure.questions import Answer
+from perdure.tasks import AgentTask, Progress, TaskResult
+from perdure.temporal.errors import is_cancelling, translated
+from worker.gateway.base import ANSWERED_WITHIN, Base
+from worker.lookup import StartedTask, task_of
+from worker.waiting import ANSWER_WITHIN, waiting
+
+if TYPE_CHECKING:
+    pass
+
+TaskHandle = WorkflowHandle[Any, TaskResult]
+
+
+_NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
+"""How a query fails while no worker is there to answer it."""
+
+
+class TaskCalls(Base):
+    """Starting tasks, following them, answering what they ask."""
+
+    @translated
+    async def start(self, task: AgentTask, *, by: Actor, again: bool = False) -> StartedTask:
+        """Start a task, or attach to its run that is open or has completed.
+
+        A new run after a failure goes on from the effects that are recorded.
+
+        Args:
+            task: The task.
+            by: Who starts it.
+            again: Whether to run a task that has completed once more; what must not happen twice does not.
+
+        Raises:
+            InvalidTask: The task's id stands for another task; with the difference.
+        """
+        client = await self.client()
+        try:
+            started = await client.start_workflow(
+                Workflow.RESUMABLE_AGENT,
+                task,
+                id=task.workflow_id,
+                task_queue=self._settings.task_queue,
+                result_type=TaskResult,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                static_summary=f"{task.skill} for {task.agent}",
+                memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again},
+            )
+        except WorkflowAlreadyStartedError:
+            handle = await self.task(task.workflow_id)
+            found = await handle.describe()
+            from worker.attaching import require_same  # noqa: PLC0415  it takes a second
+
+            await require_same(self._settings, task, handle, found)
+            return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
+        return StartedTask(started.id, new=True, ended_at=None)
+
+    @translated
+    async def task(self, workflow_id: str) -> TaskHandle:
+        """Return Temporal's own handle of a task, whose errors are not translated.
+
+        Raises:
+            InvalidTask: There is none with this id, or it is something else.
+        """
+        client = await self.client()
+        await task_of(client, workflow_id)
+        return client.get_workflow_handle(workflow_id, result_type=TaskResult)
+
+    @translated
+    async def is_running(self, workflow_id: str) -> bool:
+        """Return whether a task is still open.
+
+        Raises:
+            InvalidTask: There is none with this id, or it is something else.
+        """
+        found = await task_of(await self.client(), workflow_id)
+        return found.status is WorkflowExecutionStatus.RUNNING
+
+    @translated
+    async def progress(self, workflow_id: str, *, seconds: float = 2) -> Progress | None:
+        """Return where a task is; None while no worker can say (it may just have been killed)."""
+        try:
+            # Not wait_for, which in Python 3.11 loses a Ctrl-C that comes together with the answer.
+            async with asyncio.timeout(seconds):
+                return await (await self.task(workflow_id)).query(PROGRESS, result_type=Progress)
+        except TimeoutError:
+            return None
+        except RPCError as error:
+            if error.status in _NOBODY_ANSWERS and not is_cancelling():
+                return None
+            raise
+
+    @translated
+    async def result(self, workflow_id: str) -> TaskResult:
+        """Wait for a task's end, however long it takes.
+
+        Raises:
+            TaskFailed: It failed; ``ended`` returns what it left.
+            WorkflowCancelled: It was cancelled.
+        """
+        return await (await self.task(workflow_id)).result()
+
+    @translated
+    async def ended(self, workflow_id: str) -> TaskResult | None:
+        """Return how a task ended, also one that failed or was cancelled.
+
+        Returns:
+            None while it is open, where it did not get far enough to leave a result, and where no worker can say.
+        """
+        handle, kind = await self.task(workflow_id), cast("type[TaskResult]", TaskResult | None)
+        if await self.is_running(workflow_id):
+            return None
+        try:
+            return await handle.result()
+        except WorkflowFailureError as error:
+            cause = error.cause
+            if isinstance(cause, ApplicationError) and cause.type == TaskFailed.__name__ and cause.details:
+                return TaskResult.model_validate(cause.details[0])
+        try:
+            return await handle.query(RESULT, result_type=kind, rpc_timeout=ANSWERED_WITHIN)
+        except RPCError:
+            return None
+
+    @translated
+    async def answer(self, workflow_id: str, answer: Answer, *, by: Actor) -> None:
+        """Answer a question that a task waits on.
+
+        Raises:
+            InvalidTask: There is no such task, or it has ended.
+        """
+        await self._require_open(workflow_id, "it asks nothing")
+        await self.served()
+        handle = await self.task(workflow_id)
+        given = validated(Answer, answer.model_dump() | {"by": by.id}, "")
+        afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
+        try:
+            async with waiting(self._notify, "take the answer", afterwards=afterwards, within=ANSWER_WITHIN):
+                await handle.execute_update(ANSWER, given)
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND and "completed" in error.message:
+                raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
+            raise
+
+    @translated
+    async def cancel(self, workflow_id: str, *, by: Actor) -> None:
+        """Ask a task to stop; it finishes what it must not leave half done.
+
+        Raises:
+            InvalidTask: There is no such task, or it has ended.
+        """
+        await self._require_open(workflow_id, "there is nothing to cancel")
+        await (await self.task(workflow_id)).cancel(reason=f"asked by {by.kind} {by.id}".strip())
+
+    async def _require_open(self, workflow_id: str, otherwise: str) -> None:
+        if not await self.is_running(workflow_id):
+            raise InvalidTask("task", f"{workflow_id} has ended: {otherwise}", fix="perdure status shows how")
