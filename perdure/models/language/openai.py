@@ -54,7 +54,8 @@ class OpenAILanguageModel:
         answer = await self._client.responses.parse(
             model=self._model, instructions=instructions, input=text, text_format=form
         )
-        return answer.output_parsed
+        refused = any(part.type == "refusal" for one in answer.output if one.type == "message" for part in one.content)
+        return None if refused else form.model_validate_json(answer.output_text)
 
     async def _completion(self, instructions: str, text: str, form: type[M]) -> M | None:
         answer = await self._client.chat.completions.parse(
@@ -62,7 +63,8 @@ class OpenAILanguageModel:
             messages=[{"role": "system", "content": instructions}, {"role": "user", "content": text}],
             response_format=form,
         )
-        return answer.choices[0].message.parsed if answer.choices else None
+        message = answer.choices[0].message
+        return None if message.refusal else form.model_validate_json(message.content or "")
 
     async def close(self) -> None:
         """Close the connections."""

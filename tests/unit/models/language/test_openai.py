@@ -1,0 +1,87 @@
+"""A language model over HTTP: answers in a form, by both APIs, and errors that say whether to ask again."""
+
+import json
+from collections.abc import AsyncGenerator
+from typing import cast
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from perdure.errors import InvalidInput, ModelRefused, StoreUnavailable
+from perdure.model import Model
+from perdure.models.language import Api, open_language_model
+from perdure.models.language.openai import OpenAILanguageModel
+from tests.support.model_server import Answer, serve_model
+
+
+class Weather(Model):
+    """A form."""
+
+    degrees: int
+
+
+def always(text: str | None) -> Answer:
+    """Answer the same whatever is asked."""
+
+    def answer(instructions: str, asked: str) -> str | None:
+        return text
+
+    return answer
+
+
+@pytest.fixture(params=["responses", "chat"])
+async def model(httpserver: HTTPServer, request: pytest.FixtureRequest) -> AsyncGenerator[OpenAILanguageModel]:
+    api = cast("Api", request.param)
+    one = OpenAILanguageModel("small", api=api, api_key="none", base_url=httpserver.url_for("/v1"), timeout=2)
+    yield one
+    await one.close()
+
+
+async def test_an_answer_comes_in_the_form_that_is_asked_for(
+    httpserver: HTTPServer, model: OpenAILanguageModel
+) -> None:
+    serve_model(httpserver, lambda told, text: json.dumps({"degrees": len(told) + len(text)}))
+    assert await model.answer("1234", "56", Weather) == Weather(degrees=6)
+    schema = json.dumps(json.loads(httpserver.log[0][0].data))
+    assert '"strict": true' in schema
+    assert '"degrees"' in schema
+
+
+@pytest.mark.parametrize("text", ['{"degrees": "warm"}', "it is warm", "{}", ""])
+async def test_an_answer_in_another_form_may_be_asked_for_again(
+    httpserver: HTTPServer, model: OpenAILanguageModel, text: str
+) -> None:
+    serve_model(httpserver, always(text))
+    with pytest.raises(StoreUnavailable, match="did not answer in the form of Weather") as caught:
+        await model.answer("How warm?", "", Weather)
+    assert "warm" not in str(caught.value).removeprefix("PRD200")
+
+
+async def test_a_model_that_declines_is_not_asked_again(httpserver: HTTPServer, model: OpenAILanguageModel) -> None:
+    serve_model(httpserver, always(None))
+    with pytest.raises(ModelRefused, match="declined to answer"):
+        await model.answer("How warm?", "", Weather)
+
+
+@pytest.mark.parametrize(("status", "error"), [(401, ModelRefused), (429, StoreUnavailable), (500, StoreUnavailable)])
+async def test_an_error_says_whether_to_ask_again_and_nothing_of_the_answer(
+    httpserver: HTTPServer, model: OpenAILanguageModel, status: int, error: type[Exception]
+) -> None:
+    for path in ("/v1/responses", "/v1/chat/completions"):
+        httpserver.expect_request(path).respond_with_json({"error": {"message": "secret words"}}, status=status)
+    with pytest.raises(error) as caught:
+        await model.answer("How warm?", "", Weather)
+    assert "secret" not in str(caught.value)
+    assert len(httpserver.log) == 1
+
+
+def test_no_name_is_no_model() -> None:
+    assert open_language_model("") is None
+
+
+@pytest.mark.parametrize("name", ["gpt", "openai:", "other:small", "openai:small"])
+def test_a_model_that_cannot_be_used_is_refused_with_the_fix(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InvalidInput) as caught:
+        open_language_model(name)
+    assert caught.value.fix
