@@ -182,7 +182,11 @@ class IngestActivities:
     async def plan(self, request: PlanCall) -> WritePlan:
         """Decide on each item."""
         with _accepted():
-            return await self.writer.plan(request.batch, at=request.at)
+            try:
+                return await self.writer.plan(request.batch, at=request.at)
+            except TenantErased as error:
+                await self.writer.refuse(request.batch, str(error), operation=activity.info().workflow_id or "")
+                raise
 
     @activity.defn(name=Activity.APPLY_INGEST)
     async def apply(self, request: ApplyCall) -> Applied:

@@ -7,6 +7,7 @@ from temporalio import activity
 
 from perdure.changes import Actor
 from perdure.losses import Loss, LossKind, Store
+from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Passed
@@ -59,6 +60,7 @@ class ReconcilingActivities:
 
     whole: Wholeness
     reconciler: Reconciler
+    eraser: Eraser
     longterm: LongTerm
     journal: Journal
     tenant_key: TenantKey
@@ -70,6 +72,8 @@ class ReconcilingActivities:
         if Loss(Store.JOURNAL, LossKind.LOST) in found:
             return [LostData(store=Store.JOURNAL, kind=LossKind.LOST)]
         await self.longterm.prepare()
+        # What an older copy has brought back of somebody who was erased is not merged.
+        await self.eraser.apply()
         tokens = await self.whole.rebuilding(found)
         return [LostData(store=loss.store, kind=loss.kind, token=tokens.get(loss.store, "")) for loss in found]
 

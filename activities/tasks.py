@@ -1,5 +1,6 @@
 """A task as a whole: prepare it against what this worker has, and keep its claims for as long as it lives."""
 
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -21,12 +22,13 @@ from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.documents import validated
-from perdure.errors import InvalidTask, StoreUnavailable
+from perdure.errors import InvalidTask, StoreUnavailable, TenantErased
 from perdure.memory.wholeness import Wholeness
 from perdure.names import BINDING, TASK, Attribute, Workflow
 from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import ToolStep
 from perdure.stores.redis.bindings import TaskBindings
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask, TaskBinding
 from perdure.together import together
@@ -65,6 +67,7 @@ class TaskActivities:
         bindings: What task ids stand for, and which workflow runs a task.
         client: Tells which workflows run a task, or did.
         whole: Tells since when Redis, with what it knows of tasks, has lost nothing.
+        erasures: Tells when a user was erased.
         heartbeat: Seconds without a sign of life after which an attempt is given up.
         continue_after: Events after which a task's history is rolled over; 0: after about 8,000.
     """
@@ -76,6 +79,7 @@ class TaskActivities:
     bindings: TaskBindings
     client: Client
     whole: Wholeness
+    erasures: RedisErasures
     _: KW_ONLY
     heartbeat: float
     continue_after: int = 0
@@ -90,6 +94,7 @@ class TaskActivities:
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)
+        await self._require_not_erased(tenant, request.started_at)
         skill = self.skills.get(task.skill)
         reads = check_skill(skill, self.toolbox)
         inputs = checked_inputs(skill, task.inputs)
@@ -124,6 +129,17 @@ class TaskActivities:
             heartbeat=self.heartbeat,
             continue_after=self.continue_after,
         )
+
+    async def _require_not_erased(self, tenant: str, started_at: datetime) -> None:
+        """Check that the task was not started before its user was erased.
+
+        Raises:
+            TenantErased: It was.
+        """
+        with suppress(StoreUnavailable):
+            erased = await self.erasures.of(tenant)
+            if erased and started_at <= erased.at:
+                raise TenantErased("the user was erased after this task was started")
 
     @activity.defn
     async def keep_claims(self, call: KeepCall) -> Kept:

@@ -42,6 +42,12 @@ class CrashPoint(StrEnum):
     """The deletion lines are written; nothing is tombstoned or purged yet."""
     FORGET_TOMBSTONED = "forget.tombstoned"
     FORGET_PURGED = "forget.purged"
+    ERASE_RAISED = "erase.raised"
+    """The user's epoch is raised in one more store."""
+    ERASE_DROPPED = "erase.dropped"
+    """Weaviate has nothing of the user any more; journal and Redis have."""
+    ERASE_JOURNAL = "erase.journal"
+    """The journal neither; Redis has."""
 
 
 _calls: Counter[str] = Counter()

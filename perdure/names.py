@@ -14,6 +14,7 @@ class Workflow(StrEnum):
     REMEMBER_ITEMS = "RememberItems"
     KEEP_CLAIMS = "KeepClaims"
     RECONCILE_MEMORY = "ReconcileMemory"
+    ERASE_MEMORY = "EraseMemory"
 
 
 class Activity(StrEnum):
@@ -46,6 +47,11 @@ class Activity(StrEnum):
     BEGIN_RECONCILING = "begin_reconciling"
     RECONCILE_TENANTS = "reconcile_tenants"
     END_RECONCILING = "end_reconciling"
+    BEGIN_ERASURE = "begin_erasure"
+    END_RUNS = "end_runs"
+    ERASE_STORES = "erase_stores"
+    DELETE_RUNS = "delete_runs"
+    PROVE_ERASURE = "prove_erasure"
 
 
 RESERVED = frozenset({*(one.value for one in Activity), "recall"})

@@ -184,6 +184,13 @@ class ReconcileResult(Passed):
     found: Reconciled
 
 
+class EraseRequest(Request):
+    """An erasure of everything that is kept of a user."""
+
+    user_id: UserId
+    by: Actor = SOMEBODY
+
+
 class Recalled(Passed):
     """One thing that was recalled, without its text."""
 

@@ -6,6 +6,7 @@ from typing import Any
 from temporalio.plugin import SimplePlugin
 
 from perdure.temporal.failures import ActivityInterceptor
+from workflows.erase_memory import EraseMemory
 from workflows.forget_memory import ForgetMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.keep_claims import KeepClaims
@@ -23,6 +24,7 @@ WORKFLOWS: Sequence[type] = (
     RememberItems,
     KeepClaims,
     ReconcileMemory,
+    EraseMemory,
 )
 
 

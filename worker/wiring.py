@@ -13,6 +13,7 @@ from temporalio.client import Client
 
 import playbooks
 from activities.episodes import StepNotes
+from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
@@ -24,6 +25,7 @@ from perdure.agent.steps.values import Values
 from perdure.errors import InvalidInput
 from perdure.losses import Store
 from perdure.memory.door import Door
+from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
 from perdure.memory.policies import POLICIES, WritePolicy, read_policies
@@ -39,6 +41,7 @@ from perdure.models.embedding import CachedEmbedder, Embedder, open_embedder
 from perdure.names import DEFAULT_POLICY, RESERVED
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.journal.values import ValueFiles
@@ -50,6 +53,7 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
@@ -101,6 +105,8 @@ class Services(Reading):
     intake: Intake
     repair: Repair
     forgetter: Forgetter
+    erasures: RedisErasures
+    eraser: Eraser
     reconciler: Reconciler
     deletions: Deletions
     due: DueIndex
@@ -113,7 +119,7 @@ class Services(Reading):
     skills: SkillLibrary
 
     async def belongs(self) -> None:
-        """Make sure that this process belongs to the installation whose stores it uses.
+        """Make sure that this process belongs to the installation whose stores it uses, and has nobody who was erased.
 
         Raises:
             TenantKeyMismatch: It has another tenant key.
@@ -123,6 +129,7 @@ class Services(Reading):
         """
         await self.whole.begin(self.tenant_key)
         await self.installation.check(self.tenant_key)
+        await self.eraser.apply()
 
     async def prepare(self) -> None:
         """Bring the collections up to what this build needs; those that were lost are made when they are rebuilt.
@@ -192,6 +199,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     async with open_reading(settings, addresses, key) as reading:
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), RetentionRules()
+        erasures = RedisErasures(redis)
         ttl, policies = timedelta(days=settings.claim_ttl_days), policies_of(settings)
         repair = Repair(
             longterm=longterm,
@@ -222,6 +230,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 door=door,
                 repair=repair,
                 deletions=deletions,
+                erasures=erasures,
                 policy=policies[DEFAULT_POLICY],
             ),
             intake=Intake(policies, SessionWrites(redis)),
@@ -233,6 +242,19 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 rules=rules,
                 guard=Guard(fraction=settings.forgetting_guard),
                 grace=timedelta(days=settings.forgetting_grace_days),
+            ),
+            erasures=erasures,
+            eraser=Eraser(
+                longterm=longterm,
+                redis=redis,
+                journal=reading.journal,
+                spool=reading.spool,
+                leases=leases,
+                logs={
+                    Store.JOURNAL: ErasureLog(settings.journal_folder),
+                    Store.REDIS: erasures,
+                    Store.WEAVIATE: longterm.erasures,
+                },
             ),
             reconciler=Reconciler(
                 longterm=longterm,
@@ -321,6 +343,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             services.bindings,
             client,
             services.whole,
+            services.erasures,
             heartbeat=settings.heartbeat_timeout,
             continue_after=settings.continue_after,
         ),
@@ -339,10 +362,12 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         ReconcilingActivities(
             whole=services.whole,
             reconciler=services.reconciler,
+            eraser=services.eraser,
             longterm=services.longterm,
             journal=services.journal,
             tenant_key=services.tenant_key,
         ),
+        ErasingActivities(client=client, eraser=services.eraser, tenant_key=services.tenant_key),
         ForgettingActivities(
             client=client,
             forgetter=services.forgetter,

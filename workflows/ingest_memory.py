@@ -29,10 +29,10 @@ class IngestMemory:
         if batch.accepted_at is None:
             batch = batch.changed(accepted_at=workflow.now())
         while True:
-            plan = await self._plan(batch)
-            # A later plan must not take a later epoch: the user may have been erased in between.
-            batch = batch.changed(epoch=plan.epoch)
             try:
+                plan = await self._plan(batch)
+                # A later plan must not take a later epoch: the user may have been erased in between.
+                batch = batch.changed(epoch=plan.epoch)
                 applied = await self._apply(batch, plan, operation)
                 items = await self._confirm(batch, applied.plan or plan, applied.versions)
                 break

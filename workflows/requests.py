@@ -3,6 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from perdure.jobs import tenant_of_job
     from perdure.names import Activity, Workflow
     from perdure.requests import RecallRequest, Reference, RememberRequest
     from perdure.temporal.attributes import TENANT
@@ -33,6 +34,8 @@ class RememberItems:
     async def run(self, request: RememberRequest | None = None) -> str:
         """Return the job's id; the job is a workflow of its own."""
         request = asked(request, "give a RememberRequest")
-        return await workflow.execute_activity(
+        job = await workflow.execute_activity(
             Activity.REMEMBER, request, result_type=str, summary="submit", **options.of_request()
         )
+        workflow.upsert_search_attributes([TENANT.value_set(tenant_of_job(job))])
+        return job

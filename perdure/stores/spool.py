@@ -92,6 +92,21 @@ class Spool:
         if waited.file:
             await disk.in_thread("spool", remove)
 
+    async def erase(self, tenant: str) -> None:
+        """Remove a tenant's file, for good.
+
+        Raises:
+            StoreUnavailable: It cannot be removed.
+        """
+
+        def remove() -> None:
+            if self._file(tenant).exists():
+                with disk.locked(self._folder):
+                    self._file(tenant).unlink(missing_ok=True)
+                    disk.sync_folder(self._folder)
+
+        await disk.in_thread("spool", remove)
+
     def _file(self, tenant: str) -> Path:
         return self._folder / f"{tenant}{_ENDING}"
 

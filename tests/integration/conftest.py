@@ -28,6 +28,7 @@ from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
@@ -136,7 +137,13 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
         ),
         door=door,
         writer=Writer(
-            longterm=longterm, embedder=embedder, door=door, repair=repair, deletions=deletions, policy=WritePolicy()
+            longterm=longterm,
+            embedder=embedder,
+            door=door,
+            repair=repair,
+            deletions=deletions,
+            erasures=RedisErasures(redis),
+            policy=WritePolicy(),
         ),
         forgetter=Forgetter(
             longterm=longterm,

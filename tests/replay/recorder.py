@@ -148,6 +148,7 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
             services.bindings,
             client,
             services.whole,
+            services.erasures,
             heartbeat=settings.heartbeat_timeout,
             continue_after=ROLLED_AFTER,
         )

@@ -2,14 +2,21 @@
 
 from typing import TYPE_CHECKING
 
+from pydantic import JsonValue
+
 from perdure.changes import Actor
+from perdure.erasures import ErasureReceipt
 from perdure.errors import TenantKeyMissing
+from perdure.identity import digest
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecalledItem, RecallResult
 from perdure.names import Workflow
 from perdure.requests import (
+    EraseRequest,
     ForgetRequest,
     ForgetResult,
+    Observed,
+    ObserveRequest,
     RecallHandle,
     RecallRequest,
     ReconcileRequest,
@@ -76,6 +83,33 @@ class MemoryCalls(Base):
         return await self._execute(Workflow.REMEMBER_ITEMS, given, str, name="remember", within=ANSWER_WITHIN)
 
     @translated
+    async def observe(self, request: ObserveRequest, *, by: Actor) -> Observed:
+        """Offer memory what was said; it believes what the write policy lets it believe.
+
+        Private data and secrets are taken out in this process, before anything is sent, journaled or started.
+
+        Raises:
+            InvalidInput: The request is malformed, or there is no such policy.
+            ModelRefused: The language model that extracts memories refuses the question.
+            StoreUnavailable: It does not answer.
+        """
+        from worker.observing import observed  # noqa: PLC0415  it loads rules and models
+
+        items, left = await observed(request, self._settings)
+        if not items:
+            return Observed(left=left)
+        occurrences: list[JsonValue] = [one.occurrence for one in request.said]
+        given = RememberRequest(
+            user_id=request.user_id,
+            key=f"observed-{digest('observed/1', request.session, occurrences)[:24]}",
+            items=tuple(items),
+            agent=request.agent,
+            session=request.session,
+            policy=request.policy,
+        )
+        return Observed(job=await self.remember(given, by=by), items=len(items), left=left)
+
+    @translated
     async def receipt(self, job: str) -> Receipt:
         """Wait for a job's receipt: what became of each item. Raises InvalidInput where there is no such job."""
         client = await self.client()
@@ -92,6 +126,11 @@ class MemoryCalls(Base):
     async def undo(self, request: UndoRequest, *, by: Actor) -> UndoResult:
         """Bring back what a sweep forgot."""
         return await self._execute(Workflow.UNDO_FORGETTING, request.changed(by=by), UndoResult, name="undo-forgetting")
+
+    @translated
+    async def erase(self, request: EraseRequest, *, by: Actor) -> ErasureReceipt:
+        """Erase everything that is kept of a user, and prove it; the receipt says what no erasure reaches."""
+        return await self._execute(Workflow.ERASE_MEMORY, request.changed(by=by), ErasureReceipt, name="erase")
 
     @translated
     async def reconcile(self, request: ReconcileRequest, *, by: Actor) -> ReconcileResult:

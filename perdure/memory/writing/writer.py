@@ -8,7 +8,7 @@ from datetime import datetime
 from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, headline_of
-from perdure.errors import VectorIndexDamaged, VersionConflict, WorkerUnavailable
+from perdure.errors import TenantErased, VectorIndexDamaged, VersionConflict, WorkerUnavailable
 from perdure.items import Item, MemoryItem, item_id, item_text
 from perdure.jobs import Applied, Batch, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
@@ -19,6 +19,7 @@ from perdure.memory.writing.planning import Known, plan
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 
@@ -38,6 +39,7 @@ class Writer:
         door: Door,
         repair: Repair,
         deletions: Deletions,
+        erasures: RedisErasures,
         policy: WritePolicy,
     ) -> None:
         self._longterm = longterm
@@ -45,6 +47,7 @@ class Writer:
         self._door = door
         self._repair = repair
         self._deletions = deletions
+        self._erasures = erasures
         self._policy = policy
 
     async def plan(self, batch: Batch, *, at: datetime) -> WritePlan:
@@ -74,8 +77,21 @@ class Writer:
             entries |= {memory.id: memory for memory in found if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
         known = Known(entries=entries, deletions=deletions, neighbours=neighbours, operation=operation)
-        epoch = await self._door.epoch(batch.tenant) if batch.epoch is None else batch.epoch
+        epoch = await self._epoch(batch)
         return plan(batch, known, policy=self._policy, at=at, epoch=epoch)
+
+    async def _epoch(self, batch: Batch) -> int:
+        """Return the user's epoch when a batch was accepted.
+
+        Raises:
+            TenantErased: Redis did not answer then, and the user was erased since.
+        """
+        if batch.epoch is not None:
+            return batch.epoch
+        erased = await self._erasures.of(batch.tenant)
+        if erased and batch.accepted_at and batch.accepted_at <= erased.at:
+            raise TenantErased("the user's memory was erased after this was accepted")
+        return await self._door.epoch(batch.tenant)
 
     async def apply(self, batch: Batch, decided: WritePlan, *, operation: str) -> Applied:
         """Write what was decided, once for each operation id.

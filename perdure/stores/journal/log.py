@@ -1,6 +1,8 @@
 """The journal: one log of lines for each tenant. Decides nothing about what the lines mean."""
 
 import re
+import secrets
+import shutil
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,6 +17,7 @@ from perdure.stores.journal.lines import Accepted, Changed, Line, Settled, decod
 from perdure.stores.journal.marks import known_id
 
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ERASED = ".erased-"
 
 
 class Journal:
@@ -99,6 +102,24 @@ class Journal:
             return folding.needed([decode(raw) for raw in content], now)
 
         await disk.in_thread("journal", lambda: self._of(tenant).compact(needed))
+
+    async def erase(self, tenant: str) -> None:
+        """Remove all that the folder has of a tenant, large values too, for good.
+
+        Whoever waits for the folder's lock finds it gone, and begins a new one.
+        """
+
+        def remove() -> None:
+            folder = self.folder / tenant
+            if _TENANT.fullmatch(tenant) and folder.is_dir():
+                with disk.locked(folder):
+                    folder.rename(self.folder / f"{_ERASED}{secrets.token_hex(8)}")
+            # Also what a crash has left of an erasure.
+            for one in self.folder.glob(f"{_ERASED}*"):
+                shutil.rmtree(one)
+            disk.sync_folder(self.folder)
+
+        await disk.in_thread("journal", remove)
 
     async def tenants(self) -> list[str]:
         """Return the tenants that have a log, in order."""

@@ -29,6 +29,10 @@ UNFILED = "perdure:unfiled"
 """A sorted set, all of one score: the large values that could not be written to a file yet, each after its tenant."""
 
 
+ERASURES = "perdure:erasures"
+"""A hash: each tenant that was erased, with its latest erasure."""
+
+
 def forgetting(run: str) -> str:
     """Return the key of the tenants of which a forgetting run forgot something: a set."""
     return f"perdure:forgetting:{run}"

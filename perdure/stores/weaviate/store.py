@@ -13,6 +13,7 @@ from perdure.errors import VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, asking
+from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.stores.weaviate.mapping import NEVER, micros
 from perdure.stores.weaviate.marks import WeaviateMarks
 from perdure.stores.weaviate.queries import Queries, merged
@@ -67,6 +68,7 @@ class LongTerm:
         self._queries = Queries(self._connection, query_timeout)
         self._writes = Writes(self._connection, dimension=embedding.dimension, timeout=write_timeout)
         self.marks = WeaviateMarks(self._connection, query_timeout)
+        self.erasures = WeaviateErasures(self._connection, query_timeout)
         self._any_vector = [1.0] * embedding.dimension
         self._resting = Resting(self._connection, active, most_active) if active else None
         if self._resting:

@@ -1,0 +1,56 @@
+"""A user's erasure as a value: an epoch that nothing accepted before it may cross. Pure."""
+
+from collections.abc import Iterable
+
+from perdure.model import Instant, Passed, Stored, TenantId
+
+
+class Erasure(Stored):
+    """What each store keeps of an erasure, without content."""
+
+    tenant: TenantId
+    epoch: int
+    """Grows by one with every erasure of the user."""
+    at: Instant
+    """What was accepted before is not written, and what an older copy of a store still has is removed again."""
+    operation: str
+    """The erasure that raised the epoch to this; asked again, it is the same one."""
+
+
+class ErasureReceipt(Passed):
+    """What an erasure removed, and what it cannot reach; without content."""
+
+    tenant: TenantId
+    epoch: int
+    at: Instant
+    entries: int
+    """Records, memories and turns that were stored, whatever their state."""
+    keys: int
+    """Keys of Redis: episodes, claims, outputs, the deletion log."""
+    executions: int
+    """Runs of workflows that were deleted, with their histories."""
+    proved: bool = False
+    """Whether every store was asked afterwards, and has nothing of the user left."""
+    unreachable: tuple[str, ...] = ()
+    """What may still hold something of the user, and has to be looked at by a person."""
+
+
+UNREACHABLE = (
+    "histories of your own workflows, with what you gave to them and got from them",
+    "histories of sweeps and other requests that were made with the user id, which name it and hold no content",
+    "archived histories, and other Temporal clusters that replicate this one",
+    "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
+    "a worker starts, as long as one of the stores still knows of the erasure",
+    "traces and logs, where content was switched on in them",
+    "what tools did elsewhere",
+)
+"""What no erasure can reach."""
+
+
+def highest(found: Iterable[Erasure]) -> dict[str, Erasure]:
+    """Return the latest erasure of each user, from what several stores know."""
+    latest: dict[str, Erasure] = {}
+    for one in found:
+        if one.tenant not in latest or one.epoch > latest[one.tenant].epoch:
+            latest[one.tenant] = one
+    return latest

@@ -1,0 +1,184 @@
+"""Erases all that the stores have of a user, proves it, and removes again what an older copy of a store brings back.
+
+The epoch comes first, in every store: from then on nothing that was accepted before is written.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from redis.asyncio import Redis
+
+from perdure.crashpoints import CrashPoint, reached
+from perdure.erasures import Erasure, highest
+from perdure.errors import StoreUnavailable
+from perdure.losses import Store
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
+from perdure.stores.redis.holdings import Holdings, holdings
+from perdure.stores.redis.leases import Leases
+from perdure.stores.spool import Spool
+from perdure.stores.weaviate.store import LongTerm
+from perdure.together import together
+
+
+class Erasures(Protocol):
+    """The erasures that one store knows of."""
+
+    async def all(self) -> dict[str, Erasure]:
+        """Return the latest erasure of each user."""
+        ...
+
+    async def add(self, erasure: Erasure) -> None:
+        """Keep an erasure, unless a later one of the same user is kept."""
+        ...
+
+
+class Removed(NamedTuple):
+    """What was removed of a user."""
+
+    entries: int
+    keys: int
+
+
+class Eraser:
+    """Erases users.
+
+    Args:
+        longterm: Where records, memories and turns are.
+        redis: Where episodes, claims, outputs and indexes are.
+        journal: Where everything was written first.
+        spool: Has the episodes that wait for Redis.
+        leases: One writer a tenant.
+        logs: The erasures that each store knows of.
+    """
+
+    def __init__(
+        self,
+        *,
+        longterm: LongTerm,
+        redis: Redis,
+        journal: Journal,
+        spool: Spool,
+        leases: Leases,
+        logs: Mapping[Store, Erasures],
+    ) -> None:
+        self._longterm = longterm
+        self._redis = redis
+        self._journal = journal
+        self._spool = spool
+        self._leases = leases
+        self._logs = logs
+
+    async def begin(self, tenant: str, *, operation: str, at: datetime) -> Erasure:
+        """Raise a user's epoch in every store; the same operation raises it once.
+
+        Raises:
+            StoreUnavailable: A store does not answer; the others may have it already.
+        """
+        known = highest(one for log in await self._known() for one in log.values()).get(tenant)
+        if known is None or known.operation != operation:
+            epoch = max(known.epoch if known else 0, await self._leases.epoch(tenant)) + 1
+            known = Erasure(tenant=tenant, epoch=epoch, at=at, operation=operation)
+        # The journal first: it keeps what the other two may lose.
+        for store in (Store.JOURNAL, Store.REDIS, Store.WEAVIATE):
+            await self._logs[store].add(known)
+            reached(CrashPoint.ERASE_RAISED)
+        return known
+
+    async def remove(self, tenant: str) -> Removed:
+        """Remove everything that the stores have of a user but the erasure itself.
+
+        Raises:
+            LeaseLost: Another writer holds the tenant; call it again.
+            StoreUnavailable: A store does not answer; call it again.
+        """
+        # A writer that was on its way has ended once the lease is ours, and the next one is refused by its epoch.
+        async with self._leases.hold(tenant):
+            entries = len(await self._longterm.everything(tenant))
+            await self._longterm.drop_tenant(tenant)
+            reached(CrashPoint.ERASE_DROPPED)
+            await self._spool.erase(tenant)
+            await self._journal.erase(tenant)
+            reached(CrashPoint.ERASE_JOURNAL)
+            held = await holdings(self._redis, tenant)
+            await self._remove_keys(tenant, held)
+        return Removed(entries, len(_content(held, tenant)))
+
+    async def left(self, tenant: str) -> tuple[str, ...]:
+        """Return what is left of a user in the stores, read anew; empty: nothing."""
+        entries, held = await together(self._longterm.everything(tenant), holdings(self._redis, tenant))
+        waited, journaled = await together(self._spool.read(tenant), self._journal.tenants())
+        found = {
+            "entries in Weaviate": bool(entries) or tenant in await self._longterm.tenants(),
+            "keys in Redis": bool(_content(held, tenant)),
+            "episodes in the spool": bool(waited.episodes),
+            "lines in the journal": tenant in journaled,
+        }
+        return tuple(name for name, is_there in found.items() if is_there)
+
+    async def apply(self) -> int:
+        """Have every store know of every erasure, and remove what one that did not know still has of its user.
+
+        A store that was set back to an older copy has what was erased since.
+
+        Returns:
+            How many users something was removed of.
+
+        Raises:
+            LeaseLost: Another writer holds one of the tenants; call it again.
+            StoreUnavailable: A store does not answer; call it again.
+        """
+        known = dict(zip(self._logs, await self._known(), strict=True))
+        removed = 0
+        for tenant, erasure in highest(one for log in known.values() for one in log.values()).items():
+            behind = [store for store, log in known.items() if tenant not in log or log[tenant].epoch < erasure.epoch]
+            if not behind:
+                continue
+            await self._remove_older(tenant, behind)
+            for store in behind:
+                await self._logs[store].add(erasure)
+            removed += 1
+        return removed
+
+    async def _remove_older(self, tenant: str, behind: list[Store]) -> None:
+        async with self._leases.hold(tenant):
+            if Store.WEAVIATE in behind:
+                await self._longterm.drop_tenant(tenant)
+            if Store.JOURNAL in behind:
+                await self._journal.erase(tenant)
+            if Store.REDIS in behind:
+                await self._remove_keys(tenant, await holdings(self._redis, tenant))
+
+    async def _remove_keys(self, tenant: str, held: Holdings) -> None:
+        for key in _content(held, tenant):
+            await ask(self._redis, "DEL", key)
+        for key in held.shared:
+            match key:
+                case keys.DUE | keys.CHECKS | keys.ACTIVE:
+                    await ask(self._redis, "ZREM", key, tenant)
+                case keys.UNFILED:
+                    await ask(self._redis, "ZREMRANGEBYLEX", key, f"[{tenant} ", f"({tenant}!")
+                case _:
+                    await ask(self._redis, "SREM", key, tenant)
+        await ask(self._redis, "DEL", keys.index(tenant), keys.runs(tenant))
+
+    async def _known(self) -> list[dict[str, Erasure]]:
+        return list(await together(*(log.all() for log in self._logs.values())))
+
+
+def _content(held: Holdings, tenant: str) -> list[str]:
+    """Return the keys that hold something of a user: all but the epoch, and the lease of whoever removes them."""
+    kept = {keys.epoch(tenant), keys.lease(tenant)}
+    return [key for key in held.keys if key not in kept]
+
+
+def require_nothing_left(left: tuple[str, ...]) -> None:
+    """Check that an erasure has left nothing.
+
+    Raises:
+        StoreUnavailable: Something was written meanwhile, or is not gone yet: erase again.
+    """
+    if left:
+        raise StoreUnavailable("erasure", f"there are {', '.join(left)}")

@@ -1,0 +1,47 @@
+"""The erasure log beside the journal: a line for each erasure, outside its user's folder. Never compacted."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from perdure.erasures import Erasure, highest
+from perdure.losses import Store
+from perdure.stores import disk
+
+_FILE = "erasures.jsonl"
+
+
+class ErasureLog:
+    """The erasures that the journal knows of. Every method raises StoreUnavailable when the folder cannot be used.
+
+    Args:
+        folder: The journal's folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def all(self) -> dict[str, Erasure]:
+        """Return the latest erasure of each user."""
+        return await disk.in_thread(Store.JOURNAL, self._all)
+
+    async def add(self, erasure: Erasure) -> None:
+        """Log an erasure; on return it is on the disk."""
+
+        def write() -> None:
+            disk.make_folder(self._folder)
+            with disk.locked(self._folder):
+                known = self._all().get(erasure.tenant)
+                if known is None or known.epoch < erasure.epoch:
+                    disk.append(self._folder / _FILE, erasure.model_dump_json().encode() + b"\n")
+
+        await disk.in_thread(Store.JOURNAL, write)
+
+    def _all(self) -> dict[str, Erasure]:
+        path, found = self._folder / _FILE, list[Erasure]()
+        for line in path.read_bytes().splitlines() if path.exists() else ():
+            # A line that a crash left half written was never acknowledged.
+            with suppress(ValidationError):
+                found.append(Erasure.model_validate_json(line))
+        return highest(found)

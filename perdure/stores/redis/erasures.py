@@ -1,0 +1,43 @@
+"""The erasures that Redis knows of, and the epochs that writers compare under their leases."""
+
+from redis.asyncio import Redis
+
+from perdure.erasures import Erasure
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import Script, ask
+
+_RAISE = """
+if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then
+  redis.call('SET', KEYS[1], ARGV[1])
+end
+return 1
+"""
+
+
+class RedisErasures:
+    """Every method raises StoreUnavailable when Redis does not answer.
+
+    Args:
+        redis: A client made with ``connect``.
+    """
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._raise = Script(redis, _RAISE)
+
+    async def all(self) -> dict[str, Erasure]:
+        """Return the latest erasure of each user."""
+        found: dict[str, str] = await ask(self._redis, "HGETALL", keys.ERASURES)
+        return {tenant: Erasure.model_validate_json(line) for tenant, line in found.items()}
+
+    async def of(self, tenant: str) -> Erasure | None:
+        """Return a user's latest erasure."""
+        line = await ask(self._redis, "HGET", keys.ERASURES, tenant)
+        return Erasure.model_validate_json(line) if line else None
+
+    async def add(self, erasure: Erasure) -> None:
+        """Keep an erasure; from then on no change that was accepted before it is written."""
+        await self._raise([keys.epoch(erasure.tenant)], erasure.epoch)
+        known = await self.of(erasure.tenant)
+        if known is None or known.epoch < erasure.epoch:
+            await ask(self._redis, "HSET", keys.ERASURES, erasure.tenant, erasure.model_dump_json())

@@ -1,0 +1,84 @@
+"""The erasures that Weaviate knows of, in a collection of their own: one object a user."""
+
+from typing import Any, cast
+from uuid import UUID, uuid5
+
+import weaviate.classes.config as wvc
+from weaviate.classes.data import DataObject
+from weaviate.collections import CollectionAsync
+from weaviate.exceptions import WeaviateBaseError
+
+from perdure.erasures import Erasure
+from perdure.errors import StoreUnavailable
+from perdure.losses import Store
+from perdure.stores.weaviate.connection import Connection, asking
+
+_NAMES = UUID("c0a7c1de-52b9-4a0e-93ce-5f5b0e6f5a7d")
+
+
+class WeaviateErasures:
+    """Every method raises StoreUnavailable when Weaviate does not answer.
+
+    Args:
+        connection: The connection to ask through.
+        timeout: Seconds that one call may take.
+    """
+
+    def __init__(self, connection: Connection, timeout: float) -> None:
+        self._connection = connection
+        self._timeout = timeout
+
+    async def all(self) -> dict[str, Erasure]:
+        """Return the latest erasure of each user."""
+        collection = await self._collection()
+        found: dict[str, Erasure] = {}
+        async with asking(self._timeout):
+            if not await collection.exists():
+                return {}
+            async for item in collection.iterator(return_properties=["line"]):
+                one = Erasure.model_validate_json(str(item.properties["line"]))
+                found[one.tenant] = one
+        return found
+
+    async def of(self, tenant: str) -> Erasure | None:
+        """Return a user's latest erasure."""
+        collection = await self._collection()
+        async with asking(self._timeout):
+            if not await collection.exists():
+                return None
+            found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, tenant)])
+        return next((Erasure.model_validate_json(str(one.properties["line"])) for one in found.objects), None)
+
+    async def add(self, erasure: Erasure) -> None:
+        """Keep an erasure."""
+        collection = await self._made()
+        known = await self.of(erasure.tenant)
+        if known is not None and known.epoch >= erasure.epoch:
+            return
+        properties: Any = {"line": erasure.model_dump_json()}
+        async with asking(self._timeout):
+            result = await collection.data.insert_many(
+                [DataObject(uuid=uuid5(_NAMES, erasure.tenant), properties=properties)]
+            )
+        if result.has_errors:
+            raise StoreUnavailable(Store.WEAVIATE, "does not take its erasures")
+
+    async def _made(self) -> CollectionAsync[Any, Any]:
+        collection = await self._collection()
+        async with asking(self._timeout):
+            if not await collection.exists():
+                client = await self._connection.client()
+                line = wvc.Property(
+                    name="line", data_type=wvc.DataType.TEXT, index_filterable=False, index_searchable=False
+                )
+                try:
+                    await client.collections.create(collection.name, properties=[line])
+                except WeaviateBaseError:
+                    # Another process may have made it between the question and now.
+                    if not await collection.exists():
+                        raise
+        return collection
+
+    async def _collection(self) -> CollectionAsync[Any, Any]:
+        client = await self._connection.client()
+        return cast("CollectionAsync[Any, Any]", client.collections.use(f"{self._connection.prefix}Erasure"))

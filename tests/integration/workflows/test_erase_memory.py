@@ -1,0 +1,244 @@
+"""Erasing a user on the real servers: nothing is left, nobody else is touched, and nothing older comes back."""
+
+import shutil
+import signal
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from activities.jobs import job_id
+from demo.workers import start_mortal
+from localservers import Server
+from perdure import Actor, ActorKind, AgentTask, RecallRequest, RememberRequest
+from perdure.erasures import Erasure
+from perdure.errors import TenantErased
+from perdure.jobs import Fate, Receipt
+from perdure.losses import Store
+from perdure.memory.writing.checking import read_batch
+from perdure.names import Attribute, Workflow
+from perdure.requests import EraseRequest
+from perdure.stores.journal.erasures import ErasureLog
+from perdure.stores.redis.holdings import holdings
+from perdure.temporal.attributes import tenant_attributes
+from tests.conftest import OwnServers, Servers
+from tests.deployment import Deployment, deployment
+from tests.support.harness import Bench
+from tests.support.waiting import until
+from worker.gateway import Gateway
+
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+SECRET = "Marzipan is made of almonds."
+WAITS = 'steps: [{id: ask, tool: echo, args: {value: "${inputs.word}"}, approve: "Say it?"}]\ninputs: {word: string}'
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    (tmp_path / "skills").mkdir()
+    settings = {"tools": ("tests.support.tools",), "skills": (tmp_path / "skills",)}
+    async with deployment(servers, tmp_path / "home", settings=settings) as one:
+        yield one
+
+
+@pytest.fixture
+async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
+    async with Gateway(here.settings, servers) as one:
+        yield one
+
+
+def item(content: str = SECRET) -> JsonValue:
+    return {"kind": "memory", "content": content, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
+
+
+async def remembered(gateway: Gateway, user: str, content: str = SECRET) -> None:
+    request = RememberRequest(user_id=user, key=uuid4().hex, items=(item(content),))
+    receipt = await gateway.receipt(await gateway.remember(request, by=TESTER))
+    assert receipt.count(Fate.SEARCHABLE) == 1
+
+
+async def texts(gateway: Gateway, user: str) -> list[str]:
+    return [one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"))).items]
+
+
+async def test_nothing_of_a_user_is_left_anywhere_and_nobody_else_is_touched(
+    here: Deployment, gateway: Gateway, tmp_path: Path
+) -> None:
+    user, other = f"user {uuid4().hex}", f"user {uuid4().hex}"
+    agents = Bench(client=here.client, queue=here.queue, folder=tmp_path, deployed=here)
+    for one in (user, other):
+        await remembered(gateway, one)
+    waiting = AgentTask(task_id=uuid4().hex, user_id=user, skill=agents.skill(WAITS), inputs={"word": "secret"})
+    await gateway.start(waiting, by=TESTER)
+
+    async def asked() -> bool:
+        progress = await gateway.progress(waiting.workflow_id)
+        return bool(progress and progress.questions)
+
+    await until(asked, bool)
+    tenant = here.services.tenant_key.tenant_of(user)
+    query = f"{Attribute.TENANT} = '{tenant}'"
+
+    async def listed() -> int:
+        return len([one async for one in here.client.list_workflows(query)])
+
+    await until(listed, (3).__le__)
+    receipt = await gateway.erase(EraseRequest(user_id=user), by=TESTER)
+    assert (receipt.proved, receipt.epoch, receipt.entries) == (True, 1, 1)
+    assert receipt.executions >= 3
+    assert receipt.keys > 0
+    assert await listed() == 0
+    assert tenant not in await here.services.longterm.tenants()
+    assert not (here.settings.journal_folder / tenant).exists()
+    held = await holdings(here.services.redis, tenant)
+    assert [key for key in held.keys if not key.endswith(":epoch")] == []
+    assert held.shared == ()
+    assert await texts(gateway, user) == []
+    with pytest.raises(Exception, match="none with the id"):
+        await gateway.task(waiting.workflow_id)
+    assert SECRET not in receipt.model_dump_json()
+    assert user not in receipt.model_dump_json()
+    assert await texts(gateway, other) == [SECRET]
+
+    again = await gateway.erase(EraseRequest(user_id=user), by=TESTER)
+    assert (again.proved, again.epoch, again.entries) == (True, 2, 0), "erased twice"
+    await remembered(gateway, user, "Nougat is made of nuts.")
+    assert await texts(gateway, user) == ["Nougat is made of nuts."], "the user begins anew"
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["under its epoch", "accepted while Redis was away"])
+async def test_what_was_accepted_before_is_not_written_after(here: Deployment, known: bool) -> None:
+    tenant, services = f"t_{uuid4().hex}", here.services
+    accepted = datetime.now(UTC)
+    batch = read_batch(tenant=tenant, key="k", items=[item()], accepted_at=accepted)
+    batch = batch.changed(epoch=0 if known else None)
+    erasure = await services.eraser.begin(tenant, operation="erase", at=accepted + timedelta(seconds=1))
+    assert erasure.epoch == 1
+    job = await here.client.start_workflow(
+        Workflow.INGEST_MEMORY,
+        batch,
+        id=job_id(batch),
+        task_queue=here.queue,
+        result_type=Receipt,
+        search_attributes=tenant_attributes(tenant),
+    )
+    [line] = (await job.result()).items
+    assert (line.fate, "erased after this was accepted" in line.reason) == (Fate.REJECTED, True)
+    assert await services.longterm.everything(tenant) == {}
+    later = batch.changed(accepted_at=datetime.now(UTC) + timedelta(minutes=1), epoch=None, key="later")
+    job = await here.client.start_workflow(
+        Workflow.INGEST_MEMORY, later, id=job_id(later), task_queue=here.queue, result_type=Receipt
+    )
+    assert (await job.result()).count(Fate.SEARCHABLE) == 1, "the control: accepted afterwards"
+
+
+async def test_a_task_that_was_started_before_is_refused(here: Deployment, gateway: Gateway, tmp_path: Path) -> None:
+    agents = Bench(client=here.client, queue=here.queue, folder=tmp_path, deployed=here)
+    task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]"))
+    tenant = here.services.tenant_key.tenant_of(task.user_id)
+    await here.services.eraser.begin(tenant, operation="erase", at=datetime.now(UTC) + timedelta(minutes=1))
+    with pytest.raises(WorkflowFailureError) as caught:
+        await (await agents.start(task)).result()
+    cause = caught.value.cause
+    while cause is not None and not (isinstance(cause, ApplicationError) and cause.type == TenantErased.__name__):
+        cause = cause.__cause__
+    assert cause is not None
+
+
+async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deployment) -> None:
+    tenant, eraser, now = f"t_{uuid4().hex}", here.services.eraser, datetime.now(UTC)
+    first = await eraser.begin(tenant, operation="one", at=now)
+    assert await eraser.begin(tenant, operation="one", at=now + timedelta(hours=1)) == first
+    assert (await eraser.begin(tenant, operation="two", at=now)).epoch == 2
+    assert await here.services.leases.epoch(tenant) == 2
+
+
+@pytest.mark.parametrize("store", [Store.WEAVIATE, Store.JOURNAL, Store.REDIS])
+@pytest.mark.parametrize("applied", [True, False], ids=["applied", "control"])
+async def test_an_older_copy_of_a_store_does_not_bring_back_who_was_erased(
+    here: Deployment, gateway: Gateway, store: Store, applied: bool
+) -> None:
+    user, services = f"user {uuid4().hex}", here.services
+    tenant = services.tenant_key.tenant_of(user)
+    await remembered(gateway, user)
+    entries = await services.longterm.everything(tenant)
+    vectors = await services.embedder.embed([entry.text for entry in entries.values()])
+    journal, copy = here.settings.journal_folder / tenant, here.settings.home / "copy"
+    shutil.copytree(journal, copy)
+    await gateway.erase(EraseRequest(user_id=user), by=TESTER)
+    # As an older copy would: what was there, and no word of the erasure.
+    match store:
+        case Store.WEAVIATE:
+            await services.longterm.put(tenant, list(entries.values()), dict(zip(entries, vectors, strict=True)))
+            await _forget_erasure(here, store, tenant)
+        case Store.JOURNAL:
+            shutil.copytree(copy, journal)
+            await _forget_erasure(here, store, tenant)
+        case Store.REDIS:
+            await _forget_erasure(here, store, tenant)
+    if applied:
+        assert await services.eraser.apply() >= 1
+    left = await services.eraser.left(tenant)
+    epoch = await services.leases.epoch(tenant)
+    assert (left == () and epoch == 1) is applied
+
+
+async def _forget_erasure(here: Deployment, store: Store, tenant: str) -> None:
+    services = here.services
+    match store:
+        case Store.WEAVIATE:
+            collection = services.longterm.erasures
+            older = Erasure(tenant=tenant, epoch=0, at=datetime.now(UTC), operation="older")
+            await _overwrite(collection, older)
+        case Store.JOURNAL:
+            log = here.settings.journal_folder / "erasures.jsonl"
+            lines = [line for line in log.read_text().splitlines() if tenant not in line]
+            log.write_text("".join(f"{line}\n" for line in lines))
+            assert tenant not in await ErasureLog(here.settings.journal_folder).all()
+        case Store.REDIS:
+            await services.redis.hdel("perdure:erasures", tenant)  # pyright: ignore[reportUnknownMemberType, reportGeneralTypeIssues]
+            await services.redis.delete(f"perdure:{{{tenant}}}:epoch")
+
+
+async def _overwrite(erasures: object, erasure: Erasure) -> None:
+    from perdure.stores.weaviate.erasures import WeaviateErasures  # noqa: PLC0415
+
+    assert isinstance(erasures, WeaviateErasures)
+    known, erasures.of = erasures.of, _nothing  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        await erasures.add(erasure)
+    finally:
+        erasures.of = known  # pyright: ignore[reportAttributeAccessIssue]
+
+
+async def _nothing(tenant: str) -> None:
+    del tenant
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", ["erase.raised", "erase.raised:2", "erase.dropped", "erase.journal"])
+async def test_an_erasure_that_is_killed_goes_on(own_servers: OwnServers, tmp_path: Path, point: str) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    servers = Servers.model_validate(fleet.addresses.model_dump())
+    user = f"user {uuid4().hex}"
+    async with deployment(servers, tmp_path / "home") as writing, Gateway(writing.settings, servers) as gateway:
+        await remembered(gateway, user)
+    async with deployment(servers, tmp_path / "home", serving=False, queue=writing.queue) as here:
+        settings = here.settings
+        doomed = await start_mortal(settings, servers, tmp_path / "worker.log", crash_at=point)
+        erasing = await here.client.start_workflow(
+            Workflow.ERASE_MEMORY, EraseRequest(user_id=user), id=f"erase-{uuid4().hex}", task_queue=here.queue
+        )
+        assert await doomed.wait() == -signal.SIGKILL
+        after = await start_mortal(settings, servers, tmp_path / "worker.log")
+        try:
+            receipt = await erasing.result()
+        finally:
+            after.signal(signal.SIGKILL)
+            await after.wait()
+        assert (receipt["proved"], receipt["epoch"]) == (True, 1)
+        assert await here.services.eraser.left(here.services.tenant_key.tenant_of(user)) == ()

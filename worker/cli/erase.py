@@ -1,0 +1,55 @@
+"""``perdure erase``: everything that is kept of a user is removed, and it is proved."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from perdure.erasures import ErasureReceipt
+from perdure.errors import InvalidInput
+from perdure.requests import EraseRequest
+from perdure.settings import Settings
+from worker.cli.memory import User
+from worker.cli.reach import gateway, person
+from worker.cli.tasks import AsJson
+from worker.terminal.output import Exit, counted, out, say, show_json
+
+
+async def erase(
+    *,
+    user: User,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether that is meant; it cannot be undone.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase everything that is kept of a user: memories, episodes, running tasks, histories. It cannot be undone."""
+    if not user.strip():
+        raise InvalidInput("--user", "is empty", fix="say whose memory")
+    if not yes:
+        _confirm(user)
+    receipt = await gateway(Settings()).erase(EraseRequest(user_id=user), by=person())
+    if as_json:
+        show_json(receipt)
+    else:
+        show(receipt)
+    if not receipt.proved:
+        raise typer.Exit(Exit.FAILED)
+
+
+def show(receipt: ErasureReceipt) -> None:
+    """Print a receipt for a person."""
+    entries, runs = counted(receipt.entries, "entry", "entries"), counted(receipt.executions, "workflow run")
+    keys = counted(receipt.keys, "Redis key")
+    out.print(f"erased {entries}, {keys} and {runs}; epoch {receipt.epoch}, {receipt.at:%Y-%m-%d %H:%M:%S} UTC")
+    out.print(
+        "proved: every store was asked again and has nothing left" if receipt.proved else "NOT PROVED", markup=False
+    )
+    say("not reached:")
+    for one in receipt.unreachable:
+        say(f"  {one}")
+
+
+def _confirm(user: str) -> None:
+    if not sys.stdin.isatty():
+        raise InvalidInput("--yes", "is missing", fix="add --yes, or run it in a terminal and type the user id")
+    if typer.prompt("This cannot be undone. Type the user id to erase it") != user:
+        raise InvalidInput("--user", "is not what you typed; nothing was erased")

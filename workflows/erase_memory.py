@@ -1,0 +1,118 @@
+"""Erasing a user: the epoch first, then what is under way, the stores, the histories, and the proof.
+
+It carries no tenant attribute, since it would delete itself.
+"""
+
+from datetime import timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.erasing import BeginErasureCall, EndRunsCall, ErasingActivities
+    from perdure.erasures import UNREACHABLE, Erasure, ErasureReceipt
+    from perdure.model import Passed
+    from perdure.names import Workflow
+    from perdure.requests import EraseRequest
+    from workflows import options
+    from workflows.failures import asked
+    from workflows.history import History
+
+_STOPS_WITHIN = 10
+"""Seconds that tasks and jobs have to stop by themselves, before they are terminated."""
+
+_PAUSE = timedelta(seconds=1)
+
+_LOOKS = 600
+"""How often the list of runs is looked at, a second apart, before what is left is named in the receipt."""
+
+_EMPTY = 2
+"""Empty lists in a row after which no run is left."""
+
+_PROOFS = 3
+"""How often the stores are emptied again where the proof finds something, which was written meanwhile."""
+
+
+class Erasing(Passed):
+    """How far an erasure has come when its history is rolled over."""
+
+    erasure: Erasure
+    entries: int
+    keys: int
+    executions: int
+
+
+class ErasingRun(EraseRequest):
+    """The input of one run of ``EraseMemory``: what was asked, and what a rolled over run carries."""
+
+    carried: Erasing | None = None
+
+
+@workflow.defn(name=Workflow.ERASE_MEMORY)
+class EraseMemory:
+    """Removes everything of a user, and says what it cannot reach."""
+
+    @workflow.init
+    def __init__(self, request: ErasingRun | None = None) -> None:
+        carried = request.carried if request else None
+        self._entries = carried.entries if carried else 0
+        self._keys = carried.keys if carried else 0
+        self._executions = carried.executions if carried else 0
+        self._history = History(0)
+
+    @workflow.run
+    async def run(self, request: ErasingRun | None = None) -> ErasureReceipt:
+        """Erase a user."""
+        request = asked(request, "give an EraseRequest")
+        if request.carried:
+            erasure = request.carried.erasure
+        else:
+            operation = f"erase:{workflow.info().first_execution_run_id}"
+            call = BeginErasureCall(user_id=request.user_id, operation=operation, at=workflow.now())
+            erasure = await options.change(ErasingActivities.begin, call, "Refuse what was accepted before")
+            await self._end_runs(erasure.tenant)
+        left: list[str] = []
+        for _ in range(_PROOFS):
+            await self._empty(erasure.tenant)
+            await self._delete_runs(request, erasure)
+            left = await options.change(ErasingActivities.prove, erasure.tenant, "Look whether anything is left")
+            if not left:
+                break
+        return ErasureReceipt(
+            tenant=erasure.tenant,
+            epoch=erasure.epoch,
+            at=erasure.at,
+            entries=self._entries,
+            keys=self._keys,
+            executions=self._executions,
+            proved=not left,
+            unreachable=(*left, *UNREACHABLE),
+        )
+
+    async def _end_runs(self, tenant: str) -> None:
+        call = EndRunsCall(tenant=tenant, terminate=False)
+        for _ in range(_STOPS_WITHIN):
+            if not await options.change(ErasingActivities.end_runs, call, "Stop tasks and jobs"):
+                return
+            await workflow.sleep(_PAUSE, summary="tasks and jobs stop")
+        await options.change(ErasingActivities.end_runs, call.changed(terminate=True), "End tasks and jobs")
+
+    async def _empty(self, tenant: str) -> None:
+        removed = await options.long(ErasingActivities.erase_stores, tenant, "Empty the stores")
+        self._entries += removed.entries
+        self._keys += removed.keys
+        workflow.set_current_details(f"**{self._entries}** entries and **{self._keys}** keys erased")
+
+    async def _delete_runs(self, request: ErasingRun, erasure: Erasure) -> None:
+        """Delete runs until none is listed twice in a row: the list lags behind, and a task may appear late."""
+        empty = 0
+        for _ in range(_LOOKS):
+            deleted = await options.long(ErasingActivities.delete_runs, erasure.tenant, "Delete histories")
+            self._history.grow()
+            self._executions += deleted
+            empty = 0 if deleted else empty + 1
+            if empty == _EMPTY:
+                return
+            if self._history.is_due:
+                counts = {"entries": self._entries, "keys": self._keys, "executions": self._executions}
+                workflow.continue_as_new(request.changed(carried=Erasing(erasure=erasure, **counts)))
+            await workflow.sleep(_PAUSE, summary="histories are deleted")
