@@ -1,0 +1,102 @@
+"""What screening finds in a text: private data and secrets, each with its place. Pure values."""
+
+import unicodedata
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from perdure.memory.extraction.said import Ground
+from perdure.model import OpenEnum
+
+
+class Kind(OpenEnum):
+    """What a finding is; its value stands in brackets where the finding was. An unknown kind is a secret."""
+
+    EMAIL = "email"
+    CARD = "card number"
+    IBAN = "IBAN"
+    PHONE = "phone number"
+    IP = "IP address"
+    NATIONAL_ID = "national id"
+    ADDRESS = "home address"
+    BIRTH = "date of birth"
+    KEY = "key"
+    PASSWORD = "password"  # noqa: S105
+    PIN = "PIN"
+
+    @property
+    def ground(self) -> Ground:
+        """Why a finding of this kind is not kept: it identifies a person, or it gives access to something."""
+        return Ground.PRIVATE if self in _PRIVATE else Ground.SECRET
+
+
+_PRIVATE = frozenset(
+    {Kind.EMAIL, Kind.CARD, Kind.IBAN, Kind.PHONE, Kind.IP, Kind.NATIONAL_ID, Kind.ADDRESS, Kind.BIRTH}
+)
+
+
+class Finding(NamedTuple):
+    """A part of a text, from ``start`` to before ``end``."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
+class Folded(NamedTuple):
+    """A text as detectors read it, and where each of its characters stands in the original.
+
+    Digits of all scripts are ASCII digits, all spaces and dashes are the plain ones, full-width forms are narrow, and
+    characters that nobody sees are left out, so that none of these hides a finding.
+    """
+
+    text: str
+    places: tuple[int, ...]
+
+    def found(self, start: int, end: int, kind: Kind) -> Finding:
+        """Return what was found in the folded text as a finding in the original."""
+        return Finding(self.places[start], self.places[end - 1] + 1, kind)
+
+
+_DASHES = frozenset("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
+
+
+def folded(text: str) -> Folded:
+    """Return a text as detectors read it; no longer than it was."""
+    characters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if character.isascii():
+            plain = character
+        elif unicodedata.category(character) == "Cf":
+            continue
+        else:
+            plain = _plain(character)
+        characters.append(plain)
+        places.append(place)
+    return Folded("".join(characters), tuple(places))
+
+
+def _plain(character: str) -> str:
+    if character in _DASHES:
+        return "-"
+    if character.isspace():
+        return " "
+    digit = unicodedata.decimal(character, None)
+    if digit is not None:
+        return str(digit)
+    narrow = unicodedata.normalize("NFKC", character)
+    return narrow if len(narrow) == 1 else character
+
+
+def disjoint(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings in their order, where those that overlap are one, of the kind of the longest."""
+    merged: list[tuple[Finding, int]] = []
+    for finding in sorted(findings):
+        length = finding.end - finding.start
+        if merged and finding.start < merged[-1][0].end:
+            last, longest = merged[-1]
+            kind = finding.kind if length > longest else last.kind
+            merged[-1] = (Finding(last.start, max(last.end, finding.end), kind), max(longest, length))
+        else:
+            merged.append((finding, length))
+    return [finding for finding, _ in merged]

@@ -1,0 +1,249 @@
+"""Finds passwords, PINs and keys that a text names as such. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+
+_PASSWORD = (
+    r"(?:pass ?words?|passwd|pass(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|passwort|kennwort|losung"  # noqa: S105
+    r"|contraseñas?|clave|mot de passe"
+    r"|mdp|senha|palavra-passe|wachtwoord|hasło|haslo|пароль|lösenord|passord|adgangskode|kodeord|salasana|heslo|jelszó"
+    r"|lozinka|parola|şifre|parool|κωδικός|סיסמה|密码|密碼|パスワード|비밀번호|كلمة المرور|पासवर्ड|mật khẩu)"
+)
+_KEY = (
+    r"(?:(?:[\w-]{0,30}[_-])?(?:api|access|secret|private|signing|encryption|license|licence|account"
+    r"|master|auth|app|consumer)"
+    r"[ _-]?(?:access[ _-]?)?(?:keys?|tokens?|secrets?)|(?:[\w-]{0,30}[_-])?(?:tokens?|secrets?"
+    r"|credentials?|creds|bearer"
+    r"|session(?:[_-]?id)?|cookie|psk)|(?:[\w-]{0,30}[_-])?apikey|x-api-key|key)"
+)
+_IS = (
+    r"(?:'s\s+(?:now |still )?|\s+(?:is|was|are|will be|ist|es|est|é|è|är|er|on|to|lautet|jest|это"
+    r"|be)\s+(?:now |still |currently )?|\s+(?:is |was )?(?:changed|set|reset|updated|switched) to\s+"
+    r"|\s*(?:[:=]|=>|->|→|:=|は|是)\s*|\s+-\s+)"
+)
+_OF = (
+    r"(?:(?:\s+(?:for|of|on|to|at|in|into|used|für|de|du|para|von|van|do|till|w)\b|'s)[^.,;:=\n\[]{1,60}?"
+    r"|\s+now|\s*\([^)\n]{0,40}\))?"
+)
+
+_PASSWORD_IS = re.compile(rf"(?<![^\W_]){_PASSWORD}{_OF}[\"']?{_IS}(?P<value>[^\n]{{1,160}})", re.IGNORECASE)
+_PASSWORD_NEXT = re.compile(rf"(?<![^\W_]){_PASSWORD}[\s:=]{{1,2}}[\"'(]?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE)
+_IS_PASSWORD = re.compile(
+    rf"(?<!\S)(?P<value>[^\s\[]{{4,100}})\s+(?:is|as|for|being|was|=)\s+(?:the |my |our |your |a |their "
+    rf"|his |her |its )?(?:[\w-]+ ){{0,2}}?"
+    rf"(?:{_PASSWORD}|pin|(?:api |access |secret |private )?(?:key|token|secret))(?![^\W_])",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(
+    r"\b(?:log ?in|logins?|sign ?in|signin|credentials?|creds|user(?:name)?|account|wi-?fi|wlan|ssid"
+    r"|network|zugangsdaten|usuario|zugang|acc[eè]s)\b"
+    r"[^\n/|]{0,40}?[\s:=]([^\s:/|,]{2,60})\s?[/|:]\s?(?P<value>[^\s\[]{4,100})",
+    re.IGNORECASE,
+)
+_USED_TO_LOG_IN = re.compile(
+    r"(?<!\S)(?:use|using|enter|try|type)\s+(?P<value>[^\s\[]{4,100})\s+(?:to|when|for) (?:log|sign|get"
+    r"|logging|signing|unlock)",
+    re.IGNORECASE,
+)
+_LOGS_IN_WITH = re.compile(
+    r"(?<!\S)(?:log|sign|get) ?in(?:to \S+)? (?:with|using|by|via)\s+(?:the |my )?(?P<value>[^\s\[]{4,100})",
+    re.IGNORECASE,
+)
+_KEY_IS = re.compile(rf"(?<![^\W_]){_KEY}{_OF}[\"']?{_IS}[\"']?(?P<value>[^\s\[\"',;]{{4,400}})", re.IGNORECASE)
+_KEY_NEXT = re.compile(rf"(?<![^\W_]){_KEY}[\"']?\s+[\"'(]?(?P<value>[^\s\[\"',;]{{8,400}})", re.IGNORECASE)
+_HEADER = re.compile(r"\b(?:bearer|basic|apikey|token)\s+(?P<value>[\w.~+/=-]{10,2000})", re.IGNORECASE)
+_OPTION = re.compile(
+    r"(?<!\S)--?(?:password|pass|pwd|token|secret|api-?key)[ =](?P<value>[^\s\[-][^\s]{2,200})", re.IGNORECASE
+)
+
+_CODE = (
+    r"(?:pin(?:[ -]?(?:code|number|no\.?))?|geheimzahl|code pin|cvv2?|cvc2?|cvn|otp|totp|tan"
+    r"|one[- ]time (?:code|pass(?:word|code))"
+    r"|(?:2fa|mfa|verification|security|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|locker"
+    r"|keypad|voicemail"
+    r"|building|key ?box|lock ?box|pass|secret|authenticator|sms|login|backup|recovery|cabin|house"
+    r"|building|shed|disarm) ?codes?"
+    r"|combination|türcode|code secret|código|codice segreto)"
+)
+_CODE_IS = re.compile(
+    rf"(?<![^\W_]){_CODE}{_OF}(?:{_IS}|\s+)[\"']?(?P<value>\d{{1,4}}(?:[- ]\d{{1,4}}){{1,5}}"
+    rf"|[*#]?\d{{3,10}}[*#]?)(?![^\W_]|[.,]\d)",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\b(?:doors?|gates?|alarm|safe|lock|locks|padlock|garage|locker|vault|entry|entrance|keypad|lockbox"
+    r"|shed|bike|cellar"
+    r"|cabin|flat|apartment|building|house|keybox|key box|voicemail|phone|tablet|card)\b",
+    re.IGNORECASE,
+)
+_THE_CODE = re.compile(
+    r"(?:\b(?:the|its|my|our|with|use|enter|new|and)\s+|[,;:(-]\s*|^)(?:code|combination|combo)(?: (?:for"
+    r"|to|of) [\w' ]{1,30}?)?"
+    r"(?:\s+(?:is|was)(?: now)?\s+|\s*[:=]\s*|\s+)(?P<value>[*#]?\d{3,10}[*#]?"
+    r"|\d{1,2}(?:-\d{1,2}){2,3})(?![^\W_]|[.,]\d)",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"\b(?:opens?|opened|unlocks?|unlocked|disarms?|disarmed|open it|get in|let yourself in|enter|type"
+    r"|punch in|press|key in)"
+    r"(?: \w+)? (?:with|using|by|via)? ?(?:the )?(?:code )?(?P<value>[*#]?\d{3,8}[*#]?)(?![^\W_]|[.,]\d)",
+    re.IGNORECASE,
+)
+_PHRASE = re.compile(
+    r"\b(?:(?:recovery|seed|backup|mnemonic|secret|wallet)[ -](?:phrase|words?|codes?|keys?)|mnemonic)\b"
+    rf"{_OF}{_IS}(?P<value>[^\n\[]{{8,400}})",
+    re.IGNORECASE,
+)
+
+
+def passwords(folded: Folded) -> Iterator[Finding]:
+    """Yield the values of what the text names a password, PIN, code, key or token."""
+    for pattern, words in ((_PASSWORD_IS, 8), (_PHRASE, 30)):
+        for match in pattern.finditer(folded.text):
+            start, end = _stated(folded.text, *match.span("value"), words=words)
+            if start < end:
+                yield folded.found(start, end, Kind.PASSWORD)
+    for pattern in (_PASSWORD_NEXT, _IS_PASSWORD, _LOGIN, _OPTION, _USED_TO_LOG_IN, _LOGS_IN_WITH):
+        for match in pattern.finditer(folded.text):
+            start, end = _token(folded.text, *match.span("value"))
+            if _looks_made_up(folded.text[start:end]):
+                yield folded.found(start, end, Kind.PASSWORD)
+
+
+def keys(folded: Folded) -> Iterator[Finding]:
+    """Yield the values of what the text names a key, token or secret, and which machines make up."""
+    for pattern in (_KEY_IS, _KEY_NEXT, _HEADER):
+        for match in pattern.finditer(folded.text):
+            start, end = _token(folded.text, *match.span("value"))
+            other = _OTHER_KEY.search(folded.text, max(0, match.start() - 30), match.start() + 12)
+            if _looks_like_key(folded.text[start:end]) and not other:
+                yield folded.found(start, end, Kind.KEY)
+
+
+def pins(folded: Folded) -> Iterator[Finding]:
+    """Yield the digits of what the text names a PIN, or the code of a door, an alarm, a safe."""
+    text = folded.text
+    for match in _CODE_IS.finditer(text):
+        if not _ELECTRIC.search(text, max(0, match.start() - 20), match.start()):
+            yield folded.found(*match.span("value"), Kind.PIN)
+    for pattern in (_THE_CODE, _OPENS):
+        for match in pattern.finditer(text):
+            if _PLACE.search(text, max(0, match.start() - 120), match.end() + 60):
+                yield folded.found(*match.span("value"), Kind.PIN)
+
+
+_OTHER_KEY = re.compile(
+    r"\b(?:primary|foreign|partition|sort|cache|hot|composite|natural|routing|idempotency|object|issue"
+    r"|project|translation"
+    r"|shortcut|public|lookup|dictionary|map|row|index|unique|shard|session) keys?\b[^.\n]{0,12}$",
+    re.IGNORECASE,
+)
+_ELECTRIC = re.compile(r"\b(?:gpio|led|header|ic|arduino|board|zip|postal|chip|cpu|esp32)\W{0,3}$", re.IGNORECASE)
+
+_PLACEHOLDER = re.compile(
+    r"\$[{(].*|\$[A-Z_]+|<.*|\{.*|\[.*|%\w+%|\*{3,}.*|x{3,}|\.{2,}|https?://.*|/.*|\./.*|~.*|vault:.*"
+    r"|env:.*|op://.*|secrets?\.\w+|os\.environ.*|process\.env.*"
+    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\d{1,2}:\d\d|\d{4}-\d\d-\d\d|v?\d+(?:\.\d+)+"
+)
+_TECHNICAL = re.compile(
+    r"(?:1password|keepass\w*|oauth2?|2fa|mfa|base64|utf-?8|sha-?\d+|md5|bcrypt|argon2\w*|pbkdf2|aes-?\d*"
+    r"|rsa-?\d*|ed25519|hs256"
+    r"|rs256|jwt|x509|pkcs\d*|s3|ec2|ipv[46]|http/?\d?|\d+-?(?:bit|bits|day|days|char|chars|characters"
+    r"|digit|digits|minutes?|hours?"
+    r"|months?|weeks?|years?|times?|min|sec|s|h|d|ms|kb|mb))(?:[-_/].*)?",
+    re.IGNORECASE,
+)
+
+_FUNCTION_WORDS = frozenset(
+    re.findall(
+        r"\S+",
+        "a an the is are was were be been being am of to in on at for and or with by from as into than then if "
+        "but not no never always only also it its this that these those there here every each any all some both "
+        "either neither who which what when where how why will would can could should must may might shall do "
+        "does did has have had you your we our they their he she so too very just still already again once until "
+        "unless before after under over behind inside below above per via within without about against during "
+        "since because while see ask check use look same one not nicht kein immer nie und oder im der die das den "
+        "dem en el la los las un una y le les des dans",
+    )
+)
+_STATES = frozenset(
+    re.findall(
+        r"\S+",
+        "stored kept saved written managed set reset changed required needed valid invalid wrong correct "
+        "incorrect expired shared hidden safe strong weak secure unsafe encrypted hashed missing empty blank "
+        "optional mandatory secret private public unknown known different long short new old temporary permanent "
+        "random unique generated good bad fine ok okay right lost forgotten gone compromised leaked visible "
+        "available allowed forbidden case-sensitive called named mine yours important due ready next first last "
+        "more less enough between least most nothing something anything everything personal common default stale "
+        "live dead broken strict loose rotated renewed revoked stolen sensitive readable simple complex trivial "
+        "protected restricted pending unchanged",
+    )
+)
+
+
+def _token(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the place of a value without the quotes, brackets and punctuation around it."""
+    while start < end and text[start] in "\"'`(<“‘„«":
+        start += 1
+    while end > start and text[end - 1] in "\"'`.,;:)>”’»?":
+        end -= 1
+    return start, end
+
+
+def _stated(text: str, start: int, end: int, words: int) -> tuple[int, int]:
+    """Return the place of a stated password: one made-up token, a quotation, or plain words up to the end of a clause.
+
+    Plain words are one only where none of them says something about passwords ("is required", "is in the safe").
+    """
+    while start < end and text[start] == " ":
+        start += 1
+    if start < end and text[start] in "\"'`“„«":
+        closing = re.compile("[\"'`”“»]").search(text, start + 1, end)
+        if closing:
+            return (start + 1, closing.start()) if closing.start() > start + 1 else (start, start)
+    first = re.compile(r"\S+").match(text, start, end)
+    if not first:
+        return start, start
+    place = _token(text, *first.span())
+    value = text[slice(*place)]
+    if _PLACEHOLDER.fullmatch(value) or _PLACEHOLDER.fullmatch(first.group()) or not value:
+        return start, start
+    if _looks_made_up(value) or re.fullmatch(r"[\d#*-]{4,}", value):
+        return place
+    clause = re.compile(r"[^.,;:!?()\n\[\]]+").match(text, start, end)
+    stated = clause.group().split() if clause else []
+    if not 0 < len(stated) <= words or _is_about_passwords([word.casefold() for word in stated]):
+        return start, start
+    return start, start + len(clause.group().rstrip()) if clause else start
+
+
+def _is_about_passwords(words: list[str]) -> bool:
+    if any(word.strip("\"'") in _FUNCTION_WORDS for word in words):
+        return True
+    states = any(word in _STATES or word.endswith(("ed", "ible", "able", "ically")) for word in words)
+    return states and len(words) < 4
+
+
+def _looks_made_up(value: str) -> bool:
+    """Whether a token is no word: digits and letters, a sign inside, or capitals inside."""
+    if len(value) < 4 or _PLACEHOLDER.fullmatch(value) or _TECHNICAL.fullmatch(value):
+        return False
+    letters = any(map(str.isalpha, value))
+    digits = any(map(str.isdigit, value))
+    signs = re.search(r"[^\w\s'’.,/-]", value[1:] if value[0] in "#@" else value) is not None or "_" in value
+    inner_capital = re.search(r"[a-z][A-Z]", value) is not None and len(value) >= 8
+    return letters and (digits or signs or inner_capital)
+
+
+def _looks_like_key(value: str) -> bool:
+    """Whether a token is what machines make up: 8 characters or more with digits and letters mixed."""
+    if len(value) < 8 or _PLACEHOLDER.fullmatch(value) or _TECHNICAL.fullmatch(value):
+        return False
+    digits = sum(map(str.isdigit, value))
+    letters = sum(map(str.isalpha, value))
+    if re.fullmatch(r"[a-z]+(?:[-_][a-z]+)*[-_]?v?\d{1,2}", value):
+        return False
+    mixed = digits >= 1 and len(value) >= 16 and not value.islower()
+    return (digits >= 2 or mixed) and letters >= 2 and not re.fullmatch(r"\w+\(.*\)", value)

@@ -1,0 +1,80 @@
+"""Finds e-mail addresses, home addresses and dates of birth in a text. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+
+_EMAIL = re.compile(r"[\w.%+'-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")
+_AT = r"\s?(?:[\[({<]\s?at\s?[\])}>]|[\[({]@[\])}])\s?"
+_DOT = r"\s?(?:\.|[\[({<]\s?(?:dot|punkt|punto|point)\s?[\])}>]|\bdot\b)\s?"
+_EMAILS_DISGUISED = (
+    re.compile(rf"[\w.+-]{{1,64}}{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}", re.IGNORECASE),
+    re.compile(
+        r"\b(?:[\w-]{1,30} (?:dot|underscore|dash) ){0,3}[\w.-]{1,40} at [\w-]{1,40}(?: dot [\w-]{2,20}){1,3}\b",
+        re.IGNORECASE,
+    ),
+)
+_SSH = re.compile(r"\bgit@[\w.-]+[:/]")
+
+
+def emails(folded: Folded) -> Iterator[Finding]:
+    """Yield e-mail addresses, also where "[at]" and "dot" stand for the signs; ``git@host:path`` is none."""
+    for match in _EMAIL.finditer(folded.text):
+        if not _SSH.match(folded.text, match.start()):
+            yield folded.found(*match.span(), Kind.EMAIL)
+    for pattern in _EMAILS_DISGUISED:
+        for match in pattern.finditer(folded.text):
+            yield folded.found(*match.span(), Kind.EMAIL)
+
+
+_MONTHS = (
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-zé]*\.?|januar|februar|märz|mai|juni|juli|oktober"
+    r"|dezember|janvier|février|mars|avril|juin|juillet|août|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
+    r"|septiembre|octubre|noviembre|diciembre"
+)
+_FULL_DATE = (
+    rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/. ]\d{{1,2}}[-/. ]\d{{2,4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th|\.)?(?: of| de)? (?:{_MONTHS}),?(?: de| of)? \d{{4}}"
+    rf"|(?:{_MONTHS}) \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}})"
+)
+_BORN = re.compile(
+    r"\b(?:d\.?o\.?b|date of birth|birth ?date|birth ?day|born|geboren|geburtsdatum|née? le|naissance"
+    r"|nacid[oa]|nacimiento"
+    rf"|nascid[oa]|nascimento|nat[oa] il|syntynyt|född|geboortedatum|urodzen\w*)\b[^.;\n\d]{{0,30}}?({_FULL_DATE})\b",
+    re.IGNORECASE,
+)
+
+
+def births(folded: Folded) -> Iterator[Finding]:
+    """Yield full dates, with the year, that the text names as somebody's birth."""
+    for match in _BORN.finditer(folded.text):
+        yield folded.found(*match.span(1), Kind.BIRTH)
+
+
+_LINE = r"((?:(?!\.\s+[A-Z])[^;\n(]){4,120}?)(?=\s*(?:$|[;\n(]|\.\s|\.$|,? (?:and|but|so|if|where|which|since) ))"
+_ADDRESSES = (
+    re.compile(
+        r"\b(?:(?:home|postal|private|mailing|street|residential|personal|billing|delivery|shipping|my|his|her|their"
+        r"|'s)\s+(?:postal |home |private )?address|privatadresse|wohnadresse|anschrift|adresse postale|domicilio"
+        rf"|direcci[óo]n|morada|indirizzo)\b[^.;\n:\d]{{0,25}}?(?:\bis\b|\bist\b|\bes\b|\best\b|:|=|,)\s*{_LINE}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:i|we|he|she|they|my \w+|user|customer|client)\s+(?:\w+ )?(?:live|lives|living|lived|reside"
+        r"|resides)\s+at\s+" + _LINE,
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\bmy (?:house|flat|apartment|home|place) (?:is|'s) (?:at|on)\s+{_LINE}", re.IGNORECASE),
+)
+_HOUSE_NUMBER = re.compile(r"\d")
+_NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
+
+
+def addresses(folded: Folded) -> Iterator[Finding]:
+    """Yield what is named as a home address, or as where somebody lives, with a house number or a postal code."""
+    for pattern in _ADDRESSES:
+        for match in pattern.finditer(folded.text):
+            line = match.group(1)
+            if _HOUSE_NUMBER.search(line) and not _NOT_A_HOME.search(line) and "[" not in line:
+                yield folded.found(*match.span(1), Kind.ADDRESS)

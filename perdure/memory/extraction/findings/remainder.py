@@ -1,0 +1,94 @@
+"""Whether a text still states something once private data and secrets were taken out of it. Pure."""
+
+import re
+
+from perdure.memory.extraction.findings.finding import Kind
+
+TAKEN_OUT = re.compile(r"\[(?:" + "|".join(re.escape(kind) for kind in Kind) + r")\]")
+"""A word that stands for a finding."""
+
+_PARTS = re.compile(
+    r"[;\n|]+|[,!?](?=\s|$)|:(?=\s(?!\s*\[)|$)|(?<!\bno)(?<!\bnr)\.(?=\s|$)|\s[-–—]+\s|[()]"
+    r"|,?\s+(?:and|but|while|so|or|und|y|et|e|aber|mais|pero)\s+|\s+(?=[\w.-]+\s?=\s?\[)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_](?:[\w'’&%€$£+#-]*[\w%€$£+#])?")
+_ABOUT = re.compile(
+    r"(?:\b(?:is|are|was|were|be|am|as|ist|es|est|é|är|on|at|to|under|with|from|via|using|call|ring|text"
+    r"|dial|email|mail|number|no"
+    r"|id|code|key|token|password|pin|phone|mobile|card|iban|ssn)\b|[:=#])\W{0,3}$",
+    re.IGNORECASE,
+)
+_COPULA = re.compile(
+    r"(?:\b(?:is|are|was|were|be|ist|es|est|é|är|as|lautet|jest)\b(?: (?:now|still|currently))?|[:=])\W{0,3}$", re.I
+)
+_IS_THE_POINT = re.compile(rf"\[(?:{Kind.PIN}|{Kind.PASSWORD})\]")
+"""Whatever stands around a password says where it is to be used."""
+_LABELS = frozenset(
+    re.findall(
+        r"\S+",
+        "phone telephone tel mobile cell cellphone number numbers no nr num email e-mail mail address addresses "
+        "contact contacts reach reached call calls called ring text sms whatsapp dial fax write message msg pager "
+        "home work office private personal card cards visa mastercard amex cardholder expiry expires expiring exp "
+        "valid issued until cvv cvc iban bic account bank sort routing swift ip host server address ssn id ids "
+        "passport licence license national insurance social security tax nino dni nie nif cpf pesel bsn aadhaar "
+        "pan hetu personnummer identity document dob birth born birthday name named surname user users username "
+        "login logins log sign account password passwords pass passphrase passcode pw pwd pin pins code codes key "
+        "keys token tokens secret secrets api access bearer authorization auth credential credentials creds "
+        "session cookie header headers export set-cookie httponly secure curl root admin record customer data "
+        "details info information file here's here asked following below please thanks thank note keep later save "
+        "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
+        "yours ours recovery seed phrase words connection string url curl x-api-key bearer client app application "
+        "for reference future sake records emergency case urgent anytime anything time questions question problem "
+        "problems personal main primary secondary alternative other handy nummer telefon telefonnummer meine mein "
+        "lautet ist mi es número teléfono correo mon ma numéro est meu minha steuer-id henkilötunnus codice "
+        "fiscale slack stripe aws github gitlab openai google discord twilio https http www",
+    )
+)
+_FUNCTION_WORDS = frozenset(
+    re.findall(
+        r"\S+",
+        "a an the is are was were be been being am i i'm you we they he she it my your our their his her its me "
+        "us them him of to in on at for and or with by from as into than then if but so that this these those "
+        "there can could will would shall should may might must do does did has have had get gets got when while "
+        "who whom whose which what also too not no up out over off about only still now currently",
+    )
+)
+_SUBJECT = re.compile(r"\s*(?:i|i'm|i've|we|we're|we've)\b", re.IGNORECASE)
+_OF_A_DOCUMENT = re.compile(
+    r"\s*(?:issued|expires|expiring|expiry|exp|valid|dated|registered|ending|holder|name|named|full name"
+    r"|cvv|cvc|thru|until"
+    r"|keep|save|store|remember|note|please|just|don't|do not|use it|use that|call|ring|text|dial|reach"
+    r"|write|email|mail|contact"
+    r"|https?:|curl|export|-[hHuXd])\b",
+    re.IGNORECASE,
+)
+
+
+def says_something(text: str) -> bool:
+    """Whether a text still states something beside what stood where the words in brackets are."""
+    return any(part_says_something(part) for part in parts(text))
+
+
+def parts(text: str) -> list[str]:
+    """Return the parts of a text, each of which could be said alone."""
+    return [part for part in _PARTS.split(text) if part and part.strip()]
+
+
+def part_says_something(part: str) -> bool:
+    """Whether one part states something by itself."""
+    taken_out = TAKEN_OUT.search(part)
+    bare = TAKEN_OUT.sub(" ", part)
+    content = [
+        word
+        for word in (match.group().casefold() for match in _WORD.finditer(bare))
+        if word not in _LABELS and word not in _FUNCTION_WORDS and len(word) > 1 and not word.startswith("http")
+    ]
+    if all(word.isdigit() for word in content):
+        return False
+    if taken_out is None:
+        least = 1 if _SUBJECT.match(part) else 2
+        return len(content) >= least and not _OF_A_DOCUMENT.match(part)
+    if _IS_THE_POINT.search(part) or _COPULA.search(part[: taken_out.start()]) or part.lstrip().startswith("["):
+        return False
+    return len(content) >= 3 and not _OF_A_DOCUMENT.match(part)

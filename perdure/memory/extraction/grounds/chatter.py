@@ -1,0 +1,97 @@
+"""What keeps a conversation going, and what points at something that it does not name. Pure."""
+
+import re
+
+from perdure.memory.extraction.grounds.standing import stands
+
+_CHATTER = frozenset(
+    re.findall(
+        r"\S+",
+        "lol lmao rofl haha hahaha hehe heh hah ha wow whoa woah oh ooh ah aah ahh aha hmm hm mhm uh um er erm "
+        "huh ugh argh yay woohoo hooray phew oops whoops yikes meh nah nope yep yup yeah yes no ok okay okey k kk "
+        "cool nice great good awesome perfect excellent amazing brilliant fantastic wonderful lovely super sweet "
+        "neat fine alright right sure indeed exactly absolutely definitely totally true agreed thanks thank thx "
+        "ty cheers ta please pls welcome sorry pardon apologies congrats congratulations hello hi hey hiya yo "
+        "howdy greetings morning afternoon evening night bye goodbye cya ciao later see you u soon tomorrow again "
+        "worries problem mate buddy pal friend dude man folks guys all everyone team lot lots much so very really "
+        "a an the of to for at on in it it's its that that's this these those one is was are were be been and or "
+        "but well then now just me my i i'm we us your you're you've done job work quick fast fun funny fair "
+        "enough point happy glad pleased help here there go got get lifesaver legend star hero best genius rock "
+        "life such day weekend friday monday week have has had nice love loved like loving appreciate appreciated "
+        "impressive interesting crazy wild insane ridiculous hilarious bless luck fingers crossed whatever anyway "
+        "never mind nevermind bad sounds makes sense gotcha noted roger understood works wait what how are doing "
+        "going too also anything else let know if need hope hopefully talk catch up take care enjoy merry "
+        "christmas new year birthday holidays danke bitte hallo tschüss super toll merci bonjour salut hola "
+        "gracias vale adiós ciao grazie prego obrigado obrigada olá tack hej hei kiitos moi dank je wel dzięki "
+        "cześć ok okej spasibo привет спасибо пока 谢谢 你好 ありがとう こんにちは "
+        "question idea thing stuff "
+        "test testing ping pong hear long time no lifesavers way exciting sigh yawn yum tasty cute sad damn "
+        "dammit heck gosh god geez jeez man omg omfg wtf smh tbh imo btw fyi np nvm idk tho though",
+    )
+)
+_EXCLAMATION = re.compile(
+    r"^(?:what an? |how (?:nice|lovely|cool|sweet|funny|annoying|exciting|kind|sad|cute|weird|strange)\b"
+    r"|such is|so (?:much for|it goes)|good (?:luck|morning|evening|afternoon|night|job|one|point|question"
+    r"|call)|well done|happy (?:birthday|friday|monday|new|to help|holidays|anniversary|to)|have a (?:good"
+    r"|nice|great|lovely|safe)|enjoy (?:your|the)|congrat|thank(?!s to (?!you))|thx|cheers|see (?:you|ya)"
+    r"|talk (?:to you )?(?:soon|later)|nice (?:one|work|job|to|try|meeting|talking)"
+    r"|great (?:work|job|question|stuff|to|point)|love (?:it|that|this)|loving|that (?:was"
+    r"|is) (?:\w+ )?(?:quick|fast|great|nice|fun|funny|helpful|perfect|amazing|awesome|brilliant|hilarious"
+    r"|cool|weird|odd|brutal|close|easy|it|all)|that's (?:\w+ )?(?:great|nice|fun|funny|helpful|perfect"
+    r"|amazing|awesome|brilliant|hilarious|cool|weird|odd|it|all|ok|okay|fine|better|right|what i)"
+    r"|you(?:'re| are) (?:an? |the |so |too |very |my |most |really )?\w+|you rock"
+    r"|you (?:really )?(?:saved|made|nailed|did)|i (?:love|appreciate) (?:it|this|that|you|your)"
+    r"|i appreciate|hope (?:you|that|this|it|all)"
+    r"|fingers crossed|never ?mind|no (?:worries|problem|biggie|rush|thanks|need to)|my bad|oh (?:well|no"
+    r"|dear|my|wow|yes|yeah|man|boy|god)|sure thing|sounds (?:good|great|like a plan|fair|perfect)"
+    r"|makes sense|fair enough|i'm (?:so |really |very |just )?(?:glad|happy|sorry|pleased|afraid|here to"
+    r"|back)|merry\b|happy new year|good to (?:know|hear|see)|glad (?:to|you|it|that)|sorry (?:for|about"
+    r"|to|that)|my pleasure|you're welcome|here you go|let me know if|anything else|feel free|i hope"
+    r"|i'd be happy|i can help|of course|certainly|long (?:day|time|week)|it's been a|mondays|ugh|wow|lol"
+    r"|haha|hmm+|omg|yay|welcome|hello|hi there|how are you|how's it)\b"
+)
+
+
+def is_chatter(words: str) -> bool:
+    """Whether it keeps a conversation going and states nothing."""
+    plain = words.strip(" \t\"'([-*•!.,")
+    spoken = re.findall(r"[^\W_][\w'-]*", plain)
+    content = [word for word in spoken if word.strip("'-").casefold() not in _CHATTER]
+    if not content:
+        return True
+    if (
+        stands(plain)
+        and len(content) > 1
+        and not plain.startswith(("you're", "you are", "thank", "happy to", "i hope"))
+    ):
+        return False
+    return bool(_EXCLAMATION.match(plain)) and len(content) <= (
+        6 if plain.startswith(("thank", "happy", "sorry", "hope", "glad")) else 4
+    )
+
+
+_OWN = re.compile(r"\W*(?:i'm|i|my|we|we're|never|always|no|only)\b")
+_DEICTIC = re.compile(
+    r"^(?:(?:and|but|so|well|no|yes),? )?(?:that|this|it|these|those|he|she|they|that one|this one"
+    r"|the other one|the (?:first|second|last|latter|former)(?: one)?)(?:'s|'re| is| was| are| were"
+    r"| works?| worked| looks?| did| does| do| has| had| goes| went| should| can| needs?)?\b"
+)
+_EXPLETIVE = re.compile(
+    r"^it(?:'s| is| was| takes| took| turned| turns| costs?| happens| helps| rains| matters| would"
+    r"| has been) .*\b(?:to|that|for|from|until|because|when|since|was|is)\b"
+)
+
+
+def is_unclear(words: str) -> bool:
+    """Whether nobody can tell what it states: it points at something that it does not name, or has no words."""
+    spoken = re.findall(r"[^\W\d_][\w'-]*", words)
+    if re.match(r"[\w ./-]{2,40}\s?[:=]\s?[\w\"'\[{-]", words) and len(re.findall(r"\w+", words)) > 1:
+        return False
+    if len(spoken) < 2 or (len(spoken) < 3 and not stands(words) and not _OWN.match(words)):
+        return True
+    plain = words.strip()
+    pointed = _DEICTIC.match(plain)
+    if pointed is None or _EXPLETIVE.match(plain):
+        return False
+    rest = [word for word in re.findall(r"[^\W\d_][\w'-]*", plain[pointed.end() :]) if word.casefold() not in _CHATTER]
+    return len(rest) < 2

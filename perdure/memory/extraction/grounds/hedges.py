@@ -1,0 +1,85 @@
+"""What the speaker does not vouch for. Pure."""
+
+import re
+
+_HEDGES = (
+    re.compile(
+        r"\b(?:maybe|perhaps|possibly|probably|presumably|conceivably|(?:most |more than |quite "
+        r"|very )?likely(?! to be asked)|potentially|tentative(?:ly)?|hopefully|arguably|might|mightn't"
+        r"|could(?:n't)? (?:be|have been|go|end|change|possibly|well|turn|become|mean|just be|also be|still)"
+        r"|may or may not|(?:i"
+        r"|we) (?:really |honestly |sort of |kind of |just |do |would |still |also )?(?:think|guess|suppose"
+        r"|assume|reckon|imagine|suspect|doubt|gather|fancy|figure)(?! (?:in|best|better|aloud|out loud|fast"
+        r"|visually|ahead|highly|so highly|before))|(?:i|we) (?:really |do )?(?:believe|feel like"
+        r"|feel that)(?! in\b)|i don't think|(?:i'd|i would) (?:say|guess|bet|imagine|assume|think)|i bet"
+        r"|i wouldn't (?:swear|bet)"
+        r"|if i had to (?:bet|guess|choose)|if memory serves|if i (?:recall|remember)|if i'm not mistaken|iirc"
+        r"|afaik|afaict|afair|as far as i (?:know|can tell|remember|can see)|to my knowledge|for all i know"
+        r"|not (?:entirely |quite |really |totally |completely |absolutely |so |too |exactly |100% "
+        r"|a hundred percent |at all )?(?:sure|certain|positive|convinced)|unsure|uncertain|undecided|no idea"
+        r"|no clue|can't (?:say|decide|confirm|tell|remember|recall|make up)|cannot (?:say|confirm|decide|tell"
+        r"|remember)|could not confirm|hard to (?:say|tell|know)"
+        r"|(?:don't|do not) (?:really |actually |honestly |quite )?(?:know|remember|recall)(?! how)|(?:don't"
+        r"|do not) quote me|(?:don't|do not) hold me|dunno|who knows|god knows"
+        r"|kinda|sorta|seems?|seemed|seemingly|appears? (?:to|that|as)|torn between|on the fence"
+        r"|lean(?:ing|s)? (?:towards?|to)|either way|(?:nothing|not|hasn't been|haven't|isn't"
+        r"|still)(?: \w+)? (?:decided|settled|fixed|finali[sz]ed|confirmed|agreed|set in stone|final|made up)"
+        r"|yet to (?:decide|be)|to be (?:decided|confirmed|determined|seen|announced)|tbd|tbc|up in the air"
+        r"|we'll see|remains to be seen|wondering|debating|toying with|mulling|weighing (?:up )?|contemplating"
+        r"|considering|wavering|something like that|or something|or whatever|i forget|at a guess"
+        r"|my (?:best )?guess|best guess|a (?:wild |rough )?guess|just guessing|guessing|hunch|gut feeling"
+        r"|vaguely|still deciding|unclear|ambiguous|in two minds|of two minds|depends (?:on (?:my|the) mood"
+        r"|whether|who you|how)|it depends|probable|questionable"
+        r"|would have to check|'d have to check|have to double-check|need to double-check|need to check"
+        r"|not confirmed|unconfirmed|unverified|could go (?:either|any)|half-(?:sure|remember\w*)"
+        r"|more or less decided|if i'm honest i don't|take (?:it|this|that) with a (?:grain"
+        r"|pinch)|might've|ish\b|suspiciously|looks as if|looks as though|sounds as if|as it were"
+        r"|changes? my mind|change my mind|subject to change|could change|not final|provisional(?:ly)?"
+        r"|supposed to be|so i (?:think|believe)|hazy|fuzzy on|fairly sure|pretty sure"
+        r"|quite sure|almost certain|almost sure|(?:half|nearly) certain|reasonably (?:sure|confident)"
+        r"|i want to say)\b"
+    ),
+    re.compile(
+        r"^(?:it |that |this |things? |there )?(?:looks?|sounds?|feels?) (?:like|as)\b|\b(?:it|this"
+        r"|that) (?:looks|sounds|feels) like\b"
+    ),
+)
+_PERMISSION = re.compile(
+    r"\b(?:only|at most|no more|not|without|never|up to|unless|until|nobody|no one|none|nothing|neither"
+    r"|no [a-z]+|any time|anyone|anybody|everyone|everybody|each|all|any|more than|fewer than|at least"
+    r"|when|if|after|before)\b"
+)
+_PERMITTED = re.compile(
+    r"\b(?:guests?|users?|visitors?|members?|employees|students|pupils|tenants|contractors?|staff"
+    r"|customers|clients|dogs|pets|kids|children|residents|teams?|developers?|admins?|interns?|juniors"
+    r"|seniors|players|drivers|passengers|parents|patients|people|cars|vehicles|bikes|it|callers|readers"
+    r"|editors?|moderators?|owners?|reviewers?|you) may (?!be\b|have\b|need\b|want\b|also be\b|well\b)"
+)
+_MAY = re.compile(r"\bmay\b")
+
+
+_KIND_OF = re.compile(r"(?:^|\b(?P<before>[a-z']+) )(?:sort|kind) of\b")
+_DETERMINERS = frozenset(
+    re.findall(
+        r"\w+",
+        "what a the this that any some each every one only same other which another certain right new first my no",
+    )
+)
+
+
+def is_hedged(words: str) -> bool:
+    """Whether the speaker does not vouch for it: "maybe", "I think", "not sure". "May" can also permit."""
+    if any(pattern.search(words) for pattern in _HEDGES):
+        return True
+    if any(match.group("before") not in _DETERMINERS for match in _KIND_OF.finditer(words)):
+        return True
+    may = _MAY.search(words)
+    if (
+        may is None
+        or re.search(r"\b(?:in|of|since|until|by|from|mid|late|early|last|this|each|every|\d+) may\b", words)
+        or re.search(r"\bmay \d|^may (?:is|was|and|has|brings|to|through)\b", words)
+    ):
+        return False
+    if re.search(r"\b(?:i|we|he|she|it|they|there|this|that) may\b", words):
+        return True
+    return not (_PERMISSION.search(words) or _PERMITTED.search(words))

@@ -1,0 +1,92 @@
+"""Plans and wishes, which are no results. Pure."""
+
+import re
+
+from perdure.memory.extraction.grounds.standing import recurs
+
+_ACHIEVE = (
+    r"(?:learn|try|visit|switch|move|buy|sell|start|build|write|rewrite|go|travel|take up|take|become|open"
+    r"|change|replace|upgrade|migrate|refactor|quit|do|make|run|play|test|look|explore|check|paint|repaint"
+    r"|leave|join|find|add|fix|finish|redo|renew|book|plant|grow|launch|publish|ship|release|hire|apply"
+    r"|retire|study|order|cancel"
+    r"|set up|give|stop|drop|move|reorganis?e|reorganize|expand|invest|experiment|see if|see whether|clean"
+    r"|redecorate|convert|adopt|introduce|train|improve|reduce|increase|save up|lose|eat more|eat less"
+    r"|drink less|exercise|get (?:a|the|into|rid|better|back|fit|married|to|more|new)|call|pay|send|pick"
+    r"|ask|talk|update|review|file|meet|read (?:more|the|up)|cook|come|attend)"
+)
+_NOW_OR_FUTURE = (
+    r"(?:tomorrow|soon|later|shortly|next|this (?:week|month|year|summer|spring|autumn|fall|winter|quarter"
+    r"|weekend)|in the (?:new year|coming|next)|over the (?:weekend|summer|holidays)|one day|some ?day"
+    r"|sometime|eventually|at some point|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|in (?:january"
+    r"|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn"
+    r"|fall|winter|20\d\d|q[1-4])|by the end of|after the|before the)"
+)
+_PLANS = (
+    re.compile(
+        r"\b(?:i|we)(?:'ll| will| shall)\b(?! (?:always|never|not|only))|\b(?:x\w*|he|she|they"
+        r"|it)'ll\b(?! (?:always|never|only))",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?:i|we|he|she|they|it|X\w*|the \w+|my \w+|our \w+|\w+) (?:really |would |do |also |still |just "
+        rf"|only |eventually |finally )*(?:plans?|intends?|aims?|hopes?|expects?|propose|proposes|means"
+        rf"|resolved|decided|promised|agreed|wishes|wish|hope) to (?!be (?:reminded|told|called"
+        rf"|addressed)){_ACHIEVE}\b"
+    ),
+    re.compile(r"\b(?:i|we) (?:\w+ )?(?:plan|intend|aim|hope|propose|mean|resolve) (?:to|on)\b"),
+    re.compile(
+        rf"\b(?:i|we|he|she|they|X\w*|the \w+|my \w+|our \w+)(?:'d| would)? (?:really |do |also |still "
+        rf"|just )?(?:want|wants|wanna|wish|like|love)(?: to)? {_ACHIEVE}\b(?<!like {{1}}do)"
+    ),
+    re.compile(rf"\b(?:i'd|we'd|i would|we would) (?:really |quite |also )?(?:like|love|prefer) to {_ACHIEVE}\b"),
+    re.compile(
+        r"\b(?:i'm|i am|im|we're|we are|he's|she's|they're|(?:is|are|am|was|were))(?: (?:\w+ly|also|still|just"
+        r"|now|all|both|not))* (?:going to (?!the\b|a\b|X)|gonna|about to|planning|hoping|intending"
+        r"|thinking (?:of|about)|aiming|set to|looking to|looking forward|meaning to|fixing to|off to"
+        r"|trying (?:to|out)|moving (?:to|away|from|over)|switching|migrating|considering|scheduled to"
+        r"|due to (?!the|a|an|X)\w+)\b"
+    ),
+    re.compile(
+        r"^(?:\w+ )?(?:going to (?!the\b)|gonna |planning (?:to|on|a) |thinking (?:of|about) |hoping to "
+        r"|looking to |about to |will (?!is\b)\w+|plan:|todo\b|to-do\b|to do:|next steps?\b|next,? i\b"
+        r"|next up\b|now i(?:'ll| will)|first,? i(?:'ll| will)|let's|lets|let me|let us|shall we|aiming to "
+        r"|trying to |need to |have to |must remember to|note to self|gotta |off to )"
+    ),
+    re.compile(
+        r"\b(?:my|our|the|his|her) (?:current |next |new )?(?:plan|idea|goal|aim|intention|hope|resolution"
+        r"|next step|dream|ambition|thought) (?:is|was|would be) (?:to|that)\b|\blet's\b|\b(?:i"
+        r"|we) can't wait to\b|\bone of these days\b|\bon my (?:to-?do|bucket) list\b|\bi(?:'m| am) up for\b"
+    ),
+    re.compile(
+        r"\b(?:i|we) (?:still |really |also |just )?(?:need|have|ought|must|should|got) ?(?:to)? (?:really "
+        r"|remember to |finally )?(?:call|buy|renew|fix|send|book|pick up|finish|ring|email|check|pay|go|see"
+        r"|get|ask|talk to|look into|look at|look for|sort|tidy|clean|water|feed|collect|submit|sign up|return"
+        r"|cancel|order|write|prepare|pack|leave|catch|run|repair|replace|update|rewrite|refactor|upgrade"
+        r"|migrate|try|test|review|move|find)\b(?! (?:every|all|any|each|always)\b)"
+    ),
+    re.compile(rf"\b(?:will|is to|are to|is going to|are going to)\b[^.]{{0,80}}\b{_NOW_OR_FUTURE}\b"),
+    re.compile(
+        rf"^(?:\w+ ){{0,4}}{_NOW_OR_FUTURE}[^.]{{0,40}}\b(?:i|we|he|she|they)(?:'ll| will| shall|'m| am|'re| are)\b"
+    ),
+    re.compile(rf"\b(?:i|we) should (?:really |probably |definitely |also )?{_ACHIEVE}\b"),
+    re.compile(
+        rf"\b(?:i'd|we'd) (?:better|best) {_ACHIEVE}\b|\bwould (?:like|love) to\b[^.]*\b(?:one day|some ?day"
+        rf"|sometime|again|eventually)\b"
+    ),
+)
+_FROM_A_DATE = re.compile(
+    r"\b(?:from|starting|as of|effective|beginning|since) (?:now|today|tomorrow|next|the|january|february"
+    r"|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday"
+    r"|thursday|friday|\d)"
+)
+
+
+def is_plan(words: str) -> bool:
+    """Whether it says what somebody is going to do or wishes to, which is no result."""
+    if re.search(r"\blet's\b|\bplan(?:ning)? to\b|\b(?:i|we)'ll\b", words) and not re.search(
+        r"\b(?:always|never|only)\b", words
+    ):
+        return True
+    if recurs(words) or _FROM_A_DATE.search(words):
+        return False
+    return any(pattern.search(words) for pattern in _PLANS)

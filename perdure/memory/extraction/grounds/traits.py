@@ -1,0 +1,78 @@
+"""Guesses at a person's identity, health, beliefs or means. Pure."""
+
+import re
+
+_TRAIT = re.compile(
+    r"\b(?:pregnan\w+|expecting a (?:baby|child)|diabet\w+|cancer|tumou?r|chemo\w*|heart (?:condition"
+    r"|problem|disease|trouble|failure)|medical (?:condition|history|issue)"
+    r"|(?:health|mental|psychiatric|psychological|medical) (?:problem|condition|issue|disorder|illness"
+    r"|trouble|state|crisis)s?|mental health|poor health|ill health|disease|illness|disorder|syndrome"
+    r"|depress\w+|anxiety|anxious|insomni\w*"
+    r"|bipolar|schizo\w+|autis\w+|adhd|dyslex\w+|asperger\w*|epilep\w+|dementia|alzheimer\w*|parkinson\w*"
+    r"|hiv|aids|std|infertil\w+|fertility|ivf|miscarr\w+|abortion"
+    r"|menopaus\w+|therap(?:y|ist)|counsell?ing|antidepress\w+|medicat\w+|insulin|addict\w*|alcoholi\w+"
+    r"|alcohol problem|drinking problem|drug (?:use|abuse|problem)\w*|sober|rehab|disab\w+"
+    r"|wheelchair|deaf\w*|hearing loss|visually impaired|obes\w+|overweight|eating disorder|anorex\w+"
+    r"|bulimi\w+|suicid\w+|self-harm|grie(?:f|ving)|bereave\w*|burn(?:ed|t)?[ -]?out|chronic\w*"
+    r"|terminal(?:ly)? ill"
+    r"|migraines?|asthma\w*|arthritis|allerg\w+|celiac|coeliac|in remission|seriously ill|unwell"
+    r"|menstru\w+|neurodiver\w+|ptsd|trauma\w*"
+    r"|muslim|islam\w*|jewish|judaism|jew|christian\w*|catholic\w*|protestant|evangelical|mormon|hindu\w*"
+    r"|buddhis\w+|sikh\w*|atheis\w+|agnostic|religio\w+|faith|devout|pious|mosque|church\w*|synagogue"
+    r"|ramadan|kosher|halal|spiritual\w*|jehovah\w*"
+    r"|politic\w*|votes?\b(?: for)?|voter|voting|democrat\w*|republican|conservative|liberal|socialis\w+"
+    r"|communis\w+|left[- ]wing|right[- ]wing|far[- ]right|far[- ]left|tory|labour (?:party|supporter"
+    r"|voter)|the greens|afd|trump|brexit|party member\w*|activis\w+|libertarian|anarch\w+|leftist"
+    r"|progressive"
+    r"|trade union\w*|labou?r union|union (?:member|rep)\w*"
+    r"|gay|lesbian|bisexual|homosexual\w*|heterosexual|queer|lgbt\w*|trans(?:gender|sexual| woman| man)"
+    r"|transition(?:ing| care)|non-?binary|sexual\w*|sexuality|gender identity|closeted|same-sex"
+    r"|orientation"
+    r"|ethnic\w*|racial\w*|race|descent|ancestry|heritage|immigra\w+|undocumented|nationality|asylum"
+    r"|refugee|citizenship|foreign(?:er| origin)|roma|kurdish|latin[oa]|hispanic|black (?:man|woman"
+    r"|person)|of \w+ (?:origin|descent|background)|migrant|native speaker"
+    r"|(?:african|asian|arab|turkish|indian|chinese|polish|russian|nigerian|jewish"
+    r"|hispanic)(?:-american)? (?:origin|descent|background|family|roots)"
+    r"|bankrupt\w*|in debt|debts?|broke|poor|poverty|wealthy|well[- ]off|affluent|rich|low[- ]income"
+    r"|high[- ]income|income|salary|earns?|net worth|financ\w+ (?:trouble|difficult\w*|situation|problems?"
+    r"|strain|stress|hardship)|money (?:trouble|problems?|worries)|struggl\w+ (?:financially|to pay)"
+    r"|afford|arrears|unemploy\w+|jobless|insolven\w+|payday loan\w*|gambl\w+|credit (?:score|rating)"
+    r"|living paycheck|overdraft|benefits claimant"
+    r"|divorc\w+|marital|marriage (?:trouble|problems?|is)|affair|cheating|separated from|single (?:mother"
+    r"|father|parent)|custody|criminal\w*|convict\w*|prison|arrest\w*|ex-con\w*|domestic (?:abuse"
+    r"|violence)|victim of)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(
+    r"\b(?:users?|user's|customers?|clients?|patients?|person|they|their|them|he|she|his|her|him"
+    r"|employee\w*|tenant|applicant|caller|sender|author|member|account holder|owner|you|your|family|wife"
+    r"|husband|partner|spouse|household|somebody|someone)\b|\b(?:mr|mrs|ms|dr)\.? [A-Z]",
+    re.IGNORECASE,
+)
+_GUESS = re.compile(
+    r"\b(?:suggest\w*|indicat\w+|impl(?:y|ies|ied)|point\w* to\w*|hint\w*|seems?|appear\w*|likely|unlikely"
+    r"|probabl\w+|possibl\w+|presumabl\w+|apparently|evidently|must be|might|may|could be|judging|based on"
+    r"|consistent with|sounds? like"
+    r"|looks? like|infer\w*|deduc\w+|conclud\w+|assum\w+|guess\w*|suspect\w*|i gather|gather\w* that"
+    r"|given (?:the|their|that|how)|going by|reveal\w*|betray\w*|signs? of|typical of|profile|inference"
+    r"|leaning|because (?:they|he|she|of)|since (?:they|he|she)|so (?:they|he|she|probably|presumably)"
+    r"|lead\w* me to|evidence of|reflect\w*|show\w* that|tell\w* that|cues?|estimat\w+|classif\w+"
+    r"|segment\w*|confidence)\b",
+    re.IGNORECASE,
+)
+
+
+_INFERRED = re.compile(
+    r"\b(?:judging (?:by|from)|going by|inferred|inference|deduced|i (?:infer|deduce|gather|conclude"
+    r"|surmise)|suggests? that (?:the user|they|he|she)|implies that|based on (?:their|his|her|the user's)"
+    r"|(?:user|customer|client|person|they|he|she) (?:must be|is probably|are probably|is likely"
+    r"|are likely|seems?|appears?|sounds?))\b",
+    re.IGNORECASE,
+)
+
+
+def is_guess_at_trait(sentence: str) -> bool:
+    """Whether it attributes identity, health, politics, religion, money or the like to a person, or guesses at it."""
+    if _TRAIT.search(sentence):
+        return bool(_PERSON.search(sentence) or _GUESS.search(sentence))
+    return bool(_INFERRED.search(sentence) and _PERSON.search(sentence))

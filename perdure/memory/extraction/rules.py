@@ -1,0 +1,284 @@
+"""The extractor that needs no language model: rules over what was said, how, and by whom. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from perdure.assertions import Assertion
+from perdure.entries import MemoryType, Source
+from perdure.memory.extraction import reading
+from perdure.memory.extraction.findings import remainder
+from perdure.memory.extraction.grounds import (
+    asked,
+    chatter,
+    hearsay,
+    hedges,
+    orders,
+    passing,
+    plans,
+    recalled,
+    standing,
+    traits,
+)
+from perdure.memory.extraction.said import Candidate, Extraction, Ground, Left, Said, Voice
+from perdure.memory.extraction.screening import Screened, screen
+
+_REASONS = {
+    Ground.PRIVATE: "It identifies a person",
+    Ground.SECRET: "It gives access to something",
+    Ground.TRANSIENT: "It is true only for a moment",
+    Ground.UNSTABLE: "It is hedged: the speaker does not vouch for it",
+    Ground.CHATTER: "It keeps the conversation going and states nothing",
+    Ground.QUESTION: "It asks for something rather than stating it",
+    Ground.INTENTION: "It is a plan or a wish, and no result",
+    Ground.SENSITIVE: "It is a guess at somebody's identity, health, beliefs or means",
+    Ground.INSTRUCTION: "It is an order to an AI inside a text from elsewhere",
+    Ground.HEARSAY: "It is about somebody else, at second hand",
+    Ground.RECALLED: "It quotes what is already remembered",
+    Ground.UNCLEAR: "What it states cannot be told",
+}
+
+_CONFIDENCE = {Voice.USER: 0.9, Voice.AGENT: 0.8, Voice.TOOL: 0.8}
+"""How much each voice is believed; a choice. All are above what a write policy asks for by default (.7)."""
+
+
+class _Sentence(NamedTuple):
+    text: str
+    ground: Ground | None
+    """Why it is not believed; None: it is."""
+
+
+class RuleExtractor:
+    """Finds what may be believed by rules over English sentences, and abstains where it cannot tell.
+
+    Private data and secrets are taken out in every language. A statement that is not in English is judged no further:
+    it is kept if the user said it and it is no question, and otherwise left.
+    """
+
+    def __init__(self, allow: Iterable[str] = ()) -> None:
+        self._allow = tuple(allow)
+
+    async def extract(self, said: Sequence[Said]) -> list[Extraction]:
+        """Return what is made of each thing that was said, in its order."""
+        return [extraction_of(each, self._allow) for each in said]
+
+
+def extraction_of(said: Said, allow: Iterable[str] = ()) -> Extraction:
+    """Return what may be believed of one thing that was said, and why the rest is not.
+
+    Args:
+        said: What was said, by whom, after what.
+        allow: Private data that is kept, see ``screening.screen``.
+    """
+    own = said.by is Voice.USER
+    if orders.is_order_to_ai(said.text, quoted_only=own):
+        return Extraction(left=(_left(Ground.INSTRUCTION),))
+    screened = screen(said.text, allow)
+    taken_out = _left_of(screened)
+    if not screened.says_something:
+        return Extraction(left=taken_out)
+    statements, left = _statements(screened.text, said)
+    candidates = tuple(_candidate(statement, said.by) for statement in statements)
+    return Extraction(candidates=candidates, left=(*taken_out, *left))
+
+
+def _left(ground: Ground) -> Left:
+    return Left(ground=ground, reason=_REASONS[ground])
+
+
+def _left_of(screened: Screened) -> tuple[Left, ...]:
+    return tuple(Left(ground=kind.ground, reason=f"{_REASONS[kind.ground]}: {kind}") for kind in screened.kinds)
+
+
+def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
+    sentences = [_judged(sentence, said) for sentence in _joined(reading.sentences(text))]
+    grounds = [sentence.ground for sentence in sentences if sentence.ground is not None]
+    kept: list[str] = []
+    for sentence in sentences:
+        if sentence.ground is None:
+            # Beside a sentence that is not believed, another one is only if it stands by itself.
+            if not _TAINTING.isdisjoint(grounds) and not standing.stands(reading.words_of(sentence.text)):
+                grounds.append(Ground.UNCLEAR)
+            else:
+                kept.append(sentence.text)
+        else:
+            kept += _kept_clauses(sentence, said)
+    return kept, tuple(_left(ground) for ground in dict.fromkeys(grounds))
+
+
+_TAINTING = frozenset(
+    {Ground.TRANSIENT, Ground.UNSTABLE, Ground.HEARSAY, Ground.INTENTION, Ground.SENSITIVE, Ground.RECALLED}
+)
+_DIVISIBLE = frozenset(
+    {Ground.TRANSIENT, Ground.UNSTABLE, Ground.INTENTION, Ground.QUESTION, Ground.CHATTER, Ground.PRIVATE}
+)
+"""Grounds of one clause that say nothing of another one."""
+
+_DEPENDENT = re.compile(
+    r"(?:goes for|same (?:for|goes)|(?:that|this|it|they|these|those|them|which|both|neither|also|and|or"
+    r"|but|not|never|always|only|except|because|so|then|plus|no exceptions?)\b)",
+    re.IGNORECASE,
+)
+
+
+def _joined(sentences: list[str]) -> list[str]:
+    """Return sentences where one that cannot stand alone is joined to the one before it."""
+    joined: list[str] = []
+    for sentence in sentences:
+        words = reading.plain_words(sentence)
+        short_question = bool(joined) and joined[-1].endswith("?") and len(reading.plain_words(joined[-1])) < 5
+        answers = (
+            short_question
+            and not sentence.endswith("?")
+            and not asked.is_question(reading.words_of(joined[-1].rstrip("?")))
+        )
+        dependent = len(words) < 3 or bool(_DEPENDENT.match(sentence))
+        alone = chatter.is_chatter(reading.words_of(sentence)) or sentence.endswith("?")
+        if joined and (answers or (dependent and not alone)) and (answers or not joined[-1].endswith("?")):
+            joined[-1] = f"{joined[-1].replace('?', ':') if answers else joined[-1]} {sentence}"
+        else:
+            joined.append(sentence)
+    return joined
+
+
+_PREFIX = re.compile(
+    r"^[\s\"'*•>-]*(?:(?:please |pls |do |also |and |so |ok(?:ay)? |hey |hi |hello |yes |yeah |well |oh "
+    r"|btw |by the way |one more thing |just |quick note |important |reminder |info |fun fact |honestly "
+    r"|actually )[,:!.-]?\s*)*"
+    r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|be aware|know|be advised"
+    r"|for your information|for the record|for future reference|for reference|fyi|f\.y\.i\."
+    r"|just so you know|heads[- ]up|note to self|save this|nb|n\.b\.|ps|p\.s\.|memo|remember this"
+    r"|to be clear|as a reminder|friendly reminder|reminder|please note)"
+    r"(?:\s+(?:that|this)\b|\s*[:,!-]|\s+please\b)*\s+)",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"^(?:(?:hi|hey|hello|yes|yeah|yep|yup|no|nope|ok|okay|sure|right|well|oh|ah|lol|haha|thanks|thank you"
+    r"|cheers|btw|by the way|anyway|so|wow|hmm+|good (?:morning|afternoon|evening)|honestly|actually|and"
+    r"|also|oh and)(?: (?:there|all|team|everyone|so much|a lot))?\s*[,!:.…-]+\s*)+",
+    re.IGNORECASE,
+)
+
+
+def trimmed(sentence: str) -> str:
+    """Return a statement without "Remember that", "FYI" and the like before it."""
+    bare = _GREETING.sub("", sentence.strip())
+    match = _PREFIX.match(bare)
+    if match and re.search(r"\w", bare[match.end() :]):
+        bare = bare[match.end() :]
+    elif not re.search(r"\w", bare):
+        bare = sentence.strip()
+    bare = bare.strip(" \"'“”*•-" if bare.count('"') % 2 else " *•-")
+    return bare[:1].upper() + bare[1:] if bare != sentence.strip() else bare
+
+
+def _judged(sentence: str, said: Said) -> _Sentence:
+    return _Sentence(sentence, _ground(sentence, said))
+
+
+def _ground(sentence: str, said: Said) -> Ground | None:
+    if remainder.TAKEN_OUT.search(sentence) and not remainder.says_something(sentence):
+        return Ground.PRIVATE
+    if not reading.is_english(sentence):
+        return _foreign_ground(sentence, said.by)
+    words = reading.words_of(trimmed(sentence))
+    outcome = standing.is_outcome(words)
+    return _ground_of_voice(sentence, words, said, outcome=outcome) or _ground_of_mood(words, outcome=outcome)
+
+
+def _foreign_ground(sentence: str, by: Voice) -> Ground | None:
+    words = reading.words_of(sentence)
+    if by is not Voice.USER:
+        return Ground.UNCLEAR
+    if asked.is_marked_as_question(words):
+        return Ground.QUESTION
+    short = sentence.isascii() and len(reading.plain_words(sentence)) < 3
+    return Ground.CHATTER if short or chatter.is_chatter(words) else None
+
+
+def _ground_of_voice(sentence: str, words: str, said: Said, *, outcome: bool) -> Ground | None:
+    if said.by is Voice.USER:
+        recalls = recalled.quotes_memory(sentence)
+    else:
+        recalls = said.by is Voice.AGENT and recalled.is_recalled(sentence, said.before, outcome=outcome)
+    if recalls:
+        return Ground.RECALLED
+    if said.by is not Voice.USER and traits.is_guess_at_trait(sentence):
+        return Ground.SENSITIVE
+    return Ground.HEARSAY if hearsay.is_hearsay(words) else None
+
+
+def _ground_of_mood(words: str, *, outcome: bool) -> Ground | None:
+    main = reading.without_conditions(words)
+    applies = {
+        Ground.QUESTION: asked.is_question(words) or asked.is_request(words),
+        Ground.CHATTER: chatter.is_chatter(words),
+        Ground.INTENTION: plans.is_plan(main),
+        Ground.UNSTABLE: hedges.is_hedged(main),
+        Ground.TRANSIENT: not outcome and passing.is_transient(main),
+        Ground.UNCLEAR: chatter.is_unclear(words),
+    }
+    return next((ground for ground, holds in applies.items() if holds), None)
+
+
+def _kept_clauses(sentence: _Sentence, said: Said) -> list[str]:
+    """Return the clauses of a sentence that stand by themselves, where another clause is not believed."""
+    if sentence.ground not in _DIVISIBLE:
+        return []
+    clauses = reading.clauses(sentence.text)
+    if len(clauses) < 2:
+        return []
+    grounds = [_ground(clause, said) for clause in clauses]
+    # "Not sure, but": what is hedged without content hedges the rest.
+    if any(ground is Ground.UNSTABLE and _is_empty(clause) for clause, ground in zip(clauses, grounds, strict=True)):
+        return []
+    passing = not {Ground.TRANSIENT, Ground.UNSTABLE}.isdisjoint(grounds)
+    return [
+        clause
+        for clause, ground in zip(clauses, grounds, strict=True)
+        if ground is None
+        and len(reading.plain_words(clause)) > 2
+        and (standing.stands(reading.words_of(clause)) or not passing)
+    ]
+
+
+def _is_empty(clause: str) -> bool:
+    return len([word for word in reading.plain_words(clause) if len(word) > 3]) < 4
+
+
+_CONSTRAINT = re.compile(
+    r"\b(?:must|mustn't|never|not allowed|may not|may only|have to|has to|needs?|requires?|required|only"
+    r"|at most|at least|no more than|forbid\w*|forbidden|can't be|cannot be|do not|don't|allerg\w+"
+    r"|limit\w*|max(?:imum)?|minimum|by law|rule|policy|prohibited|without)\b|^no\b"
+)
+_PREFERENCE = re.compile(
+    r"\b(?:prefer\w*|like|love|hate|enjoy|favou?r\w*|rather|can't stand|call me|i want|i'd|my favou?rite"
+    r"|best for me|for me|to me|please|drink|eat)\b|^(?:give|use|keep|answer|reply|speak|write|explain"
+    r"|sign|put|send|avoid|format|address|show|make|vegetarian|window)\b"
+)
+
+
+def _candidate(statement: str, by: Voice) -> Candidate:
+    words = reading.words_of(statement)
+    memory_type = _type_of(words, by)
+    explicit = by is Voice.USER and memory_type is not MemoryType.OUTCOME
+    return Candidate(
+        content=trimmed(statement),
+        memory_type=memory_type,
+        source=Source.EXPLICIT if explicit else Source.LEARNED,
+        confidence=_CONFIDENCE.get(by, _CONFIDENCE[Voice.TOOL]),
+        assertion=_assertion_of(statement),
+    )
+
+
+def _type_of(words: str, by: Voice) -> MemoryType:
+    if standing.is_outcome(words) and not (by is Voice.USER and _PREFERENCE.search(words)):
+        return MemoryType.OUTCOME
+    if _PREFERENCE.search(words):
+        return MemoryType.PREFERENCE
+    return MemoryType.CONSTRAINT if _CONSTRAINT.search(words) else MemoryType.FACT
+
+
+def _assertion_of(_statement: str) -> Assertion | None:
+    """Return what a statement asserts; None: not read yet, so that nothing is known to contradict it."""
+    return None

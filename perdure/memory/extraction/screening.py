@@ -1,0 +1,80 @@
+"""Takes private data and secrets out of a text, in any language, before it is kept anywhere. Pure.
+
+What is found is what kept libraries know (python-stdnum, phonenumbers, detect-secrets) and what the text itself names:
+an order's number, a version, a port, a commit or a book's ISBN is neither private nor secret.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from perdure.memory.extraction.findings import national_ids, numbers, passwords, personal, remainder, tokens
+from perdure.memory.extraction.findings.finding import Finding, Folded, Kind, disjoint, folded
+
+_DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
+    tokens.tokens,
+    passwords.passwords,
+    passwords.keys,
+    passwords.pins,
+    personal.emails,
+    personal.births,
+    personal.addresses,
+    national_ids.national_ids,
+    numbers.ibans,
+    numbers.cards,
+    numbers.labelled_cards,
+    numbers.ip_addresses,
+    numbers.phones,
+)
+
+_ROUNDS = 4
+"""What is left is screened again, since taking something out can leave a label beside another value. No text that still
+had findings after so many rounds has been seen; what they found is taken out, and no more is looked for."""
+
+
+class Screened(NamedTuple):
+    """A text without the private data and secrets that were in it."""
+
+    text: str
+    """The text, in which a word in brackets stands for each finding: "[email]"."""
+    kinds: tuple[Kind, ...] = ()
+    """What was found, each kind once, in the order of the text."""
+    says_something: bool = True
+    """Whether what is left still states something, beside "my card is"."""
+
+
+def screen(text: str, allow: Iterable[str] = ()) -> Screened:
+    """Take private data and secrets out of a text.
+
+    Args:
+        text: Any text, in any language, of any length: time grows in proportion to it.
+        allow: What stays: values as they are written, and ``@example.com`` for all addresses of a domain. Letters count
+            without case.
+    """
+    allowed = tuple(value.casefold() for value in allow)
+    kinds: dict[Kind, None] = {}
+    for _ in range(_ROUNDS):
+        found = [finding for finding in _findings(text) if not _is_allowed(text[finding.start : finding.end], allowed)]
+        if not found:
+            break
+        kinds.update(dict.fromkeys(finding.kind for finding in found))
+        text = _without(text, found)
+    return Screened(text=text, kinds=tuple(kinds), says_something=not kinds or remainder.says_something(text))
+
+
+def _findings(text: str) -> list[Finding]:
+    read = folded(text)
+    return disjoint(finding for detect in _DETECTORS for finding in detect(read))
+
+
+def _is_allowed(written: str, allowed: tuple[str, ...]) -> bool:
+    plain = written.casefold().strip()
+    return any(plain == value or (value.startswith("@") and plain.endswith(value)) for value in allowed)
+
+
+def _without(text: str, findings: list[Finding]) -> str:
+    parts: list[str] = []
+    at = 0
+    for finding in findings:
+        parts += text[at : finding.start], f"[{finding.kind}]"
+        at = finding.end
+    return "".join((*parts, text[at:]))
