@@ -4,16 +4,24 @@ from typing import Annotated
 
 from pydantic import Field
 
-from perdure.identity import canonical_json
 from perdure.model import Passed
+from perdure.words import stem
 
 _Part = Annotated[str, Field(max_length=500)]
 
+SPEAKERS = frozenset({"i", "we", "you"})
+"""Who speaks and who is spoken to: the first word of an attribute says of whom of them it is, "i drink"."""
+
+_AFTER_NOUN = frozenset(
+    ["in", "on", "at", "of", "for", "from", "to", "with", "by", "before", "after", "over", "during", "between", "about"]
+)
+
 
 class Assertion(Passed):
-    """What is said of what: of "my team lead" (subject), "is" (attribute) "wanjiru" (value).
+    """What is said of what: of "team lead" (subject), "be" (attribute) "wanjiru" (value).
 
-    Parts are normalised by whoever extracts them: equal parts mean the same.
+    Parts are normalised by whoever extracts them: equal parts mean the same. What somebody says of themselves has as
+    its subject what it is about, where there is such a thing: of "coffee", "i drink", "with milk".
     """
 
     subject: Annotated[_Part, Field(min_length=1)]
@@ -23,8 +31,20 @@ class Assertion(Passed):
     """Whether it is denied: that a value was negated contradicts that value, and no other one."""
     several: bool = False
     """Whether the subject can have several values of the attribute at once, which then do not contradict each other."""
+    revises: bool = False
+    """Whether it says itself that something has changed: "now", "no longer", "switched to"."""
+    former: _Part = ""
+    """The value that it says is true no more: "not at 9"."""
 
     @property
-    def about(self) -> str:
-        """What it is about: only assertions that have this in common can contradict each other."""
-        return canonical_json([self.subject, self.attribute]).decode()
+    def about(self) -> tuple[str, ...]:
+        """What it is about, at its broadest: only assertions that have one of these in common are compared."""
+        person = self.attribute.split()[0]
+        if self.subject in SPEAKERS:
+            return (f"{self.subject} {self.attribute}",)
+        # "printer 31" and "printer 3" are found by their noun, and told apart by whoever compares them.
+        whole = self.subject.split()
+        end = next((place for place, word in enumerate(whole) if place and word in _AFTER_NOUN), len(whole))
+        nouns = [word for word in whole[:end] if not any(character.isdigit() for character in word)] or whole[:end]
+        noun = stem(nouns[-1])
+        return (noun, self.attribute) if person in SPEAKERS else (noun,)

@@ -49,7 +49,7 @@ def stems(text: str) -> list[str]:
     endings.
     """
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_separators)
-    return [_stem(word) for word in _words(folded) if word not in _STOP_WORDS]
+    return [stem(word) for word in _words(folded) if word not in _STOP_WORDS]
 
 
 def _words(folded: str) -> Iterator[str]:
@@ -66,6 +66,7 @@ def _words(folded: str) -> Iterator[str]:
 
 # Stemming takes 23 µs a word, and few words make up most of a text.
 @functools.lru_cache(maxsize=50_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """Return the stem of one folded word."""
     stemmer: Any = snowballstemmer.stemmer(LANGUAGE)
     return cast("str", stemmer.stemWord(word))

@@ -79,7 +79,7 @@ def properties_of(entry: Entry) -> dict[str, JsonValue]:
         return properties | {"speaker": entry.speaker}
     described: dict[str, JsonValue] = {
         "memory_type": entry.memory_type.value,
-        "about": entry.assertion.about if entry.assertion else "",
+        "about": [*(entry.assertion.about if entry.assertion else ())],
         "names": [*map(label, entry.names)],
         "scopes": [*(entry.scopes or [EVERYWHERE])],
         "tags": [*entry.tags],

@@ -174,8 +174,7 @@ _OF_KIND: dict[Kind, tuple[wvc.Property, ...]] = {
     "record": (_exact("lane"), _exact("key")),
     "memory": (
         _exact("memory_type"),
-        _exact("about"),
-        *(_exact(name, wvc.DataType.TEXT_ARRAY) for name in ("names", "scopes", "tags")),
+        *(_exact(name, wvc.DataType.TEXT_ARRAY) for name in ("about", "names", "scopes", "tags")),
         wvc.Property(name="pinned", data_type=wvc.DataType.BOOL, index_filterable=True),
         _ranged("valid_from"),
     ),

@@ -1,0 +1,163 @@
+"""What a sentence asserts and when it holds, without a language model, for any subject matter. Pure.
+
+It abstains (no assertion) where it cannot tell subject from verb: such a sentence contradicts nothing, and stands.
+It reads English.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from perdure.assertions import Assertion
+from perdure.memory.extraction.clauses import Clause, clause_of
+from perdure.memory.extraction.lexicon import (
+    ARTICLES,
+    DETERMINERS,
+    FIRST_PERSON,
+    OWNERS,
+    PREPOSITIONS,
+    SHARED_ROLES,
+    is_quality,
+)
+from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
+from perdure.memory.extraction.times import period_of
+from perdure.memory.extraction.verbs import CHANGING, CLASS, CONSUMING, DISLIKING, RESPONSIBLE, SINGLE
+
+_LONGEST = 1_000
+"""Characters of a sentence that is read; longer ones are texts. A choice."""
+_PART = 500
+
+
+class Stated(NamedTuple):
+    """What a sentence asserts, and when that holds."""
+
+    assertion: Assertion | None = None
+    """None: it cannot be told."""
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+def assertion_of(text: str, at: datetime) -> Stated:
+    """Return what one sentence asserts, and from when and until when.
+
+    Its three parts go as they are into the fields of the same names of ``Candidate``; the candidate's content stays
+    as it was said.
+
+    Args:
+        text: One sentence, as it was said: with "Actually", "scratch that", "until Friday".
+        at: When it was said: days and weeks are counted from then, in its time zone.
+    """
+    if len(text) > _LONGEST:
+        return Stated()
+    period = period_of(text, at)
+    clause = clause_of(period.text)
+    assertion = _asserted(clause, revises=period.valid_from is not None) if clause else None
+    return Stated(assertion, period.valid_from, period.valid_until)
+
+
+def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
+    clause = _turned(clause)
+    subject, rest = list(clause.subject), [word for word in clause.rest if word.lower() not in ("me", "us", "myself")]
+    negated, verb = clause.negated, clause.verb
+    attribute = "who" if clause.passive and verb in RESPONSIBLE and "by" in rest else CLASS.get(verb, verb)
+    if verb in DISLIKING:
+        attribute, negated = "like", not negated
+    elif attribute in ("want", "prefer", "like"):
+        attribute = "like" if attribute == "like" else attribute
+    person = subject[0].lower() if len(subject) == 1 and subject[0].lower() in FIRST_PERSON else ""
+    if not subject:
+        person = "you"
+    if person and verb in CONSUMING:
+        attribute = "consume"
+    if person and attribute in ("like", "want", "choose") and {"over", "than"} & {word.lower() for word in rest}:
+        attribute, rest = "prefer", [word for word in rest if word.lower() not in ("better", "more", "rather")]
+    value = normalised([*rest, *clause.fronted])
+    several = _has_several(clause, attribute)
+    if person:
+        topic = _object(rest)
+        if topic:
+            value = normalised([*rest[len(topic) :], *clause.fronted])
+            subject, attribute = topic, f"{person} {attribute}"
+        else:
+            subject = [person]
+    about = normalised([*clause.label, *subject])
+    if not about or (not value and not attribute):
+        return None
+    return Assertion(
+        subject=" ".join(about)[:_PART],
+        attribute=attribute,
+        value=" ".join(value)[:_PART],
+        negated=negated,
+        several=several,
+        revises=clause.revises or revises,
+        former=" ".join(normalised(clause.former))[:_PART],
+    )
+
+
+def _turned(clause: Clause) -> Clause:
+    """Return a clause with what it is about as its subject."""
+    subject = [word.lower() for word in clause.subject]
+    rest = [word.lower() for word in clause.rest]
+    person = not subject or subject[0] in FIRST_PERSON or subject[0] in ("they", "you")
+    if clause.verb == "be" and rest and _is_name(clause.subject) and rest[0] in OWNERS | {"the"} and len(rest) > 1:
+        place = next((place for place, word in enumerate(rest) if word in PREPOSITIONS - {"of", "for"}), len(rest))
+        role = clause.rest[1:place]
+        role = role[1:] if role[:1] == ("new",) else role
+        return clause._replace(subject=role, rest=(*clause.subject, *clause.rest[place:]))
+    if (
+        clause.verb in RESPONSIBLE
+        and not clause.passive
+        and _is_name(clause.subject)
+        and rest
+        and rest[0] in DETERMINERS
+    ):
+        place = next((place for place, word in enumerate(rest) if word in PREPOSITIONS - {"of"}), len(rest))
+        return clause._replace(
+            subject=clause.rest[:place], verb="who", rest=("by", *clause.subject, *clause.rest[place:]), passive=True
+        )
+    if person and subject and clause.verb in CHANGING and rest:
+        place = next((place for place, word in enumerate(rest) if word in ("to", "from", "into")), None)
+        if place:
+            return clause._replace(subject=clause.rest[:place], verb="change", rest=clause.rest[place:], revises=True)
+    if person and subject and clause.verb in ("do", "have", "hold", "run", "start", "begin", "schedule") and rest:
+        place = next((place for place, word in enumerate(rest) if word in ("at", "on", "in", "every")), None)
+        told = told_by(clause.rest[place:]) if place else {}
+        if place and {"clock", "day", "frequency", "date"} & told.keys():
+            return clause._replace(subject=clause.rest[:place], verb="be", rest=clause.rest[place:])
+    return clause
+
+
+def told_by(words: Sequence[str]) -> Facets:
+    """Return what words tell, by kind."""
+    return facets_of(stemmed(" ".join(normalised(words))))
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    """Return whether words are a name: each with a capital, and no article or owner before them."""
+    return (
+        bool(words) and all(word[:1].isupper() for word in words) and words[0].lower() not in DETERMINERS | FIRST_PERSON
+    )
+
+
+def _object(rest: Sequence[str]) -> list[str]:
+    """Return the words that say what is done something with: those before the first preposition."""
+    place = next((place for place, word in enumerate(rest) if word.lower() in PREPOSITIONS | {"than"}), len(rest))
+    words = list(rest[:place])
+    told = told_by(words)
+    return words if told.get("object") else []
+
+
+def _has_several(clause: Clause, attribute: str) -> bool:
+    if attribute != "be":
+        return clause.verb not in SINGLE and attribute not in SINGLE
+    if clause.subject and clause.subject[-1].lower() in SHARED_ROLES:
+        return True
+    words = [word for word in clause.rest if word.lower() not in PREPOSITIONS]
+    if not words or clause.rest[0].lower() in PREPOSITIONS:
+        return False
+    if any(word[:1].isupper() or is_identifier(word) for word in words):
+        return False
+    said = [word.lower() for word in words if word.lower() not in ARTICLES]
+    return (
+        words[0].lower() in ("a", "an") or (bool(said) and is_quality(said[-1])) or (bool(said) and is_quality(said[0]))
+    )
