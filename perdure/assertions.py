@@ -16,6 +16,8 @@ _AFTER_NOUN = frozenset(
     ["in", "on", "at", "of", "for", "from", "to", "with", "by", "before", "after", "over", "during", "between", "about"]
 )
 
+_COMPARING = frozenset(["over", "than", "above", "below", "before", "after"])
+
 
 class Assertion(Passed):
     """What is said of what: of "team lead" (subject), "be" (attribute) "wanjiru" (value).
@@ -46,5 +48,16 @@ class Assertion(Passed):
         whole = self.subject.split()
         end = next((place for place, word in enumerate(whole) if place and word in _AFTER_NOUN), len(whole))
         nouns = [word for word in whole[:end] if not any(character.isdigit() for character in word)] or whole[:end]
-        noun = stem(nouns[-1])
-        return (noun, self.attribute) if person in SPEAKERS else (noun,)
+        terms = (stem(nouns[-1]), *self._compared())
+        return (*terms, self.attribute) if person in SPEAKERS else terms
+
+    def _compared(self) -> list[str]:
+        """Return the nouns that the subject is compared with: "phone", of "better than phone for reaching me"."""
+        terms: list[str] = []
+        words = self.value.split()
+        for place, word in enumerate(words):
+            if word in _COMPARING:
+                after = words[place + 1 :]
+                end = next((place for place, word in enumerate(after) if word in _AFTER_NOUN), len(after))
+                terms += [stem(after[end - 1])] if end else []
+        return terms

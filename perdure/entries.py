@@ -181,6 +181,16 @@ class Memory(Remembered, Described):
     supersedes: str = ""
     """The id of the memory that this one replaced, or nothing."""
     superseded_by: str = ""
+    """The id of the memory that replaces this one, from ``valid_until`` on if it is still current."""
+    suspended: tuple[Instant, Instant] | None = None
+    """From when until when something temporary goes before it, so that it does not hold."""
+
+    def holds(self, at: datetime) -> bool:
+        """Return whether it is true at a moment, as far as is known."""
+        if self.suspended and self.suspended[0] <= at < self.suspended[1]:
+            return False
+        begun = self.valid_from is None or self.valid_from <= at
+        return begun and (self.valid_until is None or self.valid_until > at)
 
     def superseded(self, by: str) -> Self:
         """Return the memory after another one replaced it: kept, and no longer recalled."""
@@ -236,5 +246,6 @@ def headline_of(text: str) -> str:
 
 def holds(entry: Entry, now: datetime) -> bool:
     """Return whether an entry may be recalled: current, begun, and not over."""
-    begun = not isinstance(entry, Memory) or entry.valid_from is None or entry.valid_from <= now
-    return entry.state is State.CURRENT and begun and (entry.valid_until is None or entry.valid_until > now)
+    if isinstance(entry, Memory):
+        return entry.state is State.CURRENT and entry.holds(now)
+    return entry.state is State.CURRENT and (entry.valid_until is None or entry.valid_until > now)

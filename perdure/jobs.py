@@ -65,6 +65,8 @@ class Decision(OpenEnum):
     """It is known already: one more occurrence, and no second memory."""
     SUPERSEDE = "supersede"
     """It replaces another one, which is kept but no longer recalled."""
+    HOLD = "hold"
+    """A person has to say whether it or what it contradicts holds; until then it is not believed."""
     REJECT = "reject"
 
 
@@ -75,7 +77,9 @@ class PlannedItem(Passed):
     """The item's place in its batch."""
     decision: Decision
     target: str = ""
-    """The id of the record or memory that will be written; empty when rejected."""
+    """The id of the record or memory that will be written; empty when nothing is."""
+    over: tuple[str, ...] = ()
+    """The ids of the memories that it contradicts and goes before."""
     reason: str = ""
 
 
@@ -104,6 +108,8 @@ class Fate(OpenEnum):
 
     SEARCHABLE = "searchable"
     REJECTED = "rejected"
+    HELD = "held"
+    """It contradicts what is believed, and a person has to say which of the two holds."""
 
 
 class ItemReceipt(Passed):
@@ -113,7 +119,7 @@ class ItemReceipt(Passed):
     fate: Fate
     decision: Decision
     id: str = ""
-    """The record or memory that now carries it; empty when rejected."""
+    """The record or memory that now carries it; empty when none does."""
     reason: str = ""
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from perdure.changes import Change, Deletion
 from perdure.entries import Entry, State
 from perdure.errors import VersionConflict
-from perdure.memory.writing.planning import occurrence_of
+from perdure.memory.writing.observation import occurrence_of
 from perdure.stores.journal.lines import Accepted
 
 

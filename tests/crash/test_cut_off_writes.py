@@ -24,6 +24,7 @@ from perdure.temporal.attributes import TASK_TIMEOUT
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.cutting import cut_off
+from tests.support.nearest import nearest
 from tests.support.processes import processes
 from tests.support.waiting import until
 
@@ -66,7 +67,7 @@ async def not_found(here: Deployment, batches: Sequence[Batch], jobs: Sequence[s
         vectors = await here.services.embedder.embed(contents)
         for item, vector in zip(receipt.items, vectors, strict=True):
             try:
-                hits = await here.services.longterm.neighbours(batch.tenant, vector, 3)
+                hits = await nearest(here.services.longterm, batch.tenant, vector, 3)
             except VectorIndexDamaged:
                 hits = []
             lost += [item.id] * (item.id not in {hit.entry.id for hit in hits})

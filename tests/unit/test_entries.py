@@ -22,8 +22,7 @@ from perdure.items import (
     statement,
 )
 from perdure.jobs import Batch
-from perdure.memory.writing.observation import observed
-from perdure.memory.writing.planning import occurrence_of
+from perdure.memory.writing.observation import observed, occurrence_of
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 RECORD = Record(id="r", text="t", lane=Lane.PATTERN, key="k", payload=1, first_seen=NOW, last_seen=NOW)

@@ -5,6 +5,7 @@ It reads English.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
 from perdure.memory.extraction.times import period_of
-from perdure.memory.extraction.verbs import CHANGING, CLASS, CONSUMING, DISLIKING, RESPONSIBLE, SINGLE
+from perdure.memory.extraction.verbs import CHANGING, CLASS, CONSUMING, DISLIKING, PERSONAL, RESPONSIBLE, SINGLE
 
 _LONGEST = 1_000
 """Characters of a sentence that is read; longer ones are texts. A choice."""
@@ -51,7 +52,7 @@ def assertion_of(text: str, at: datetime) -> Stated:
         return Stated()
     period = period_of(text, at)
     clause = clause_of(period.text)
-    assertion = _asserted(clause, revises=period.valid_from is not None) if clause else None
+    assertion = _asserted(clause, revises=bool(period.valid_from or period.valid_until)) if clause else None
     return Stated(assertion, period.valid_from, period.valid_until)
 
 
@@ -62,8 +63,6 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
     attribute = "who" if clause.passive and verb in RESPONSIBLE and "by" in rest else CLASS.get(verb, verb)
     if verb in DISLIKING:
         attribute, negated = "like", not negated
-    elif attribute in ("want", "prefer", "like"):
-        attribute = "like" if attribute == "like" else attribute
     person = subject[0].lower() if len(subject) == 1 and subject[0].lower() in FIRST_PERSON else ""
     if not subject:
         person = "you"
@@ -75,6 +74,9 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
     several = _has_several(clause, attribute)
     if person:
         topic = _object(rest)
+        # "My coffee black", "my steak rare": how it is had, and not what.
+        while verb != "be" and len(normalised(topic)) > 1 and is_quality(topic[-1].lower()):
+            topic = topic[:-1]
         if topic:
             value = normalised([*rest[len(topic) :], *clause.fronted])
             subject, attribute = topic, f"{person} {attribute}"
@@ -98,33 +100,67 @@ def _turned(clause: Clause) -> Clause:
     """Return a clause with what it is about as its subject."""
     subject = [word.lower() for word in clause.subject]
     rest = [word.lower() for word in clause.rest]
-    person = not subject or subject[0] in FIRST_PERSON or subject[0] in ("they", "you")
+    if subject == ["there"] and clause.verb == "be" and (topic := _object(clause.rest)):
+        return clause._replace(subject=tuple(topic), verb="exist", rest=clause.rest[len(topic) :])
     if clause.verb == "be" and rest and _is_name(clause.subject) and rest[0] in OWNERS | {"the"} and len(rest) > 1:
-        place = next((place for place, word in enumerate(rest) if word in PREPOSITIONS - {"of", "for"}), len(rest))
-        role = clause.rest[1:place]
+        role, others = _cut(clause.rest[1:], PREPOSITIONS - {"of", "for"})
         role = role[1:] if role[:1] == ("new",) else role
-        return clause._replace(subject=role, rest=(*clause.subject, *clause.rest[place:]))
-    if (
-        clause.verb in RESPONSIBLE
-        and not clause.passive
-        and _is_name(clause.subject)
-        and rest
-        and rest[0] in DETERMINERS
-    ):
-        place = next((place for place, word in enumerate(rest) if word in PREPOSITIONS - {"of"}), len(rest))
-        return clause._replace(
-            subject=clause.rest[:place], verb="who", rest=("by", *clause.subject, *clause.rest[place:]), passive=True
-        )
-    if person and subject and clause.verb in CHANGING and rest:
-        place = next((place for place, word in enumerate(rest) if word in ("to", "from", "into")), None)
-        if place:
-            return clause._replace(subject=clause.rest[:place], verb="change", rest=clause.rest[place:], revises=True)
-    if person and subject and clause.verb in ("do", "have", "hold", "run", "start", "begin", "schedule") and rest:
-        place = next((place for place, word in enumerate(rest) if word in ("at", "on", "in", "every")), None)
-        told = told_by(clause.rest[place:]) if place else {}
-        if place and {"clock", "day", "frequency", "date"} & told.keys():
-            return clause._replace(subject=clause.rest[:place], verb="be", rest=clause.rest[place:])
+        return clause._replace(subject=role, rest=(*clause.subject, *others))
+    if _is_done_by_name(clause):
+        topic, others = _cut(clause.rest, PREPOSITIONS - {"of"})
+        return clause._replace(subject=topic, verb="who", rest=("by", *clause.subject, *others), passive=True)
+    return _led(clause) if subject and rest and subject[0] in FIRST_PERSON | {"they", "you"} else clause
+
+
+def _led(clause: Clause) -> Clause:
+    """Return what people say that they do with a thing as said of the thing: "we moved the standup to 10"."""
+    if clause.verb in CHANGING:
+        if clause.rest[0].lower() in ("to", "from"):
+            return _switched(clause)
+        topic, others = _cut(clause.rest, {"to", "from", "into"})
+        return clause._replace(subject=topic, verb="change", rest=others, revises=True) if others else clause
+    if clause.verb in ("do", "have", "hold", "run", "start", "begin", "schedule"):
+        topic, others = _cut(clause.rest, {"at", "on", "in", "every"})
+        if topic and {"clock", "day", "frequency", "date"} & told_by(others).keys():
+            return clause._replace(subject=topic, verb="be", rest=others)
     return clause
+
+
+def _cut(words: Sequence[str], at: AbstractSet[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words before the first of these, and those from it on."""
+    place = next((place for place, word in enumerate(words) if word.lower() in at), len(words))
+    return tuple(words[:place]), tuple(words[place:])
+
+
+def _is_done_by_name(clause: Clause) -> bool:
+    """Return whether a clause says who does something: "Wanjiru leads my team"."""
+    if clause.verb not in RESPONSIBLE or clause.passive or not clause.rest or not _is_name(clause.subject):
+        return False
+    first = clause.rest[0].lower()
+    # "Backups run …" begins with a capital as well.
+    plural = len(clause.subject) == 1 and clause.subject[0].endswith("s")
+    if plural or first in ("every", "each") or "object" not in told_by(clause.rest):
+        return False
+    return first in DETERMINERS or (clause.verb in PERSONAL and first not in PREPOSITIONS)
+
+
+def _switched(clause: Clause) -> Clause:
+    """Return "we switched to Linear for tickets" as "we use Linear for tickets"."""
+    rest, former = list(clause.rest), clause.former
+    parts: list[list[str]] = []
+    for word in rest:
+        if word.lower() in PREPOSITIONS or not parts:
+            parts.append([word])
+        else:
+            parts[-1].append(word)
+    target = [word for part in parts if part[0].lower() in ("to", "into") for word in part[1:]]
+    former = tuple(word for part in parts if part[0].lower() == "from" for word in part[1:]) or former
+    others = [word for part in parts if part[0].lower() not in ("to", "into", "from") for word in part]
+    if not target:
+        return clause
+    moved = clause.verb in ("move", "relocate")
+    said = (*(["in"] if moved else []), *target, *others)
+    return clause._replace(verb="live" if moved else "use", rest=said, former=former, revises=True)
 
 
 def told_by(words: Sequence[str]) -> Facets:

@@ -9,25 +9,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from perdure.memory.extraction.lexicon import (
-    AUXILIARIES,
-    BE,
-    CLOSINGS,
-    CONTRACTIONS,
-    CORRECTIONS,
     CUES,
     DETERMINERS,
-    DO,
-    ENDINGS,
     FIRST_PERSON,
-    HAVE,
-    MODALS,
     NEGATIONS,
-    OPENINGS,
     PASSING,
     PREPOSITIONS,
     PRONOUNS,
-    REVISIONS,
 )
+from perdure.memory.extraction.predicates import predicate_of, verb_at
+from perdure.memory.extraction.rewording import reworded
+from perdure.memory.extraction.speech import spoken, tokens_of
 from perdure.memory.extraction.verbs import FORMS
 
 
@@ -51,10 +43,6 @@ class Clause(NamedTuple):
 
 
 _BREAK = re.compile(r"\s*(?:[;!?]|\.(?=\s|$)|\s[-–—]+\s|—|,(?=\s)|:(?=\s))\s*")
-_TITLES = re.compile(
-    r"\b(?:dr|mr|mrs|ms|prof|st|sr|jr|no|nr|vs|approx|dept|inc|ltd|co|rev|sgt|capt|e\.g|i\.e|[A-Z])\.(?=\s)",
-    re.IGNORECASE,
-)
 _SUBORDINATE = re.compile(
     r"[\s,]+(?:now\s+that|because|since\s+(?!19|20)\w+|as\s+(?:the|my|our|we|i|it|they|he|she|that)\b|so\s+(?:that|we|i|please)|so\s+\w+\s+\w+|although|though|"
     r"even\s+though|whereas|while|which|who\s+|where\s+(?=we|i|they|he|she)|given\s+that|until\s+(?=the|my|our|further|we|i|it)|till\s+(?=the|further)|"
@@ -75,21 +63,7 @@ _REPORT = re.compile(
 )
 """What stands before a colon and says where a statement comes from, rather than what it is about."""
 
-_BACK_TO = re.compile(
-    r"\b(?P<who>i|we)\s+(?:am|are|have|has)?\s*(?:(?:gone|went|go|going|switched|got|come|came)\s+)?back\s+(?:to|on|at|in)\s+(?P<verb>\w+ing)\b",
-    re.IGNORECASE,
-)
-_STOPPED = re.compile(
-    r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+(?:(?:have|has|had)\s+)?(?P<stop>stop(?:ped|s)?|quit|quits|g[ai]ves?\s+up|given\s+up)\s+(?P<verb>\w+ing)\b",
-    re.IGNORECASE,
-)
-_STARTED = re.compile(
-    r"\b(?P<who>i|we|he|she|they)\s+(?:(?:have|has|had)\s+)?(?:start(?:ed|s)?|took\s+up|taken\s+up|beg[au]n|resumed?)\s+(?P<verb>\w+ing)\b",
-    re.IGNORECASE,
-)
-_RATHER = re.compile(
-    r"\b(?P<who>i|we)\s+would\s+(?:(?:much|far)\s+)?(?:rather|sooner)\s+(?:not\s+)?(?:have\s+)?", re.IGNORECASE
-)
+_DENIED = re.compile(r"\b(?:not|never|no\s+longer)\b", re.IGNORECASE)
 _NONE_FOR = re.compile(r"^no\s+(?P<what>[\w\s'-]{2,40}?)\s+for\s+(?P<who>me|us)\b", re.IGNORECASE)
 _CLEFT = re.compile(
     r"^(?P<what>.{2,60}?)\s+(?:is|are|was|were)\s+(?:what|when|where|who|whom|how)\s+(?P<clause>(?:i|we|my|our|the|his|her|their|he|she|they|[\w'-]+)\s.+)$",
@@ -99,9 +73,6 @@ _IT_IS_THAT = re.compile(r"^it\s+(?:is|was)\s+(?P<what>.{2,60}?)\s+(?:that|who)\
 _AS_MY = re.compile(
     r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my|our)\s+(?P<role>[\w\s-]{2,40})$",
     re.IGNORECASE,
-)
-_LET_ME = re.compile(
-    r"\b(?:i|we)\s+(?:want|would\s+like|need|like|wish)\s+you\s+to\s+|^you\s+(?:should|must|can|may)\s+", re.IGNORECASE
 )
 _INSTEAD = re.compile(
     r"(?:\s+(?:instead\s+of|rather\s+than|in\s+place\s+of|and\s+not|and\s+no\s+longer|replacing)|,\s*(?:not|no\s+longer))\s+(?P<former>[^,;]+?)[\s.!]*$",
@@ -117,51 +88,6 @@ _TOOK_OVER = re.compile(
     re.IGNORECASE,
 )
 _NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P<be>is|are)\b", re.IGNORECASE)
-
-_IN_CHARGE = re.compile(r"\b(?:is|are|'s)\s+(?:now\s+)?(?:in\s+charge\s+of|responsible\s+for)\s+", re.IGNORECASE)
-_PLACE = re.compile(r"(\b)(?:take(s)?|took|taking|taken)\s+place\b", re.IGNORECASE)
-_DENIED = re.compile(r"\b(?:not|never|no\s+longer)\b", re.IGNORECASE)
-_PARTICLES = frozenset(["up", "out", "off", "down", "away", "back", "over"])
-
-
-def spoken(text: str) -> tuple[str, bool]:
-    """Return a sentence without what people say before and after it, and whether that says that something changed."""
-    revises = False
-    text = re.sub(r"[“”\"]", "", text.replace("’", "'")).strip().lstrip("-*• ")
-    text = _TITLES.sub(lambda match: match[0][:-1], text)
-    while True:
-        before = text
-        if match := CORRECTIONS.match(text):
-            text, revises = text[match.end() :], True
-        elif (match := OPENINGS.match(text)) and match.end() < len(text):
-            text = text[match.end() :]
-        if match := REVISIONS.search(text):
-            text, revises = text[: match.start()], True
-        elif match := CLOSINGS.search(text):
-            text = text[: match.start()]
-        text = text.strip(" ,;.!\t\n")
-        if text == before or not text:
-            return text or before, revises
-
-
-def tokens_of(text: str) -> list[str]:
-    """Return a text's words, with contractions written out and stops taken off their ends."""
-    words: list[str] = []
-    for raw in text.split():
-        word = raw.strip(',;.!?()[]"“”…')
-        if not re.search(r"\w|[$€£%]", word):
-            continue
-        lower = word.lower()
-        if lower in CONTRACTIONS:
-            words += CONTRACTIONS[lower].split()
-            continue
-        for ending, full in ENDINGS.items():
-            if lower.endswith(ending) and len(lower) > len(ending):
-                words += [word[: -len(ending)], full]
-                break
-        else:
-            words.append(word)
-    return words
 
 
 def clause_of(sentence: str) -> Clause | None:
@@ -181,14 +107,14 @@ def clause_of(sentence: str) -> Clause | None:
             continue
         if stop == ":" and _REPORT.search(segment) and len(words) <= 5:
             continue
-        if stop == ":" and not _REPORT.search(segment) and len(words) <= 5 and not _verb_at(words):
+        if stop == ":" and not _REPORT.search(segment) and len(words) <= 5 and not verb_at(words):
             label = tuple(words)
             topic = label
             continue
-        if words[0].lower() == "not" and found is not None and not _verb_at(words[1:]):
+        if words[0].lower() == "not" and found is not None and not verb_at(words[1:]):
             former = tuple(words[1:])
             continue
-        if words[0].lower() in PREPOSITIONS and _verb_at(words) is None:
+        if words[0].lower() in PREPOSITIONS and verb_at(words) is None:
             if found is None:
                 fronted += words
             else:
@@ -214,7 +140,7 @@ def clause_of(sentence: str) -> Clause | None:
 
 def _listed(label: tuple[str, ...], words: Sequence[str], *, revises: bool) -> Clause | None:
     """Read "cache eu: eviction policy lru" and "locker: 40", which have no verb."""
-    if not 1 <= len(words) <= 6 or _verb_at(words) is not None:
+    if not 1 <= len(words) <= 6 or verb_at(words) is not None:
         return None
     start = len(words) - 1 if len(words) > 1 and not words[0][:1].isupper() else 0
     named, value = words[:start], words[start:]
@@ -234,10 +160,47 @@ def _noun_phrase(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept[:4]) if len(words) <= 6 else ()
 
 
+_PRELUDES = frozenset(
+    [
+        "change",
+        "switch",
+        "move",
+        "go",
+        "get",
+        "come",
+        "think",
+        "say",
+        "know",
+        "leave",
+        "quit",
+        "sell",
+        "retire",
+        "finish",
+        "lose",
+        "drop",
+        "cancel",
+        "stop",
+        "forget",
+        "realise",
+        "realize",
+        "decide",
+        "notice",
+        "happen",
+        "buy",
+        "find",
+        "hear",
+        "turn",
+        "reorganise",
+        "reorganize",
+    ]
+)
+"""Verbs of what led to a statement: "I've left Brightwell, I work at Harbour Dental now"."""
+
+
 def _worth(clause: Clause, segment: str) -> int:
     worth = 4
     said = [word.lower() for word in clause.rest]
-    if clause.verb in ("change", "switch", "move", "go", "get", "come", "think", "say", "know") and "to" not in said:
+    if clause.verb in _PRELUDES and "to" not in said:
         worth -= 2
     if not said:
         worth -= 1
@@ -262,14 +225,14 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911
     if match := _TOOK_OVER.match(text):
         return Clause(tuple(tokens_of(match["role"])), "be", tuple(tokens_of(match["new"])), revises=True)
     if (match := _CLEFT.match(text) or _IT_IS_THAT.match(text)) and (found := _plain(match["clause"], topic)):
-        return found._replace(rest=(*found.rest, *tokens_of(match["what"])))
+        what = tokens_of(match["what"])
+        timed = " when " in match[0].lower() and what[0].lower() not in PREPOSITIONS
+        return found._replace(rest=(*found.rest, *(["at"] if timed else []), *what))
     if match := _AS_MY.match(text):
         return Clause(tuple(tokens_of(match["role"])), "be", tuple(tokens_of(match["what"])))
     changed = False
     if match := _NEW_ROLE.match(text):
         text, changed = f"my {match['role']} {match['be']}{text[match.end() :]}", True
-    text = _IN_CHARGE.sub(" handles ", text)
-    text = _LET_ME.sub("", text)
     former: tuple[str, ...] = ()
     if (match := _INSTEAD.search(text)) and not re.search(
         r"\brather\s+have\b|\bprefer|\bchoose|\bpick|\bfavou?r", text
@@ -279,29 +242,16 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911
     return clause._replace(former=former or clause.former, revises=changed or bool(former)) if clause else None
 
 
-def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0912
-    text = _PLACE.sub(lambda match: match[1] + "happen" + (match[2] or ""), " ".join(tokens_of(text)))
-    stopped = False
-    if match := _BACK_TO.search(text):
-        base = FORMS.get(match["verb"].lower(), "")
-        text = f"{text[: match.start()]}{match['who']} {base}{text[match.end() :]}" if base else text
-    elif match := _RATHER.search(text):
-        text = f"{text[: match.start()]}{match['who']} prefer {text[match.end() :]}"
-    elif match := _STARTED.search(text):
-        base = FORMS.get(match["verb"].lower(), "")
-        text = f"{text[: match.start()]}{match['who']} {base}{text[match.end() :]}" if base else text
-    elif match := _STOPPED.search(text):
-        base = FORMS.get(match["verb"].lower(), "")
-        if base:
-            text, stopped = f"{text[: match.start()]}{match['who']} {base}{text[match.end() :]}", True
+def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:
+    text, stopped = reworded(" ".join(tokens_of(text)))
     leading = bool(_LEADING.match(text))
     cut = text if leading else _SUBORDINATE.sub("", text)
     words = cut.split()
-    at = _verb_at(words, last=leading)
+    at = verb_at(words, last=leading)
     if at is None:
         return None
     subject, fronted = _subject(words[:at], leading=leading)
-    verb, rest, negated, passive = _predicate(words[at:])
+    verb, rest, negated, passive = predicate_of(words[at:])
     negated ^= stopped ^ bool(_DENIED.search(" ".join(words[:at])))
     if not verb:
         return None
@@ -314,7 +264,7 @@ def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0912
         place = [word.lower() for word in rest].index("and")
         more = rest[place + 1 :]
         if more and FORMS.get(more[0].lower()) and len(more) > 1 and more[1].lower() in PREPOSITIONS | DETERMINERS:
-            verb, rest, negated, passive = _predicate(list(more))
+            verb, rest, negated, passive = predicate_of(list(more))
     resolved = tuple(topic) if topic and topic[0].lower() not in PRONOUNS else ()
     if resolved and [word.lower() for word in subject] in (["it"], ["that"], ["this"], ["they"], ["he"], ["she"]):
         subject = resolved
@@ -323,72 +273,6 @@ def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0912
     ):
         rest = tuple(w for word in rest for w in (resolved if word.lower() in ("it", "them") else (word,)))
     return Clause(tuple(subject), verb, tuple(rest), tuple(fronted), negated, passive)
-
-
-def _verb_at(words: Sequence[str], *, last: bool = False) -> int | None:
-    """Return where the verb of a clause begins, with its auxiliaries; None: it has none that is known."""
-    lower = [word.lower() for word in words]
-    places: list[int] = []
-    for place, word in enumerate(lower):
-        if (
-            (word in AUXILIARIES and not (place and lower[place - 1] in DETERMINERS))
-            or (word in ("used",) and lower[place + 1 : place + 2] == ["to"])
-            or (word in FORMS and _is_verb(words, lower, place))
-        ):
-            places.append(place)
-    if not places:
-        return _unknown_verb(lower)
-    return places[-1] if last else places[0]
-
-
-def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  # noqa: PLR0911
-    word, before = lower[place], lower[place - 1] if place else ""
-    after = lower[place + 1] if place + 1 < len(lower) else ""
-    base = FORMS[word]
-    if place == 0:
-        # An imperative: "Book me a window seat". "Invoice A-700 was paid" is none.
-        if word != base or not after or after in AUXILIARIES or word in ("back", "last", "right"):
-            return False
-        return after in DETERMINERS | {"me", "us"} or not any(
-            other in AUXILIARIES or (other in FORMS and other.endswith("s")) for other in lower[1:5]
-        )
-    if before in DETERMINERS or before in PREPOSITIONS or word.endswith("ing"):
-        return False
-    if before in PRONOUNS or before in PASSING or before in NEGATIONS or before == "longer":
-        return True
-    plural = before.endswith("s") and not before.endswith("ss")
-    if word == base and plural:
-        return True
-    if after in AUXILIARIES - HAVE - DO:
-        return False
-    if after in FORMS and base != "get":
-        # Of two verbs in a row the second one is it where it agrees: "lunch orders go", "the build runs".
-        noun_is_plural = word.endswith("s")
-        if after.endswith("ed") or (after == FORMS[after]) == noun_is_plural:
-            return False
-    if word == base:
-        return "and" in lower[:place] or (any(character.isupper() for character in words[place - 1][:1]) and place > 1)
-    return True
-
-
-_UNKNOWN_AFTER = PREPOSITIONS | DETERMINERS | {"daily", "weekly", "hourly", "monthly", "nightly", "every", "only"}
-
-
-def _unknown_verb(lower: Sequence[str]) -> int | None:
-    """Return where a verb that no list has may stand: it ends in s, and what follows is no noun."""
-    if len(lower) > 2 and lower[0] in FIRST_PERSON | {"they"} and lower[1].isalpha() and lower[1] not in PREPOSITIONS:
-        return 1
-    for place in range(1, len(lower) - 1):
-        word, after = lower[place], lower[place + 1]
-        if (
-            word.endswith("s")
-            and not word.endswith(("ss", "us", "is"))
-            and lower[place - 1] not in DETERMINERS | PREPOSITIONS
-            and (after in _UNKNOWN_AFTER or after[0].isdigit() or after.endswith("ly"))
-            and not lower[place - 1].endswith("s")
-        ):
-            return place
-    return None
 
 
 def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[str]]:
@@ -407,72 +291,3 @@ def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[st
         # "For lunch orders go …" has no way to tell.
         return (kept[-1:], kept[:-1]) if len(kept) > 2 and not leading else (kept, [])
     return kept, []
-
-
-def _predicate(words: Sequence[str]) -> tuple[str, tuple[str, ...], bool, bool]:  # noqa: C901, PLR0912
-    """Return the verb's base, what follows, whether it is denied, and whether it is passive."""
-    place, negated, be, verb, passive = 0, False, False, "", False
-    ended = False
-    while place < len(words):
-        word = words[place].lower()
-        if word == "used" and place + 1 < len(words) and words[place + 1].lower() == "to":
-            ended, place = True, place + 2
-        elif word == "no" and place + 1 < len(words) and words[place + 1].lower() in ("longer", "more"):
-            negated, place = True, place + 2
-        elif word in ("not", "never"):
-            negated, place = not negated, place + 1
-        elif word in PASSING and not (verb and word in ("very",)):
-            place += 1
-        elif verb:
-            break
-        elif word in BE:
-            be, place = True, place + 1
-        elif word in MODALS or (word in DO and _helps(words[place + 1 :])):
-            place += 1
-        elif word in HAVE:
-            following = [w.lower() for w in words[place + 1 :] if w.lower() not in PASSING | {"not", "never"}]
-            if following and (following[0] in BE or (following[0] in FORMS and _participle(following[0]))):
-                place += 1
-            elif following and following[0] == "to":
-                place += [w.lower() for w in words[place:]].index("to") + 1
-            else:
-                verb, place = "have", place + 1
-        elif word in FORMS or (not be and not place):
-            base = FORMS.get(word, word.removesuffix("s"))
-            if be and not _participle(word) and not word.endswith("ing"):
-                break
-            after = [w.lower() for w in words[place + 1 : place + 2]]
-            if be and word == base and not after:
-                break
-            if be and word == "going" and after == ["to"]:
-                place += 2
-                continue
-            if word in ("get", "gets", "got") and after and after[0] in FORMS and _participle(after[0]):
-                be, place = True, place + 1
-                continue
-            verb, passive, place = base, be and not word.endswith("ing"), place + 1
-        else:
-            break
-    if verb and place < len(words) and words[place].lower() in _PARTICLES:
-        verb, place = f"{verb} {words[place].lower()}", place + 1
-    rest = [word for word in words[place:] if word.lower() not in PASSING or word.lower() in ("once", "again")]
-    return verb or ("be" if be else ""), tuple(rest), negated != ended, passive
-
-
-def _helps(after: Sequence[str]) -> bool:
-    """Return whether a form of "do" before these words only helps another verb."""
-    following = [word.lower() for word in after if word.lower() not in PASSING]
-    return bool(following) and (following[0] in NEGATIONS or following[0] in FORMS)
-
-
-def _participle(word: str) -> bool:
-    base = FORMS.get(word)
-    return (
-        base is not None
-        and (
-            word != base
-            or base
-            in ("set", "put", "cut", "run", "come", "become", "read", "hit", "let", "quit", "shut", "split", "cost")
-        )
-        and not word.endswith("s")
-    )

@@ -50,6 +50,7 @@ SHORT_MONTHS = {month[:3]: month for month in MONTHS} | {"sept": "september"}
 DAY_PARTS = _words(
     "morning afternoon evening night weekend weekends weekday weekdays lunchtime mornings evenings nights afternoons"
 )
+SEASONS = _words("spring summer autumn fall winter christmas easter")
 FREQUENCIES = _words(
     "hourly daily nightly weekly fortnightly biweekly monthly quarterly yearly annually always sometimes rarely "
     "constantly continuously"

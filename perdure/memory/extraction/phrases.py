@@ -13,6 +13,7 @@ from perdure.memory.extraction.lexicon import (
     MONTHS,
     NUMBERS,
     PREPOSITIONS,
+    SEASONS,
     SHORT_DAYS,
     SHORT_MONTHS,
     UNITS,
@@ -79,15 +80,15 @@ def is_identifier(word: str) -> bool:
 
 
 def facets_of(words: Sequence[str]) -> Facets:
-    """Return what stemmed words tell, by kind."""
+    """Return what stemmed words tell, by kind; a place with its preposition."""
     found: dict[str, list[str]] = {}
-    kind = "object"
+    kind, told_by = "object", ""
     place = 0
     while place < len(words):
         word = words[place]
         taken = 1
         if word in PREPOSITIONS or word in ("than", "as"):
-            kind = "place" if word in _OF_PLACE else word
+            kind, told_by = ("place" if word in _OF_PLACE else word), word
         elif word.startswith("@"):
             found.setdefault("clock", []).append(word)
         elif word in WEEKDAYS or word in _PART_STEMS:
@@ -99,7 +100,7 @@ def facets_of(words: Sequence[str]) -> Facets:
         ):
             taken = _frequency(words, place)
             found.setdefault("frequency", []).extend(words[place : place + taken])
-        elif word in MONTHS or _DAY_OF_MONTH.match(word):
+        elif word in MONTHS or word in SEASONS or _DAY_OF_MONTH.match(word):
             found.setdefault("date", []).append(word)
         elif _is_money(word, words[place + 1 : place + 2]):
             taken = 2 if words[place + 1 : place + 2] and words[place + 1] in _CURRENCY_STEMS else 1
@@ -110,6 +111,9 @@ def facets_of(words: Sequence[str]) -> Facets:
         elif word in LANGUAGES and kind == "place":
             found.setdefault("language", []).append(word)
         else:
+            if kind == "place" and told_by:
+                found.setdefault(kind, []).append(told_by)
+                told_by = ""
             found.setdefault(kind, []).append(word)
         place += taken
     return {kind: tuple(of_kind) for kind, of_kind in found.items()}

@@ -29,8 +29,8 @@ text think throttle tick time tip tolerate total touch tour track trade train tr
 try tune turn type update upgrade upload use value vary verify visit volunteer vote wait wake walk want warm wash
 watch water weigh wear welcome win wire wish work worry wrap write yield zip downgrade shorten increase decrease bring
 cap clock relaunch reopen adopt revert tutor babysit crave detest despise adore appreciate pertain abhor fancy bother
-dock embed emit render truncate scrape ingest lint validate rerun queue rank code knit sew bike skate ski row paddle
-page alert ping proxy cache replicate shard compress bind sample rebuild renew lapse
+dock embed emit render truncate scrape ingest lint validate rerun matter queue rank code knit sew bike skate ski row
+paddle page alert ping proxy cache replicate shard compress bind sample rebuild renew lapse
 """
 
 _IRREGULAR = """
@@ -116,7 +116,7 @@ _CLASSES = {
     "consume": "eat drink consume take touch smoke have",
     "live": "live reside stay-in",
     "who": """
-        lead own handle manage run maintain coach teach review approve organise organize oversee supervise
+        lead own handle train manage run maintain coach teach review approve organise organize oversee supervise
         coordinate look-after take-care-of direct chair host head do cover mind drive cook cut clean walk treat
         mentor tutor babysit guide moderate
     """,
@@ -139,6 +139,24 @@ CONSUMING = frozenset(_CLASSES["consume"].split())
 
 RESPONSIBLE = frozenset(_CLASSES["who"].split())
 """Verbs whose subject is the value: "Paavo leads the team" says who leads it."""
+
+PERSONAL = frozenset(
+    [
+        "handle",
+        "own",
+        "lead",
+        "manage",
+        "coach",
+        "teach",
+        "oversee",
+        "supervise",
+        "coordinate",
+        "organise",
+        "organize",
+        "approve",
+    ]
+)
+"""Those of them of which a name is the subject even where what it is about has no article: "Kim handles payroll"."""
 
 CHANGING = frozenset(_CLASSES["change"].split())
 LIKING = frozenset((_CLASSES["like"] + " " + _CLASSES["prefer"] + " " + _CLASSES["want"]).split())

@@ -47,8 +47,7 @@ def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -
             agent=first.agent,
             accepted_at=first.at,
         )
-        # Neighbours are nominated by vectors, which the journal does not have; equal words have equal ids anyway.
-        known = Known.model_construct(entries=entries, deletions=folded.deletions, neighbours={})
+        known = Known.model_construct(entries=entries, deletions=folded.deletions)
         decided = plan(batch, known, policy=policy, at=at)
         entries |= {identifier: entry for identifier, (entry, _) in applied(batch, decided, entries).items()}
     return entries

@@ -1,13 +1,16 @@
 """What one more observation makes of an entry. Pure: absolute values from what is stored and what was seen."""
 
+import base64
+from collections import ChainMap
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from perdure.entries import OCCURRENCES_KEPT, Described, Entry, Memory, Record, State, Turn
+from perdure.identity import occurrence_id
 from perdure.items import Item, MemoryItem, RecordItem, TurnItem, item_text
-from perdure.jobs import Batch, Decision, UnusableItem, WritePlan
-from perdure.memory.writing.planning import occurrence_of, recorded_at
+from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
+from perdure.memory.writing.contradictions import overtaken, replaces
 
 REINFORCEMENT = 0.1
 """What one more independent observation adds to a memory's confidence (R32)."""
@@ -16,12 +19,30 @@ WRITING = frozenset({Decision.INSERT, Decision.REINFORCE, Decision.SUPERSEDE})
 """The decisions after which something is written."""
 
 
+def occurrence_of(tenant: str, item: Item) -> str:
+    """Return the short form of the id of the observation that an item reports, as entries and deletions list it.
+
+    It has 48 bits: of an entry's 1,024 observations, two look like one in 2 of a billion entries.
+    """
+    whole = occurrence_id(tenant, "caller", item.occurrence).removeprefix("occ_")
+    return base64.urlsafe_b64encode(bytes.fromhex(whole[:12])).decode()
+
+
+def recorded_at(batch: Batch, index: int, item: Item) -> datetime:
+    """Return when an item was recorded: when its batch was accepted, each item later than the one before it."""
+    if batch.accepted_at is None:
+        return item.occurred_at
+    return batch.accepted_at + timedelta(microseconds=index)
+
+
 def observed(
     stored: Entry | None,
     identifier: str,
     item: Item,
     batch: Batch,
     recorded: datetime | None = None,
+    *,
+    replaced: str = "",
 ) -> Entry:
     """Return the entry after an observation, which was recorded at a moment; None: when it was made.
 
@@ -31,7 +52,8 @@ def observed(
     """
     occurrence, recorded = occurrence_of(batch.tenant, item), recorded or item.occurred_at
     if stored is None or stored.state is State.FORGOTTEN:
-        return _fresh(identifier, item, batch, occurrence).changed(recorded_at=recorded)
+        fresh = _fresh(identifier, item, batch, occurrence).changed(recorded_at=recorded)
+        return fresh.changed(supersedes=replaced) if replaced else fresh
     if occurrence in stored.occurrences:
         return stored
     is_newest = (item.occurred_at, recorded) >= stored.newest
@@ -59,7 +81,9 @@ def observed(
         again = {
             "state": State.CURRENT,
             "superseded_by": "",
-            "supersedes": item.supersedes,
+            "supersedes": item.supersedes or replaced,
+            "valid_from": item.valid_from,
+            "suspended": None,
             "confidence": item.confidence,
             "valid_until": item.valid_until,
         }
@@ -68,6 +92,9 @@ def observed(
         "confidence": round(min(1.0, stored.confidence + REINFORCEMENT * counts), 6),
         "valid_until": _end(stored, item) if is_newest else stored.valid_until,
     }
+    if isinstance(stored, Memory) and is_newest:
+        # What is said again holds again, whatever temporary thing went before it.
+        more |= {"suspended": None} | ({"supersedes": replaced} if replaced else {})
     return stored.changed(**(seen | more))
 
 
@@ -81,6 +108,22 @@ def _end(stored: Entry, item: Item) -> datetime | None:
     return item.valid_until
 
 
+def after(batch: Batch, planned: PlannedItem, stored: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Return the entries that one planned item changes, without what it says itself that it replaces."""
+    item = batch.items[planned.index]
+    if isinstance(item, UnusableItem) or planned.decision not in WRITING:
+        return {}
+    before = stored.get(planned.target)
+    others = [other for identifier in planned.over if isinstance(other := stored.get(identifier), Memory)]
+    others = [other for other in others if other.state is State.CURRENT]
+    link = next((other.id for other in others if isinstance(item, MemoryItem) and replaces(item, other)), "")
+    recorded = recorded_at(batch, planned.index, item)
+    entries: dict[str, Entry] = {planned.target: observed(before, planned.target, item, batch, recorded, replaced=link)}
+    if isinstance(item, MemoryItem):
+        entries |= {other.id: overtaken(other, item, planned.target) for other in others}
+    return entries
+
+
 def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> dict[str, tuple[Entry, Decision]]:
     """Return each entry that a plan writes, as it is afterwards, and the last decision about it.
 
@@ -89,20 +132,17 @@ def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> di
         decided: The decisions on it.
         stored: The entries at the versions that the plan expects; those that it expects to be new are absent.
     """
+    written: dict[str, Entry] = {}
+    known = ChainMap(written, dict(stored))
     entries: dict[str, tuple[Entry, Decision]] = {}
     for planned in decided.items:
-        item = batch.items[planned.index]
-        if isinstance(item, UnusableItem) or planned.decision not in WRITING:
-            continue
-        before = entries[planned.target][0] if planned.target in entries else stored.get(planned.target)
-        entries[planned.target] = (
-            observed(before, planned.target, item, batch, recorded_at(batch, planned.index, item)),
-            planned.decision,
-        )
+        changed = after(batch, planned, known)
+        written.update(changed)
+        entries |= {identifier: (entry, planned.decision) for identifier, entry in changed.items()}
     # Only now, so that what is replaced stays replaced by a batch that also observes it.
     for planned in decided.items:
         item = batch.items[planned.index]
-        if planned.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem):
+        if planned.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem) and item.supersedes:
             replaced, decision = entries.get(item.supersedes, (stored.get(item.supersedes), Decision.SUPERSEDE))
             if not isinstance(replaced, Memory) or replaced.state is State.FORGOTTEN:
                 continue

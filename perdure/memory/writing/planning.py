@@ -1,22 +1,23 @@
 """What to do with each item of a batch. Pure: from what is stored and what is offered to decisions.
 
-Similarity only nominates. With all-MiniLM-L6-v2, "likes peanuts" and "does not like peanuts" have a
-cosine of .979, while true paraphrases have .72 to .74 (measured): so a neighbour is reinforced only when it
-says the same words, and everything else is a memory of its own.
+Vectors take no part. With all-MiniLM-L6-v2, "likes peanuts" and "does not like peanuts" have a cosine of .979, while
+true paraphrases have .72 to .74 (measured): so what a statement asserts decides what it has to do with another.
 """
 
-import base64
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
 from perdure.changes import Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, State
 from perdure.errors import InvalidItem
-from perdure.identity import occurrence_id
-from perdure.items import Item, MemoryItem, item_id, statement
+from perdure.items import Item, MemoryItem, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.policies import WritePolicy
 from perdure.memory.writing.checking import require_timely
+from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
+from perdure.memory.writing.observation import after, occurrence_of, recorded_at
 from perdure.model import Model
 
 
@@ -24,42 +25,26 @@ class Known(Model):
     """What the stores know about a batch, read before it is planned."""
 
     entries: Mapping[str, Entry]
-    """What the items would become, what they replace, and what replaced those."""
+    """What the items would become, what they replace, what replaced those, and what is believed about the same."""
     deletions: Mapping[str, Deletion]
-    neighbours: Mapping[int, Sequence[Memory]]
-    """For each item's index, the current memories nominated by similarity."""
     operation: str = ""
     """The batch's own, where an attempt may have written some of it: to that nothing is objected any more."""
 
 
-def occurrence_of(tenant: str, item: Item) -> str:
-    """Return the short form of the id of the observation that an item reports, as entries and deletions list it.
-
-    It has 48 bits: of an entry's 1,024 observations, two look like one in 2 of a billion entries.
-    """
-    whole = occurrence_id(tenant, "caller", item.occurrence).removeprefix("occ_")
-    return base64.urlsafe_b64encode(bytes.fromhex(whole[:12])).decode()
-
-
-def recorded_at(batch: Batch, index: int, item: Item) -> datetime:
-    """Return when an item was recorded: when its batch was accepted, each item later than the one before it."""
-    if batch.accepted_at is None:
-        return item.occurred_at
-    return batch.accepted_at + timedelta(microseconds=index)
-
-
-def same_statement(one: str, other: str) -> bool:
-    """Return whether two sentences have the same words in the same order, but for case, articles and stops."""
-    return statement(one) == statement(other)
-
-
 def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> WritePlan:
-    """Decide on every item of a batch."""
-    planned = [_decide(batch, index, item, known, policy) for index, item in enumerate(batch.items)]
+    """Decide on every item of a batch, each after those before it."""
+    planned: list[PlannedItem] = []
+    stored, believed = dict(known.entries), _compared(batch, known)
+    for index, item in enumerate(batch.items):
+        decided = _decide(_Case(batch, index, known, believed, policy), item)
+        planned.append(decided)
+        if isinstance(item, MemoryItem) and item.assertion:
+            changed = after(batch, decided, ChainMap[str, Entry]({**believed}, stored))
+            believed |= {entry.id: entry for entry in changed.values() if isinstance(entry, Memory)}
     expected: dict[str, int] = {}
     for item, decided in zip(batch.items, planned, strict=True):
-        touched = [decided.target] if decided.target else []
-        if decided.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem):
+        touched = [decided.target, *decided.over] if decided.target else []
+        if decided.decision is Decision.SUPERSEDE and isinstance(item, MemoryItem) and item.supersedes:
             touched.append(item.supersedes)
         for identifier in touched:
             entry = known.entries.get(identifier)
@@ -67,23 +52,51 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
     return WritePlan(at=at, items=tuple(planned), expected=expected, epoch=epoch)
 
 
-def _decide(batch: Batch, index: int, item: BatchItem, known: Known, policy: WritePolicy) -> PlannedItem:
-    tenant = batch.tenant
+def _compared(batch: Batch, known: Known) -> dict[str, Memory]:
+    """Return the memories that a statement of the batch may contradict."""
+    if not any(isinstance(item, MemoryItem) and item.assertion for item in batch.items):
+        return {}
+    return {
+        identifier: entry
+        for identifier, entry in known.entries.items()
+        if isinstance(entry, Memory) and entry.assertion and entry.state is State.CURRENT
+    }
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What an item is decided from."""
+
+    batch: Batch
+    index: int
+    known: Known
+    believed: Mapping[str, Memory]
+    policy: WritePolicy
+
+
+def _decide(case: _Case, item: BatchItem) -> PlannedItem:
+    index = case.index
     if isinstance(item, UnusableItem):
         return _rejected(index, item.reason)
-    target = item_id(tenant, item)
-    stored = known.entries.get(target)
-    written = stored is not None and known.operation in stored.operations
-    if not written and (objection := _objection(batch, index, item, known, policy)):
+    target = item_id(case.batch.tenant, item)
+    stored = case.known.entries.get(target)
+    written = stored is not None and case.known.operation in stored.operations
+    found = verdict(item, target, case.believed.values()) if isinstance(item, MemoryItem) else NOTHING_BESIDE
+    if not written and (objection := _objection(case, item, found)):
         return _rejected(index, objection)
+    decision, reason = found.decision, ""
     if isinstance(item, MemoryItem) and item.supersedes:
-        return PlannedItem(index=index, decision=Decision.SUPERSEDE, target=target)
-    if stored is not None and stored.state is not State.FORGOTTEN:
-        reason = _not_counted(occurrence_of(tenant, item), stored)
-        return PlannedItem(index=index, decision=Decision.REINFORCE, target=target, reason=reason)
-    if isinstance(item, MemoryItem) and (twin := _twin(item, known.neighbours.get(index, ()))):
-        return PlannedItem(index=index, decision=Decision.REINFORCE, target=twin.id, reason="it says the same words")
-    return PlannedItem(index=index, decision=Decision.INSERT, target=target)
+        # Who says what it replaces has decided.
+        decision = Decision.SUPERSEDE
+    elif found.decision in (Decision.HOLD, Decision.REJECT) and not written:
+        return PlannedItem(index=index, decision=found.decision, reason=found.reason)
+    elif stored is not None and stored.state is not State.FORGOTTEN:
+        decision = decision if decision is Decision.SUPERSEDE else Decision.REINFORCE
+        reason = _not_counted(occurrence_of(case.batch.tenant, item), stored)
+    elif found.same:
+        target, reason = found.same.id, "it says the same"
+    over = tuple(memory.id for memory in found.over)
+    return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason)
 
 
 def _not_counted(occurrence: str, stored: Entry) -> str:
@@ -92,18 +105,18 @@ def _not_counted(occurrence: str, stored: Entry) -> str:
     return f"it is counted up to {OCCURRENCES_KEPT:,} times" if len(stored.occurrences) >= OCCURRENCES_KEPT else ""
 
 
-def _objection(batch: Batch, index: int, item: Item, known: Known, policy: WritePolicy) -> str:
-    tenant = batch.tenant
+def _objection(case: _Case, item: Item, found: Verdict) -> str:
+    batch, index, known = case.batch, case.index, case.known
     if problem := _untimely(batch, index, item, known):
         return problem
     if not isinstance(item, MemoryItem):
         return ""
-    if problem := _replaced_already(tenant, item, known):
+    if problem := _replaced_already(batch.tenant, item, known, found):
         return problem
-    if item.confidence < policy.minimum_confidence:
-        field, low = f"items[{index}].confidence", f"{item.confidence} is below {policy.minimum_confidence}"
+    if item.confidence < case.policy.minimum_confidence:
+        field, low = f"items[{index}].confidence", f"{item.confidence} is below {case.policy.minimum_confidence}"
         return str(InvalidItem(field, low, fix="verify it first"))
-    if item.supersedes and (problem := _cannot_replace(tenant, item, known.entries.get(item.supersedes))):
+    if item.supersedes and (problem := _cannot_replace(batch.tenant, item, known.entries.get(item.supersedes))):
         return str(InvalidItem(f"items[{index}].supersedes", problem))
     return ""
 
@@ -136,7 +149,7 @@ def _cannot_replace(tenant: str, item: MemoryItem, replaced: Entry | None) -> st
     return ""
 
 
-def _replaced_already(tenant: str, item: MemoryItem, known: Known) -> str:
+def _replaced_already(tenant: str, item: MemoryItem, known: Known, found: Verdict) -> str:
     """Return why a memory that was replaced is not believed again; empty: it may be."""
     stored = known.entries.get(item_id(tenant, item))
     if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:
@@ -145,20 +158,9 @@ def _replaced_already(tenant: str, item: MemoryItem, known: Known) -> str:
     if occurrence_of(tenant, item) in stored.occurrences:
         return problem
     successor = known.entries.get(stored.superseded_by)
-    if item.supersedes or successor is None or successor.state is State.FORGOTTEN:
+    if item.supersedes or found.over or successor is None or successor.state is State.FORGOTTEN:
         return ""
     return f"{problem} (if it holds again, say in supersedes what it replaces)"
-
-
-def _twin(item: MemoryItem, neighbours: Sequence[Memory]) -> Memory | None:
-    return next(
-        (
-            memory
-            for memory in neighbours
-            if memory.memory_type is item.memory_type and same_statement(memory.text, item.content)
-        ),
-        None,
-    )
 
 
 def _rejected(index: int, reason: str) -> PlannedItem:

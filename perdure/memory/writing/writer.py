@@ -1,6 +1,5 @@
 """Plan, apply and confirm a batch on the real stores. Each can be repeated; the decisions are planning's."""
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -8,9 +7,9 @@ from datetime import datetime
 from perdure.changes import Change, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, headline_of
-from perdure.errors import TenantErased, VectorIndexDamaged, VersionConflict, WorkerUnavailable
+from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
 from perdure.items import Item, MemoryItem, item_id, item_text
-from perdure.jobs import Applied, Batch, Fate, ItemReceipt, UnusableItem, WritePlan
+from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
 from perdure.memory.policies import WritePolicy
 from perdure.memory.repair import Repair
@@ -22,10 +21,6 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
-
-_NEIGHBOURS = 5
-_QUERIES_AT_ONCE = 8
-"""Neighbour queries in flight; more than the store has processors only queue there."""
 
 
 class Writer:
@@ -56,27 +51,24 @@ class Writer:
         Raises:
             StoreLost: A store lost data, and knew too little.
         """
-        decided = await self._plan(batch, at=at, neighbours=await self._neighbours(batch.tenant, _usable(batch)))
+        decided = await self._plan(batch, at=at)
         await self._door.require()
         reached(CrashPoint.PLAN_DECIDED)
         return decided
 
-    async def _plan(
-        self, batch: Batch, *, at: datetime, neighbours: dict[int, tuple[Memory, ...]], operation: str = ""
-    ) -> WritePlan:
+    async def _plan(self, batch: Batch, *, at: datetime, operation: str = "") -> WritePlan:
         usable = _usable(batch)
         ids = {item_id(batch.tenant, item) for item in usable.values()}
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
-        entries, deletions = await together(
-            self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))
+        (entries, deletions), beside = await together(
+            together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
+            self._longterm.about(batch.tenant, _about(batch)),
         )
         heirs = {entry.superseded_by for entry in entries.values() if isinstance(entry, Memory) and entry.superseded_by}
         entries |= await self._longterm.get(batch.tenant, sorted(heirs - entries.keys()))
-        # A twin is written at the version it has in the store, like every other target.
-        for found in neighbours.values():
-            entries |= {memory.id: memory for memory in found if memory.id not in entries}
+        entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
-        known = Known(entries=entries, deletions=deletions, neighbours=neighbours, operation=operation)
+        known = Known(entries=entries, deletions=deletions, operation=operation)
         epoch = await self._epoch(batch)
         return plan(batch, known, policy=self._policy, at=at, epoch=epoch)
 
@@ -116,12 +108,15 @@ class Writer:
             return await self._changes(batch, anew[0], vectors, operation), _refused(anew[0])
 
         changes: list[Change] = []
-        with suppress(VersionConflict):
-            changes = await self._changes(batch, decided, vectors, operation)
+        # What another job has written since, that contradicts these, has changed no entry that they know: only a plan
+        # under the lease sees it.
+        if not _about(batch):
+            with suppress(VersionConflict):
+                changes = await self._changes(batch, decided, vectors, operation)
         versions = await self._door.change(
             batch.tenant, changes, epoch=decided.epoch, refused=refused, operation=operation, again=again
         )
-        return Applied(versions=versions, plan=anew[0] if anew else None)
+        return Applied(versions=versions, plan=anew[0] if anew and anew[0] != decided else None)
 
     async def _planned_again(self, batch: Batch, first: WritePlan, operation: str) -> WritePlan:
         """Decide again on what a plan would write; what it rejected stays rejected."""
@@ -130,8 +125,7 @@ class Writer:
             for item in first.items
         )
         again = batch.changed(items=items, epoch=first.epoch)
-        # Under the lease nobody searches for neighbours: those that say the same have the same ids.
-        return await self._plan(again, at=first.at, neighbours={}, operation=operation)
+        return await self._plan(again, at=first.at, operation=operation)
 
     async def _changes(
         self, batch: Batch, decided: WritePlan, vectors: Mapping[str, Vector], operation: str
@@ -193,7 +187,7 @@ class Writer:
         return tuple(
             ItemReceipt(
                 index=item.index,
-                fate=Fate.SEARCHABLE if item.decision in WRITING else Fate.REJECTED,
+                fate=_fate(item.decision),
                 decision=item.decision,
                 id=item.target,
                 reason=item.reason,
@@ -205,23 +199,6 @@ class Writer:
         found = await self._longterm.searchable(tenant, sorted(versions))
         return all(found.get(identifier, 0) >= version for identifier, version in versions.items())
 
-    async def _neighbours(self, tenant: str, usable: dict[int, Item]) -> dict[int, tuple[Memory, ...]]:
-        memories = {index: item for index, item in usable.items() if isinstance(item, MemoryItem)}
-        vectors = await self._embedder.embed([item.content for item in memories.values()])
-        gate = asyncio.Semaphore(_QUERIES_AT_ONCE)
-
-        async def nominated(vector: Vector) -> tuple[Memory, ...]:
-            async with gate:
-                try:
-                    hits = await self._longterm.neighbours(tenant, vector, _NEIGHBOURS)
-                except VectorIndexDamaged:
-                    # Ids find what states the same; this job's confirmation repairs the index.
-                    return ()
-            return tuple(hit.entry for hit in hits if isinstance(hit.entry, Memory) and (hit.cosine or 0.0) >= 0.9)
-
-        found = await together(*(nominated(vector) for vector in vectors))
-        return dict(zip(memories, found, strict=True))
-
     async def _embedded(self, batch: Batch) -> dict[str, Vector]:
         """Return the vector of each text that an entry may get."""
         ordered = sorted({headline_of(item_text(item)) for item in _usable(batch).values()})
@@ -230,6 +207,18 @@ class Writer:
 
 def _usable(batch: Batch) -> dict[int, Item]:
     return {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
+
+
+def _about(batch: Batch) -> set[str]:
+    """Return the terms of what a batch asserts."""
+    asserted = [item.assertion for item in _usable(batch).values() if isinstance(item, MemoryItem)]
+    return {term for assertion in asserted if assertion for term in assertion.about}
+
+
+def _fate(decision: Decision) -> Fate:
+    if decision in WRITING:
+        return Fate.SEARCHABLE
+    return Fate.HELD if decision is Decision.HOLD else Fate.REJECTED
 
 
 def _refused(decided: WritePlan) -> list[Refusal]:

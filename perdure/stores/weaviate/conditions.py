@@ -30,8 +30,16 @@ def recallable(*, now: datetime, min_confidence: float = 0.0) -> Condition:
 
 
 def begun(now: datetime) -> Condition:
-    """True from now on at the latest."""
-    return Filter.by_property("valid_from").less_or_equal(micros(now))
+    """True from now on at the latest, and not suspended now."""
+    moment = micros(now)
+    before = Filter.by_property("suspended_from").greater_than(moment)
+    after = Filter.by_property("suspended_until").less_or_equal(moment)
+    return Filter.by_property("valid_from").less_or_equal(moment) & (before | after)
+
+
+def about(terms: Sequence[str]) -> Condition:
+    """About one of these."""
+    return Filter.by_property("about").contains_any(list(terms))
 
 
 def identified(ids: Sequence[str]) -> Condition:

@@ -85,6 +85,8 @@ def properties_of(entry: Entry) -> dict[str, JsonValue]:
         "tags": [*entry.tags],
         "pinned": entry.pinned,
         "valid_from": ALWAYS if entry.valid_from is None else micros(entry.valid_from),
+        "suspended_from": micros(entry.suspended[0] if entry.suspended else None),
+        "suspended_until": micros(entry.suspended[1] if entry.suspended else None),
     }
     return properties | described
 

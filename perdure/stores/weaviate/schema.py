@@ -176,7 +176,7 @@ _OF_KIND: dict[Kind, tuple[wvc.Property, ...]] = {
         _exact("memory_type"),
         *(_exact(name, wvc.DataType.TEXT_ARRAY) for name in ("about", "names", "scopes", "tags")),
         wvc.Property(name="pinned", data_type=wvc.DataType.BOOL, index_filterable=True),
-        _ranged("valid_from"),
+        *(_ranged(name) for name in ("valid_from", "suspended_from", "suspended_until")),
     ),
     "turn": (_exact("speaker"),),
 }

@@ -8,7 +8,7 @@ from itertools import chain
 from pydantic import SecretStr
 from weaviate.classes.query import Sort
 
-from perdure.entries import Entry, Hit, Lane, MemoryType, Record, State
+from perdure.entries import Entry, Hit, Lane, Memory, MemoryType, Record, State
 from perdure.errors import VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
@@ -27,6 +27,9 @@ _KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
 """By what an id begins with."""
 
 _END = datetime.max.replace(tzinfo=UTC)
+
+_ABOUT_AT_MOST = 1_000
+"""Memories about the terms of one batch that are compared with it; a choice."""
 
 _COMPARED_AT_ONCE = 500
 """Entries of one comparison of what is stored with what is found by meaning."""
@@ -230,14 +233,14 @@ class LongTerm:
         """Return how many current turns there are of each speaker."""
         return await self._queries.counts(tenant, "turn", conditions.state_is(State.CURRENT), by="speaker")
 
-    async def neighbours(self, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:
-        """Return the current memories nearest to a vector, nearest first.
-
-        Raises:
-            VectorIndexDamaged: The tenant's vectors cannot be searched.
-        """
-        current = conditions.state_is(State.CURRENT)
-        return merged(await self._queries.near(tenant, "memory", vector, current, limit=limit), ())
+    async def about(self, tenant: str, terms: Collection[str]) -> list[Memory]:
+        """Return the current memories that assert something about one of these, the newest of them."""
+        if not terms:
+            return []
+        condition = conditions.state_is(State.CURRENT) & conditions.about(sorted(terms))
+        newest = Sort.by_property("last_seen", ascending=False)
+        found = await self._queries.fetch(tenant, "memory", condition, limit=_ABOUT_AT_MOST, sort=newest)
+        return [entry for entry in found if isinstance(entry, Memory)]
 
     async def due(self, tenant: str, *, before: datetime, limit: int) -> list[Entry]:
         """Return the entries due before a moment, most overdue first."""

@@ -19,6 +19,7 @@ from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
 from tests.integration.conftest import Stores
 from tests.support.cutting import collection_of, cut_off, objects
+from tests.support.nearest import nearest
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LATER = datetime(2100, 1, 1, tzinfo=UTC)
@@ -79,8 +80,8 @@ async def test_a_job_is_confirmed_once_the_search_by_meaning_finds_it(
     assert await stores.longterm.unsearchable(tenant) == []
     own = await stores.embedder.embed([one.text for one in before.values()])
     for entry, vector in zip(before.values(), own, strict=True):
-        [nearest] = await stores.longterm.neighbours(tenant, vector, 1)
-        assert nearest.entry == entry, "at the same version, with the same operations"
+        [found] = await nearest(stores.longterm, tenant, vector, 1)
+        assert found.entry == entry, "at the same version, with the same operations"
     assert await stores.checks.unfinished(tenant) == []
 
 
@@ -202,24 +203,24 @@ async def vectorless(stores: Stores, batch: Batch) -> list[str]:
     return ids
 
 
-async def test_a_job_is_planned_without_neighbours_where_no_vector_can_be_searched(stores: Stores, tenant: str) -> None:
+async def test_a_job_is_planned_and_confirmed_where_no_vector_can_be_searched(stores: Stores, tenant: str) -> None:
     ids = await vectorless(stores, batch_of(tenant, 3))
     [vector] = await stores.embedder.embed(["x"])
     with pytest.raises(VectorIndexDamaged):
-        await stores.longterm.neighbours(tenant, vector, 1)
+        await nearest(stores.longterm, tenant, vector, 1)
     batch = batch_of(tenant, 5)
     new = batch.changed(items=batch.items[3:])
     plan = await stores.writer.plan(new, at=NOW)
     applied = await stores.writer.apply(new, plan, operation="job")
     assert await stores.writer.confirm(new, plan, applied.versions) is not None
     assert await stores.repair.repair(tenant, ids) == 3
-    assert len(await stores.longterm.neighbours(tenant, vector, 9)) == 5
+    assert len(await nearest(stores.longterm, tenant, vector, 9)) == 5
 
 
 async def test_a_tenant_without_objects_is_empty(stores: Stores, tenant: str) -> None:
     ids = await vectorless(stores, batch_of(tenant, 2))
     await stores.longterm.delete(tenant, ids)
     [vector] = await stores.embedder.embed(["x"])
-    assert await stores.longterm.neighbours(tenant, vector, 1) == []
+    assert await nearest(stores.longterm, tenant, vector, 1) == []
     assert await stores.longterm.searchable(tenant, ids) == {}
     assert await stores.longterm.unsearchable(tenant) == []

@@ -174,9 +174,9 @@ async def test_what_a_plan_rejected_stays_rejected_when_it_is_made_again(stores:
 async def test_what_a_newer_build_decided_is_left_to_its_workers(stores: Stores, tenant: str) -> None:
     batch = read_batch(tenant=tenant, key="k", items=[fact("Ada likes tea.", "o1"), fact("Ada likes rye.", "o2")])
     plan = await stores.writer.plan(batch, at=NOW)
-    held = plan.items[1].changed(decision=Decision("hold"), target="")
-    newer = plan.changed(items=(plan.items[0], held))
-    with pytest.raises(WorkerUnavailable, match="hold"):
+    unknown = plan.items[1].changed(decision=Decision("ponder"), target="")
+    newer = plan.changed(items=(plan.items[0], unknown))
+    with pytest.raises(WorkerUnavailable, match="ponder"):
         await stores.writer.apply(batch, newer, operation="job-1")
     assert await stores.longterm.count(tenant) == 0
     applied = await stores.writer.apply(batch, plan, operation="job-1")

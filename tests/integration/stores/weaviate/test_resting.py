@@ -21,6 +21,7 @@ from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import OwnServers
 from tests.integration.stores.weaviate.test_store import EMBEDDER, EMBEDDING, memory, put
+from tests.support.nearest import nearest
 
 MOST = 10
 TENANTS = 60
@@ -79,7 +80,7 @@ async def test_many_tenants_take_no_more_files_than_some(fleet: Fleet, redis: An
     assert len(await active_of(longterm)) <= MOST
     [vector] = await EMBEDDER.embed(["The lead is Kim."])
     for tenant in tenants:
-        [hit] = await longterm.neighbours(tenant, vector, 2)
+        [hit] = await nearest(longterm, tenant, vector, 2)
         assert hit.entry.id == memory(tenant, "The lead is Kim.").id
         assert await longterm.unsearchable(tenant) == []
     await longterm.close()
@@ -158,15 +159,15 @@ async def test_few_memories_are_found_after_a_restart_and_a_rest(
     await longterm.prepare()
     for number in range(3):
         await put(longterm, tenant, memory(tenant, f"Lead {number} is Kim."))
-    found = [len(await longterm.neighbours(tenant, vector, 9))]
+    found = [len(await nearest(longterm, tenant, vector, 9))]
     collection = await longterm._connection.collection("memory")  # pyright: ignore[reportPrivateUsage]
     await collection.tenants.deactivate(tenant)
-    found.append(len(await longterm.neighbours(tenant, vector, 9)))
+    found.append(len(await nearest(longterm, tenant, vector, 9)))
     await longterm.close()
     await fleet.stop(Server.WEAVIATE)
     await fleet.start(Server.WEAVIATE)
     longterm = opened(fleet, redis, MOST)
-    found.append(len(await longterm.neighbours(tenant, vector, 9)))
+    found.append(len(await nearest(longterm, tenant, vector, 9)))
     await longterm.close()
     assert found == ([3, 3, 3] if protected else [3, 0, 0])
 

@@ -17,6 +17,7 @@ from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
 from tests.support.hashing import HashingEmbedder
+from tests.support.nearest import nearest
 
 NOW = datetime(2026, 6, 1, 12, 0, 0, 123457, tzinfo=UTC)
 EMBEDDER = HashingEmbedder(32)
@@ -116,9 +117,9 @@ async def test_without_a_vector_the_old_one_stays(longterm: LongTerm, tenant: st
     changed = [entry.changed(version=2, confidence=0.5) for entry in entries]
     await longterm.put(tenant, changed, {})
     [vector] = await EMBEDDER.embed(["green apples"])
-    [nearest, _] = await longterm.neighbours(tenant, vector, 2)
-    assert nearest.entry == changed[0]
-    assert nearest.cosine == pytest.approx(1.0, abs=1e-5)
+    [first, _] = await nearest(longterm, tenant, vector, 2)
+    assert first.entry == changed[0]
+    assert first.cosine == pytest.approx(1.0, abs=1e-5)
 
 
 async def test_what_was_purged_is_not_made_again_by_a_change(longterm: LongTerm, tenant: str) -> None:
@@ -136,7 +137,7 @@ async def test_a_missing_tenant_is_empty(longterm: LongTerm) -> None:
     assert await longterm.searchable(nobody, ["mem_1", "exec_1"]) == {}
     assert await longterm.lookup(nobody, lane=Lane.PATTERN, limit=5, now=NOW) == []
     assert await found(longterm, nobody, "anything") == set()
-    assert await longterm.neighbours(nobody, [1.0] * 32, 3) == []
+    assert await nearest(longterm, nobody, [1.0] * 32, 3) == []
     assert await longterm.due(nobody, before=NOW, limit=5) == []
     assert await longterm.purgeable(nobody, before=NOW, limit=5) == []
     assert await longterm.next_due(nobody) is None
@@ -223,7 +224,7 @@ async def test_quantised_vectors_give_the_exact_nearest(longterm: LongTerm, tena
         return sum(a * b for a, b in zip(one, other, strict=True))
 
     for vector in vectors[::50]:
-        hits = await longterm.neighbours(tenant, vector, 5)
+        hits = await nearest(longterm, tenant, vector, 5)
         exact = sorted((cosine(vector, other) for other in vectors), reverse=True)[:5]
         assert [hit.cosine for hit in hits] == pytest.approx(exact, abs=1e-5)
 

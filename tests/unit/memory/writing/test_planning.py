@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from perdure.changes import Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
-from perdure.items import MemoryItem, RecordItem, item_id
+from perdure.items import MemoryItem, RecordItem, item_id, statement
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
 from perdure.memory.policies import WritePolicy
 from perdure.memory.writing import observation
-from perdure.memory.writing.observation import applied, observed
-from perdure.memory.writing.planning import Known, occurrence_of, plan, same_statement
+from perdure.memory.writing.observation import applied, observed, occurrence_of
+from perdure.memory.writing.planning import Known, plan
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-NOTHING = Known(entries={}, deletions={}, neighbours={})
+NOTHING = Known(entries={}, deletions={})
 
 
 def memory(content: str, *, occurrence: str = "o1", confidence: float = 0.9, supersedes: str = "") -> MemoryItem:
@@ -60,21 +60,20 @@ def batch(*items: MemoryItem | RecordItem) -> Batch:
     ],
 )
 def test_a_difference_that_matters_makes_another_statement(one: str, other: str) -> None:
-    assert not same_statement(one, other)
+    assert statement(one) != statement(other)
 
 
 def test_case_articles_and_stops_do_not() -> None:
     one, other = "The deploy freezes on Fridays.", "the deploy  freezes on fridays"
-    assert same_statement(one, other)
     assert item_id("t", memory(one)) == item_id("t", memory(other)), "so both are one to journal and deletion log"
-    assert not same_statement("...", "the ;")
+    assert statement("...") != statement("the ;")
 
 
 def test_what_was_forgotten_is_refused_unless_it_is_observed_anew() -> None:
     item = memory("The lead is Kim.")
     identifier = item_id("t", item)
     gone = Deletion(id=identifier, at=NOW, reason="expired", run="r", occurrences=(occurrence_of("t", item),))
-    known = Known(entries={}, deletions={identifier: gone}, neighbours={})
+    known = Known(entries={}, deletions={identifier: gone})
     assert plan(batch(item), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.REJECT
     anew = item.changed(occurrence="o2", occurred_at=NOW + timedelta(seconds=1))
     assert plan(batch(anew), known, policy=WritePolicy(), at=NOW).items[0].decision is Decision.INSERT
@@ -125,7 +124,7 @@ def test_a_full_list_of_occurrences_is_bounded_and_nothing_more_is_counted() -> 
     assert len(more.model_dump_json()) < 12_000
     again = memory("The lead is Kim.", occurrence="o9999")
     stored = full.changed(id=item_id("t", again), confidence=0.5)
-    known = Known(entries={stored.id: stored}, deletions={}, neighbours={})
+    known = Known(entries={stored.id: stored}, deletions={})
     [planned] = plan(batch(again), known, policy=WritePolicy(), at=NOW).items
     assert (planned.decision, planned.reason) == (Decision.REINFORCE, "it is counted up to 1,024 times")
     assert observed(stored, stored.id, again, batch(again)) == stored, "nor does it become surer"
@@ -135,7 +134,7 @@ def test_a_memory_that_was_replaced_comes_back_only_on_purpose() -> None:
     kim, lee = memory("The lead is Kim."), memory("The lead is Lee.")
     heir = believed(lee)
     stored = believed(kim, state=State.SUPERSEDED, superseded_by=heir.id)
-    known = Known(entries={stored.id: stored, heir.id: heir}, deletions={}, neighbours={})
+    known = Known(entries={stored.id: stored, heir.id: heir}, deletions={})
 
     def decided(item: MemoryItem, known: Known = known) -> tuple[Decision, str]:
         [planned] = plan(batch(item), known, policy=WritePolicy(), at=NOW).items
@@ -147,7 +146,7 @@ def test_a_memory_that_was_replaced_comes_back_only_on_purpose() -> None:
         assert decision is Decision.REJECT
         assert f"it was replaced by {heir.id}" in reason
     assert decided(anew.changed(supersedes=heir.id)) == (Decision.SUPERSEDE, "")
-    purged = Known(entries={stored.id: stored}, deletions={}, neighbours={})
+    purged = Known(entries={stored.id: stored}, deletions={})
     assert decided(anew, purged) == (Decision.REINFORCE, "")
 
 
@@ -212,7 +211,7 @@ def test_each_item_is_planned_in_its_place_at_the_versions_of_what_it_touches() 
     again, replacing = kim.changed(occurrence="o2"), lee.changed(supersedes=stored.id)
     doubted = memory("Perhaps.", confidence=0.5)
     offered = Batch(tenant="t", key="k", items=(new, again, UnusableItem(reason="no text"), doubted, replacing))
-    known = Known(entries={stored.id: stored}, deletions={}, neighbours={})
+    known = Known(entries={stored.id: stored}, deletions={})
     decided = plan(offered, known, policy=WritePolicy(), at=NOW, epoch=3)
     assert (decided.at, decided.epoch) == (NOW, 3)
     assert decided.items == (
@@ -242,14 +241,14 @@ def test_why_a_memory_cannot_replace_another() -> None:
     none = f"{field}no such memory of this user"
     assert reason(item, NOTHING) == none
     happened = observed(None, of_kim, record("p", "o"), batch(kim))
-    assert reason(item, Known(entries={of_kim: happened}, deletions={}, neighbours={})) == none
+    assert reason(item, Known(entries={of_kim: happened}, deletions={})) == none
     itself = believed(memory("The lead is Lee."))
-    known = Known(entries={itself.id: itself}, deletions={}, neighbours={})
+    known = Known(entries={itself.id: itself}, deletions={})
     assert reason(item.changed(supersedes=itself.id), known) == f"{field}a memory cannot replace itself"
     for gone in (believed(kim).forgotten("expired", NOW), believed(kim).superseded("mem_other")):
-        known = Known(entries={of_kim: gone}, deletions={}, neighbours={})
+        known = Known(entries={of_kim: gone}, deletions={})
         assert reason(item, known) == f"{field}that memory is no longer believed"
-    replaced = Known(entries={of_kim: believed(kim).superseded(item_id("t", item))}, deletions={}, neighbours={})
+    replaced = Known(entries={of_kim: believed(kim).superseded(item_id("t", item))}, deletions={})
     [again] = plan(batch(item), replaced, policy=WritePolicy(), at=NOW).items
     assert again.decision is Decision.SUPERSEDE, "by this one already"
 
@@ -261,7 +260,7 @@ def test_why_an_observation_is_refused() -> None:
     )
     item = memory("The lead is Kim.")
     gone = Deletion(id=item_id("t", item), at=NOW, reason="asked for", run="r", occurrences=(occurrence_of("t", item),))
-    known = Known(entries={}, deletions={gone.id: gone}, neighbours={})
+    known = Known(entries={}, deletions={gone.id: gone})
     assert reason(item, known) == "it was forgotten on 2026-05-01: asked for"
 
 
@@ -269,7 +268,7 @@ def test_a_sweep_that_has_logged_and_not_yet_forgotten_refuses_nothing() -> None
     item = memory("The lead is Kim.")
     stored = believed(item)
     line = Deletion(id=stored.id, at=NOW, reason="expired", run="r", occurrences=stored.occurrences)
-    known = Known(entries={stored.id: stored}, deletions={stored.id: line}, neighbours={})
+    known = Known(entries={stored.id: stored}, deletions={stored.id: line})
     [planned] = plan(batch(item), known, policy=WritePolicy(), at=NOW).items
     assert (planned.decision, planned.reason) == (Decision.REINFORCE, "this observation is known already")
 
@@ -277,7 +276,7 @@ def test_a_sweep_that_has_logged_and_not_yet_forgotten_refuses_nothing() -> None
 def test_what_an_attempt_wrote_is_planned_as_it_was() -> None:
     low = memory("Perhaps.", confidence=0.5)
     stored = believed(low, operations=("mine",))
-    known = Known(entries={stored.id: stored}, deletions={}, neighbours={}, operation="mine")
+    known = Known(entries={stored.id: stored}, deletions={}, operation="mine")
     [planned] = plan(batch(low), known, policy=WritePolicy(), at=NOW).items
     assert planned.decision is Decision.REINFORCE
     assert reason(low, known.changed(operation="another's"))
@@ -297,9 +296,7 @@ def test_a_plan_is_applied_to_what_it_writes_whatever_stands_between() -> None:
         key="k",
         items=(UnusableItem(reason="r"), replacing, kim.changed(occurrence="o2"), kim.changed(occurrence="o3")),
     )
-    decided = plan(
-        offered, Known(entries={stored.id: stored}, deletions={}, neighbours={}), policy=WritePolicy(), at=NOW
-    )
+    decided = plan(offered, Known(entries={stored.id: stored}, deletions={}), policy=WritePolicy(), at=NOW)
     found = applied(offered, decided, {stored.id: stored})
     replaced, decision = found[stored.id]
     assert isinstance(replaced, Memory)
@@ -312,7 +309,7 @@ def test_what_was_forgotten_before_it_is_replaced_stays_forgotten() -> None:
     kim, lee, rain = memory("The lead is Kim."), memory("The lead is Lee."), memory("It rains.")
     stored, other = believed(kim), believed(rain)
     offered = batch(lee.changed(supersedes=stored.id), memory("It snows.").changed(supersedes=other.id))
-    known = Known(entries={stored.id: stored, other.id: other}, deletions={}, neighbours={})
+    known = Known(entries={stored.id: stored, other.id: other}, deletions={})
     decided = plan(offered, known, policy=WritePolicy(), at=NOW)
     found = applied(offered, decided, {stored.id: stored.forgotten("expired"), other.id: other})
     assert stored.id not in found

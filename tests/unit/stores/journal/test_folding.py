@@ -15,8 +15,8 @@ from perdure.memory.policies import WritePolicy
 from perdure.memory.recall.local import believed
 from perdure.memory.recall.local import recallable as recallable_in
 from perdure.memory.recall.query import Query
-from perdure.memory.writing.observation import WRITING, applied
-from perdure.memory.writing.planning import Known, occurrence_of, plan
+from perdure.memory.writing.observation import WRITING, applied, occurrence_of
+from perdure.memory.writing.planning import Known, plan
 from perdure.stores.journal.folding import HISTORY, counted, fold, history, needed
 from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled, accepted
 
@@ -58,7 +58,7 @@ class Store:
 
     def run(self, job: str, batch: Batch, *, crash: str = "") -> None:
         at = self.now()
-        known = Known(entries=self.entries, deletions=self.deletions, neighbours={})
+        known = Known(entries=self.entries, deletions=self.deletions)
         decided = plan(batch, known, policy=POLICY, at=at)
         pending = {
             identifier: entry

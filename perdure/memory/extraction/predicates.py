@@ -1,0 +1,166 @@
+"""Where the verb of a clause is, and what follows it, by word lists and word order. Pure."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from perdure.memory.extraction.lexicon import (
+    AUXILIARIES,
+    BE,
+    DETERMINERS,
+    DO,
+    FIRST_PERSON,
+    HAVE,
+    MODALS,
+    NEGATIONS,
+    PASSING,
+    PREPOSITIONS,
+    PRONOUNS,
+)
+from perdure.memory.extraction.verbs import FORMS
+
+_PARTICLES = frozenset({"up", "out", "off", "down", "away", "back", "over"})
+
+
+def verb_at(words: Sequence[str], *, last: bool = False) -> int | None:
+    """Return where the verb of a clause begins, with its auxiliaries; None: it has none that is known."""
+    lower = [word.lower() for word in words]
+    places: list[int] = []
+    for place, word in enumerate(lower):
+        if (
+            (word in AUXILIARIES and not (place and lower[place - 1] in DETERMINERS))
+            or (word in ("used",) and lower[place + 1 : place + 2] == ["to"])
+            or (word in FORMS and _is_verb(words, lower, place))
+        ):
+            places.append(place)
+    if not places:
+        return _unknown_verb(lower)
+    return places[-1] if last else places[0]
+
+
+def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  # noqa: PLR0911
+    word, before = lower[place], lower[place - 1] if place else ""
+    after = lower[place + 1] if place + 1 < len(lower) else ""
+    base = FORMS[word]
+    if place == 0:
+        # An imperative: "Book me a window seat". "Invoice A-700 was paid" is none.
+        if word != base or not after or after in AUXILIARIES or word in ("back", "last", "right"):
+            return False
+        return after in DETERMINERS | {"me", "us"} or not any(
+            other in AUXILIARIES or (other in FORMS and other.endswith("s")) for other in lower[1:5]
+        )
+    if before in DETERMINERS or before in PREPOSITIONS or word.endswith("ing") or words[place][:1].isupper():
+        return False
+    if before in PRONOUNS or before in PASSING or before in NEGATIONS or before == "longer":
+        return True
+    plural = before.endswith("s") and not before.endswith("ss")
+    if word == base and plural:
+        return True
+    if after in AUXILIARIES - HAVE - DO:
+        return False
+    if after in FORMS and base != "get":
+        # Of two verbs in a row the second one is it where it agrees: "lunch orders go", "the build runs".
+        noun_is_plural = word.endswith("s")
+        if after.endswith("ed") or (after == FORMS[after]) == noun_is_plural:
+            return False
+    if word == base:
+        return "and" in lower[:place] or (any(character.isupper() for character in words[place - 1][:1]) and place > 1)
+    return True
+
+
+_UNKNOWN_AFTER = PREPOSITIONS | DETERMINERS | {"daily", "weekly", "hourly", "monthly", "nightly", "every", "only"}
+
+
+def _unknown_verb(lower: Sequence[str]) -> int | None:
+    """Return where a verb that no list has may stand: it ends in s, and what follows is no noun."""
+    if len(lower) > 2 and lower[0] in FIRST_PERSON | {"they"} and lower[1].isalpha() and lower[1] not in PREPOSITIONS:
+        return 1
+    for place in range(1, len(lower) - 1):
+        word, after = lower[place], lower[place + 1]
+        if (
+            word.endswith("s")
+            and not word.endswith(("ss", "us", "is"))
+            and lower[place - 1] not in DETERMINERS | PREPOSITIONS
+            and (after in _UNKNOWN_AFTER or after[0].isdigit() or after.endswith("ly"))
+            and not lower[place - 1].endswith("s")
+        ):
+            return place
+    return None
+
+
+class Predicate(NamedTuple):
+    """A verb, and what follows it."""
+
+    verb: str
+    """Its base, with its particle: "pick up"; empty where there is none."""
+    rest: tuple[str, ...]
+    negated: bool
+    passive: bool
+
+
+def predicate_of(words: Sequence[str]) -> Predicate:  # noqa: C901, PLR0912
+    """Return what words say that begin with a verb or its auxiliaries."""
+    place, negated, be, verb, passive = 0, False, False, "", False
+    ended = False
+    while place < len(words):
+        word = words[place].lower()
+        if word == "used" and place + 1 < len(words) and words[place + 1].lower() == "to":
+            ended, place = True, place + 2
+        elif word == "no" and place + 1 < len(words) and words[place + 1].lower() in ("longer", "more"):
+            negated, place = True, place + 2
+        elif word in ("not", "never"):
+            negated, place = not negated, place + 1
+        elif word in PASSING and not (verb and word in ("very",)):
+            place += 1
+        elif verb:
+            break
+        elif word in BE or (be and word == "back"):
+            be, place = True, place + 1
+        elif word in MODALS or (word in DO and _helps(words[place + 1 :])):
+            place += 1
+        elif word in HAVE:
+            following = [w.lower() for w in words[place + 1 :] if w.lower() not in PASSING | {"not", "never"}]
+            if following and (following[0] in BE or (following[0] in FORMS and _participle(following[0]))):
+                place += 1
+            elif following and following[0] == "to":
+                place += [w.lower() for w in words[place:]].index("to") + 1
+            else:
+                verb, place = "have", place + 1
+        elif word in FORMS or (not be and not place):
+            base = FORMS.get(word, word.removesuffix("s"))
+            if be and not _participle(word) and not word.endswith("ing"):
+                break
+            after = [w.lower() for w in words[place + 1 : place + 2]]
+            if be and word == base and not after:
+                break
+            if be and word == "going" and after == ["to"]:
+                place += 2
+                continue
+            if word in ("get", "gets", "got") and after and after[0] in FORMS and _participle(after[0]):
+                be, place = True, place + 1
+                continue
+            verb, passive, place = base, be and not word.endswith("ing"), place + 1
+        else:
+            break
+    if verb and place < len(words) and words[place].lower() in _PARTICLES:
+        verb, place = f"{verb} {words[place].lower()}", place + 1
+    rest = [word for word in words[place:] if word.lower() not in PASSING or word.lower() in ("once", "again")]
+    return Predicate(verb or ("be" if be else ""), tuple(rest), negated != ended, passive)
+
+
+def _helps(after: Sequence[str]) -> bool:
+    """Return whether a form of "do" before these words only helps another verb."""
+    following = [word.lower() for word in after if word.lower() not in PASSING]
+    return bool(following) and (following[0] in NEGATIONS or following[0] in FORMS)
+
+
+def _participle(word: str) -> bool:
+    base = FORMS.get(word)
+    return (
+        base is not None
+        and (
+            word != base
+            or base
+            in ("set", "put", "cut", "run", "come", "become", "read", "hit", "let", "quit", "shut", "split", "cost")
+        )
+        and not word.endswith("s")
+    )

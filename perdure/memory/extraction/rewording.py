@@ -1,0 +1,52 @@
+"""Ways of saying something, as the plain one. Pure: text to text."""
+
+import re
+
+from perdure.memory.extraction.verbs import FORMS
+
+_BACK_TO = re.compile(
+    r"\b(?P<who>i|we)\s+(?:am|are|have|has)?\s*(?:(?:gone|went|go|going|switched|got|come|came)\s+)?back\s+(?:to|on|at|in)\s+(?P<verb>\w+ing)\b",
+    re.IGNORECASE,
+)
+_STOPPED = re.compile(
+    r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+(?:(?:have|has|had)\s+)?(?P<stop>stop(?:ped|s)?|quit|quits|g[ai]ves?\s+up|given\s+up)\s+(?P<verb>\w+ing)\b",
+    re.IGNORECASE,
+)
+_STARTED = re.compile(
+    r"\b(?P<who>i|we|he|she|they)\s+(?:(?:have|has|had)\s+)?(?:start(?:ed|s)?|took\s+up|taken\s+up|beg[au]n|resumed?)\s+(?P<verb>\w+ing)\b",
+    re.IGNORECASE,
+)
+_RATHER = re.compile(
+    r"\b(?P<who>i|we)\s+would\s+(?:(?:much|far)\s+)?(?:rather|sooner)\s+(?:not\s+)?(?:have\s+)?", re.IGNORECASE
+)
+_PHRASES = tuple(
+    (re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.IGNORECASE), plain)
+    for pattern, plain in (
+        (r"(?:is|are) (?:now )?(?:in charge of|responsible for)", "handles"),
+        (r"(?:takes?|took|taking) care of|looks? after|looked after", "handles"),
+        (r"(?:i|we) (?:want|would like|need|like|wish) you to|you (?:should|must|can|may)", ""),
+        (r"(?:can not|can't|cannot|could not|couldn't) (?:stand|bear|abide|tolerate)", "hate"),
+        (r"(?:am|'m|are) (?:sick|tired|weary) of|(?:am|'m) (?:over|done with|fed up with)", "hate"),
+        (r"(?:have|'ve) gone off|went off", "hate"),
+        (r"(?:am|'m) not (?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "hate"),
+        (r"(?:am|'m) (?:really |very |so )?(?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "like"),
+        (r"(?:is|are|was|were) (?:called|named|titled)|goes by the name(?: of)?", "is"),
+        (r"ahead of", "above"),
+        (r"as well as", "and"),
+    )
+)
+"""Ways of saying what a plainer word says."""
+_PLACE = re.compile(r"(\b)(?:take(s)?|took|taking|taken)\s+place\b", re.IGNORECASE)
+
+
+def reworded(text: str) -> tuple[str, bool]:
+    """Return a clause in plain words, and whether these state what the clause denies: "I stopped smoking"."""
+    for pattern, plain in _PHRASES:
+        text = pattern.sub(plain, text)
+    text = _PLACE.sub(lambda match: match[1] + "happen" + (match[2] or ""), text)
+    if match := _RATHER.search(text):
+        return f"{text[: match.start()]}{match['who']} prefer {text[match.end() :]}", False
+    for pattern in (_BACK_TO, _STARTED, _STOPPED):
+        if (match := pattern.search(text)) and (base := FORMS.get(match["verb"].lower())):
+            return f"{text[: match.start()]}{match['who']} {base}{text[match.end() :]}", pattern is _STOPPED
+    return text, False

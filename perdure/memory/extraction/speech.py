@@ -1,0 +1,56 @@
+"""A sentence without what people say around it, and its words. Pure."""
+
+import re
+
+from perdure.memory.extraction.lexicon import CLOSINGS, CONTRACTIONS, CORRECTIONS, ENDINGS, OPENINGS, REVISIONS
+
+_TITLES = re.compile(
+    r"\b(?:dr|mr|mrs|ms|prof|st|sr|jr|no|nr|vs|approx|dept|inc|ltd|co|rev|sgt|capt|e\.g|i\.e|[A-Z])\.(?=\s)",
+    re.IGNORECASE,
+)
+_IS = re.compile(
+    r"(?<=\w)'s(?=\s+(?:a|an|the|my|our|now|not|no|still|always|called|named|at|in|on|by|from|with|for|going|been|back|"
+    r"actually|currently|just|only|usually|also|\d\S*)\b)",
+    re.IGNORECASE,
+)
+"""An owner is never followed by one of these: "the landlord's now a Mrs Lindqvist"."""
+
+
+def spoken(text: str) -> tuple[str, bool]:
+    """Return a sentence without what people say before and after it, and whether that says that something changed."""
+    revises = False
+    text = re.sub(r"[“”\"]", "", text.replace("’", "'")).strip().lstrip("-*• ")
+    text = _TITLES.sub(lambda match: match[0][:-1], text)
+    while True:
+        before = text
+        if match := CORRECTIONS.match(text):
+            text, revises = text[match.end() :], True
+        elif (match := OPENINGS.match(text)) and match.end() < len(text):
+            text = text[match.end() :]
+        if match := REVISIONS.search(text):
+            text, revises = text[: match.start()], True
+        elif match := CLOSINGS.search(text):
+            text = text[: match.start()]
+        text = text.strip(" ,;.!\t\n")
+        if text == before or not text:
+            return text or before, revises
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return a text's words, with contractions written out and stops taken off their ends."""
+    words: list[str] = []
+    for raw in _IS.sub(" is", text).split():
+        word = raw.strip(',;.!?()[]"“”…')
+        if not re.search(r"\w|[$€£%]", word):
+            continue
+        lower = word.lower()
+        if lower in CONTRACTIONS:
+            words += CONTRACTIONS[lower].split()
+            continue
+        for ending, full in ENDINGS.items():
+            if lower.endswith(ending) and len(lower) > len(ending):
+                words += [word[: -len(ending)], full]
+                break
+        else:
+            words.append(word)
+    return words

@@ -1,0 +1,226 @@
+"""Whether two statements say the same, contradict each other, or have nothing to do with each other. Pure.
+
+Two things are never taken for one because they are alike: numbers, identifiers and names have to be equal. What
+differs has to be the one thing that is said; where anything else differs as well, it is doubtful that both are
+about the same.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import Enum, auto
+from typing import NamedTuple
+
+from perdure.assertions import SPEAKERS, Assertion
+from perdure.memory.extraction.lexicon import COLOURS, OPPOSITES, PREPOSITIONS
+from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, stemmed
+from perdure.words import stem
+
+
+class Agreement(Enum):
+    """How a statement stands to an earlier one."""
+
+    SAME = auto()
+    CONTRADICTION = auto()
+    LIKELY = auto()
+    """A contradiction if they are about the same, which only a statement that says that something changed can tell."""
+    APART = auto()
+
+
+_COMPARING = frozenset(["over", "than", "above", "below", "before", "after", "beat", "outrank"])
+"""Words of which what stands on their left is not what stands on their right."""
+_DIRECTED = frozenset({"from", "to"})
+_TYPED = frozenset({"clock", "day", "date", "frequency", "money", "duration", "language"})
+_WHEN_AND_WHERE = frozenset({"clock", "day", "date", "frequency", "place"})
+_QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "against", "per", *_COMPARING})
+"""Kinds of phrases that say of what, rather than what: another one is another thing."""
+_WISHES = frozenset({"like", "want", "prefer"})
+_RUNNING = frozenset({"be", "use"})
+_CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
+"""What people say of themselves of which, for one purpose, there is one at a time."""
+_ONE_OBJECT = frozenset({"cost", "target", "last", "weigh", "drive", "study", "default", "change", "end"})
+_MOVED = ("place", "object", "to", "by", "with", "from")
+"""Kinds of phrases that "moved to" may tell a new value of, likeliest first."""
+_TITLES = frozenset(
+    stem(title)
+    for title in [
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "prof",
+        "nurse",
+        "judge",
+        "miss",
+        "sir",
+        "madam",
+        "notary",
+        "coach",
+        "aunt",
+        "uncle",
+    ]
+)
+_EMPTY = frozenset(
+    stem(word) for word in ["any", "all", "more", "some", "it", "them", "do", "be", "there", "here", "really"]
+)
+_OPPOSITES = {stem(one): stem(other) for one, other in OPPOSITES.items()}
+_COLOURS = frozenset(map(stem, COLOURS))
+
+
+class _Frame(NamedTuple):
+    actor: tuple[str, ...]
+    verb: str
+    words: tuple[str, ...]
+    facets: Facets
+
+
+def agreement(old: Assertion, new: Assertion) -> Agreement:
+    """Return how a later statement stands to an earlier one; both are somebody's about the same user."""
+    one, other = _frame(old), _frame(new)
+    if (old.subject, old.attribute, old.value, old.negated) == (new.subject, new.attribute, new.value, new.negated):
+        return Agreement.SAME
+    if set(old.about).isdisjoint(new.about):
+        return Agreement.APART
+    if _said(one) == _said(other) and _compatible(one.verb, other.verb):
+        return _reordered(old, one, new, other)
+    if not _compatible(one.verb, other.verb):
+        return Agreement.APART
+    same_actor = sorted(one.actor) == sorted(other.actor)
+    if not same_actor and not _near(one.actor, other.actor):
+        return Agreement.APART
+    found = _denied(old, one, new, other) if old.negated != new.negated else _differing(old, one, new, other)
+    return Agreement.LIKELY if found is Agreement.CONTRADICTION and not same_actor else found
+
+
+def _frame(assertion: Assertion) -> _Frame:
+    person, _, verb = assertion.attribute.partition(" ")
+    if person in SPEAKERS and verb:
+        topic, value = stemmed(assertion.subject), stemmed(assertion.value)
+        facets = facets_of(value)
+        if manner := facets.pop("object", None):
+            facets["manner"] = manner
+        return _Frame((person,), verb, (*topic, *value), facets_of(topic) | facets)
+    words = tuple(stemmed(assertion.value))
+    return _Frame(tuple(stemmed(assertion.subject)), assertion.attribute, words, facets_of(words))
+
+
+def _said(frame: _Frame) -> Counter[str]:
+    return Counter(word for word in (*frame.actor, *frame.words) if word not in PREPOSITIONS - _COMPARING - {"from"})
+
+
+def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Agreement:
+    """Judge two statements of the same words."""
+    if old.negated != new.negated:
+        return Agreement.CONTRADICTION
+    before, after = (*one.actor, one.verb, *one.words), (*other.actor, other.verb, *other.words)
+    if before == after or not (_COMPARING | _DIRECTED) & {*before}:
+        return Agreement.SAME
+    in_order = (
+        [word for word in before if word not in PREPOSITIONS],
+        [word for word in after if word not in PREPOSITIONS],
+    )
+    if in_order[0] == in_order[1] and not _COMPARING & {*before}:
+        return Agreement.SAME
+    if one.facets == other.facets and one.actor == other.actor:
+        return Agreement.SAME
+    return Agreement.CONTRADICTION if _COMPARING & {*before} else Agreement.APART
+
+
+def _compatible(one: str, other: str) -> bool:
+    """Return whether two verbs can say the same of a thing."""
+    return one == other or "change" in (one, other) or {one, other} <= _WISHES or {one, other} <= _RUNNING
+
+
+def _near(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether two names of things may be of one, of which one says more."""
+    less, more = sorted((set(one), set(other)), key=len)
+    return less < more and not less & SPEAKERS and not any(is_identifier(word) for word in more - less)
+
+
+def _denied(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Agreement:
+    """Judge two statements of which one denies: it contradicts what says all that it denies."""
+    denied, stated = (_said(one), _said(other)) if old.negated else (_said(other), _said(one))
+    plain = [Counter({word: 1 for word in words if word not in _EMPTY}) for words in (denied, stated)]
+    return Agreement.CONTRADICTION if plain[0] <= plain[1] else Agreement.APART
+
+
+def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Agreement:
+    """Judge two statements that both deny, or both do not."""
+    former = set(stemmed(new.former))
+    if former and former - PREPOSITIONS <= {*one.words, *one.actor} and not new.negated:
+        return Agreement.CONTRADICTION
+    if old.negated:
+        return Agreement.APART
+    facets, others = _aligned(one, other)
+    shared = facets.keys() & others.keys()
+    differing = [kind for kind in shared if not _equal(kind, facets[kind], others[kind])]
+    more, less = others.keys() - shared, facets.keys() - shared
+    if not differing:
+        if more and less:
+            return Agreement.LIKELY if "object" in shared and one.verb == other.verb else Agreement.APART
+        return Agreement.APART if more or less else Agreement.SAME
+    if len(differing) > 1:
+        changed = new.revises and {*differing} <= _WHEN_AND_WHERE
+        return Agreement.CONTRADICTION if changed else Agreement.APART
+    [kind] = differing
+    if kind == "object":
+        found = _of_objects(old, one, new, other, qualified=bool(shared - {"object"}))
+    elif kind in _QUALIFYING:
+        found = Agreement.APART
+    elif kind in _TYPED:
+        found = Agreement.CONTRADICTION
+    else:
+        # "Allergic to nuts" and "allergic to wasps" can both be.
+        adjective = one.verb == "be" and "object" in shared
+        several = (old.several or new.several) and (adjective or one.actor[0] in SPEAKERS)
+        # "On the fourth floor" and "in Ghent" can both be, too.
+        elsewhere = kind == "place" and facets[kind][0] != others[kind][0]
+        found = Agreement.LIKELY if several or elsewhere else Agreement.CONTRADICTION
+    return Agreement.LIKELY if found is Agreement.CONTRADICTION and (more | less) else found
+
+
+def _aligned(one: _Frame, other: _Frame) -> tuple[Facets, Facets]:
+    """Return what both tell by kind, where "moved to" tells a new value of whatever was told before."""
+    facets, others = dict(one.facets), dict(other.facets)
+    for these, those, verb in ((facets, others, one.verb), (others, facets, other.verb)):
+        if verb == "change":
+            these.pop("from", None)
+            target = these.pop("to", None) or these.pop("into", None)
+            if target and (
+                kind := next((kind for kind in ("place", "object", "to", "by", "with", "from") if kind in those), None)
+            ):
+                these[kind] = target
+            elif target:
+                these["to"] = target
+    return facets, others
+
+
+def _equal(kind: str, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    if kind == "clock":
+        return [_on_the_dial(clock) for clock in one] == [_on_the_dial(clock) for clock in other]
+    if kind == "place":
+        one, other = one[1:], other[1:]
+    plain, others = set(one) - _TITLES, set(other) - _TITLES
+    # Who says "a Skoda" after "a grey Skoda" says nothing else.
+    return Counter(one) == Counter(other) or (bool(plain) and plain == others) or (kind == "object" and others < plain)
+
+
+def _on_the_dial(clock: str) -> tuple[int, str]:
+    hour, _, minutes = clock.removeprefix("@").partition(":")
+    return int(hour) % 12, minutes
+
+
+def _of_objects(old: Assertion, one: _Frame, new: Assertion, other: _Frame, *, qualified: bool) -> Agreement:
+    """Judge what is said in the same way of two things: "is a Skoda" and "is a Volvo"."""
+    before, after = one.facets.get("object", ()), other.facets.get("object", ())
+    alike = bool(before and after) and before[-1] == after[-1]
+    if one.verb == "be" and one.actor[0] not in SPEAKERS:
+        opposed = any(_OPPOSITES.get(word) in after for word in before)
+        coloured = bool(_COLOURS & {*before} and _COLOURS & {*after})
+        contradicts = opposed or coloured or not (old.several or new.several)
+    elif one.actor[0] in SPEAKERS:
+        chosen = one.verb == other.verb and one.verb in _CHOSEN
+        contradicts = (chosen and (qualified or (alike and one.verb != "consume"))) or (alike and new.revises)
+    else:
+        numbers = all(any(is_identifier(word) for word in words) for words in (before, after))
+        contradicts = alike or numbers or other.verb == "change"
+    return Agreement.CONTRADICTION if contradicts or one.verb in _ONE_OBJECT else Agreement.LIKELY

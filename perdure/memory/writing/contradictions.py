@@ -1,0 +1,132 @@
+"""What becomes of a statement beside what is believed about the same: decided by what both say, who said it and when.
+
+Pure. A later statement of the same user replaces an earlier one. A person is asked (the statement is held) only where
+time does not order the two, where a guess or a tool speaks against a person, or where a constraint would be lifted.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from perdure.assertions import SPEAKERS
+from perdure.entries import Memory, MemoryType, Source, State
+from perdure.items import MemoryItem
+from perdure.jobs import Decision
+from perdure.memory.writing.agreement import Agreement, agreement
+
+_EVER = datetime.max.replace(tzinfo=UTC)
+
+
+class Verdict(NamedTuple):
+    """What to do with a statement."""
+
+    decision: Decision
+    same: Memory | None = None
+    """The memory that says the same already."""
+    over: tuple[Memory, ...] = ()
+    """What it contradicts and goes before, newest first."""
+    reason: str = ""
+
+
+NOTHING_BESIDE = Verdict(Decision.INSERT)
+"""What is decided on what has nothing to do with anything believed."""
+
+
+def verdict(item: MemoryItem, target: str, known: Iterable[Memory]) -> Verdict:
+    """Decide on a statement.
+
+    Args:
+        item: The statement.
+        target: The id of the memory that it becomes by itself.
+        known: What is believed; of it counts what is about the same.
+    """
+    if item.assertion is None:
+        return NOTHING_BESIDE
+    about = set(item.assertion.about)
+    others = [memory for memory in known if _is_beside(memory, item, target, about)]
+    judged = [(memory, agreement(memory.assertion, item.assertion)) for memory in others if memory.assertion]
+    same = next(
+        (memory for memory, found in judged if found is Agreement.SAME and _says_the_same_now(memory, item)), None
+    )
+    against = [memory for memory, found in judged if found is Agreement.CONTRADICTION]
+    likely = [memory for memory, found in judged if found is Agreement.LIKELY]
+    # "It is at ten now" changes something: where one thing alone can be meant, that.
+    if not against and same is None and item.assertion.revises and len(likely) == 1:
+        against = likely
+    over = sorted(against, key=lambda memory: (memory.newest, memory.id), reverse=True)
+    late = next((memory for memory in over if memory.last_seen > item.occurred_at), None)
+    if late:
+        return Verdict(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it")
+    for memory in over:
+        if reason := _doubt(memory, item):
+            return Verdict(Decision.HOLD, reason=f"{reason}: {memory.id}")
+    if any(replaces(item, memory) for memory in over):
+        return Verdict(Decision.SUPERSEDE, same, tuple(over))
+    return Verdict(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over))
+
+
+def replaces(item: MemoryItem, memory: Memory) -> bool:
+    """Return whether a statement replaces what it contradicts: not if that holds again after it."""
+    return item.valid_until is None or (memory.valid_until or _EVER) <= item.valid_until
+
+
+def overtaken(memory: Memory, item: MemoryItem, by: str) -> Memory:
+    """Return a memory after a statement that contradicts it: replaced, replaced from some day on, or suspended."""
+    start = _start(item)
+    if not replaces(item, memory) and item.valid_until:
+        first, last = memory.suspended or (start, item.valid_until)
+        return memory.changed(suspended=(min(first, start), max(last, item.valid_until)))
+    if start > item.occurred_at and (memory.valid_from is None or memory.valid_from < start):
+        return memory.changed(valid_until=min(memory.valid_until or start, start), superseded_by=by)
+    return memory.superseded(by)
+
+
+def _is_beside(memory: Memory, item: MemoryItem, target: str, about: set[str]) -> bool:
+    return (
+        memory.id != target
+        and memory.state is State.CURRENT
+        and memory.assertion is not None
+        and not about.isdisjoint(memory.assertion.about)
+        and set(memory.scopes) == set(item.scopes)
+        and (memory.valid_until or _EVER) > _start(item)
+        and (item.valid_until or _EVER) > (memory.valid_from or memory.first_seen)
+    )
+
+
+def _start(item: MemoryItem) -> datetime:
+    return max(item.valid_from or item.occurred_at, item.occurred_at)
+
+
+def _says_the_same_now(memory: Memory, item: MemoryItem) -> bool:
+    """Return whether one more observation of the memory is all that a statement of the same is."""
+    if item.memory_type is MemoryType.CONSTRAINT and memory.memory_type is not MemoryType.CONSTRAINT:
+        return False
+    return (
+        item.valid_from is None
+        and item.valid_until == memory.valid_until
+        and (memory.valid_from or _start(item)) <= _start(item)
+    )
+
+
+def _doubt(memory: Memory, item: MemoryItem) -> str:
+    """Return why a person has to say which of two holds; empty: the later one does."""
+    if memory.last_seen == item.occurred_at:
+        return "it was said at the same moment as what it contradicts"
+    if memory.memory_type is MemoryType.CONSTRAINT and item.memory_type is not MemoryType.CONSTRAINT:
+        return "it would lift a constraint"
+    if item.source in (Source.EXPLICIT, Source.MERGED):
+        return ""
+    if item.source is Source.LEARNED:
+        return (
+            ""
+            if memory.source is not Source.EXPLICIT or _is_observable(memory, item)
+            else "it contradicts what a person said"
+        )
+    return "" if memory.source is item.source else "it is inferred, and contradicts what was said or seen"
+
+
+def _is_observable(memory: Memory, item: MemoryItem) -> bool:
+    """Return whether a tool can know better than a person: of facts, and not of what people want or are."""
+    personal = item.assertion is not None and item.assertion.attribute.split()[0] in SPEAKERS
+    kinds = {memory.memory_type, item.memory_type}
+    return not personal and not kinds & {MemoryType.PREFERENCE, MemoryType.CONSTRAINT}
