@@ -14,10 +14,10 @@ SEED ?=
 SIZE ?=
 DATA ?=
 
-.PHONY: help setup demo test test-all check bench bench-locomo chaos mutants recordings clean
+.PHONY: help setup demo test test-all check bench bench-locomo bench-governance chaos mutants recordings clean
 
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## Create the virtual environment with the locked dependencies
 	@:
@@ -63,6 +63,9 @@ bench: setup ## Measure next to hand-written code, and print the README table (o
 
 bench-locomo: setup ## Measure recall of conversation turns on LoCoMo's files in DATA=folder
 	@DATA="$(DATA)" $(BIN)/python -m bench locomo
+
+bench-governance: setup ## Measure whether memory believes the right things, on the cases in DATA=folder or its own
+	@DATA="$(DATA)" $(BIN)/python -m bench governance
 
 chaos: setup ## Kill, stop and restart everything for MINUTES=10, from SEED=, and count what is lost, doubled or stuck
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" $(BIN)/python -m chaos

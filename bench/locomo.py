@@ -11,36 +11,37 @@ import os
 import re
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from pydantic import JsonValue
 from rich.console import Console
-from temporalio.client import Client
 
 from bench.serving import serving
+from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
-from perdure.jobs import Fate, Receipt
+from perdure.jobs import Fate
 from perdure.memory.recall.query import Query, RecalledItem
-from perdure.memory.writing.checking import read_batch
+from perdure.requests import ObserveRequest
+from perdure.said import Said
 from perdure.settings import Addresses
+from worker.gateway import Gateway
 from worker.wiring import Services
 
 BATCH = 100
 LIMIT = 50
 AT = (5, 10, 25, 50)
-_JOBS_AT_ONCE = 4
-_MINUTE = timedelta(minutes=1)
+_JOBS_AT_ONCE = 8
+_BY = Actor(kind=ActorKind.SYSTEM, id="bench")
 _TURN = re.compile(r"D\d+:\d+")
 
 
 class _Conversation(NamedTuple):
     name: str
-    turns: list[dict[str, JsonValue]]
-    """As items to remember; their occurrence is the turn's id in the data."""
+    sessions: dict[str, list[Said]]
+    """The turns of each session, in their order."""
     questions: list[tuple[str, frozenset[str]]]
     """Each with the ids of its right turns."""
 
@@ -48,15 +49,18 @@ class _Conversation(NamedTuple):
 async def run(addresses: Addresses) -> dict[str, float]:
     """Remember the conversations, one user each and then all by one user, and ask every question."""
     conversations = _read(Path(os.environ.get("DATA") or "."))
-    async with serving(addresses) as (client, services, queue):
-        tenants = [f"t_{uuid4().hex}" for _ in conversations]
+    async with serving(addresses) as (_, services, settings), Gateway(settings, addresses) as gateway:
+        run = uuid4().hex[:8]
+        users = [f"{one.name}-{run}" for one in conversations]
+        everybody = f"all-{run}"
+        tenants = [services.tenant_key.tenant_of(user) for user in users]
+        together = services.tenant_key.tenant_of(everybody)
         began = time.perf_counter()
-        for one, tenant in zip(conversations, tenants, strict=True):
-            await _remember(client, queue, tenant, one.turns)
+        for one, user in zip(conversations, users, strict=True):
+            await _remember(gateway, user, one.sessions)
         seconds = time.perf_counter() - began
-        together = f"t_{uuid4().hex}"
         for one in conversations:
-            await _remember(client, queue, together, one.turns)
+            await _remember(gateway, everybody, one.sessions)
         found: list[tuple[float, ...]] = []
         taken: list[float] = []
         for one, tenant in zip(conversations, tenants, strict=True):
@@ -71,34 +75,27 @@ async def run(addresses: Addresses) -> dict[str, float]:
         Console(stderr=True).print(f"all by one user: {_told(mixed)}")
         for tenant in (*tenants, together):
             await services.longterm.drop_tenant(tenant)
-    count = sum(len(one.turns) for one in conversations)
+    count = sum(len(said) for one in conversations for said in one.sessions.values())
     figures = {f"locomo.recall_at_{k}": share for k, share in _means(found)}
     of_one = {f"locomo.recall_at_{k}_in_one": share for k, share in _means(mixed)}
     p95 = sorted(taken)[int(len(taken) * 0.95)]
     return {**figures, **of_one, "locomo.p95_ms": p95, "locomo.ingest_per_second": count / seconds}
 
 
-async def _remember(client: Client, queue: str, tenant: str, turns: Sequence[dict[str, JsonValue]]) -> None:
+async def _remember(gateway: Gateway, user: str, sessions: Mapping[str, Sequence[Said]]) -> None:
     gate = asyncio.Semaphore(_JOBS_AT_ONCE)
 
-    async def remember(start: int) -> int:
+    async def remember(session: str, start: int) -> int:
+        said = sessions[session][start : start + BATCH]
+        request = ObserveRequest(user_id=user, session=session, said=tuple(said), start=start, policy="transcript")
         async with gate:
-            chunk: list[JsonValue] = [*turns[start : start + BATCH]]
-            batch = read_batch(tenant=tenant, key=f"locomo-{uuid4().hex}", items=chunk)
-            job = await client.execute_activity(
-                "submit_ingest",
-                batch,
-                id=uuid4().hex,
-                task_queue=queue,
-                result_type=str,
-                start_to_close_timeout=_MINUTE,
-            )
-            receipt: Receipt = await client.get_workflow_handle(job, result_type=Receipt).result()
-            return receipt.count(Fate.SEARCHABLE)
+            observed = await gateway.observe(request, by=_BY)
+            return (await gateway.receipt(observed.job)).count(Fate.SEARCHABLE)
 
-    searchable = sum(await asyncio.gather(*(remember(start) for start in range(0, len(turns), BATCH))))
-    if searchable != len(turns):
-        raise RuntimeError(f"{searchable} of {len(turns)} turns are searchable")
+    parts = [(session, start) for session, said in sessions.items() for start in range(0, len(said), BATCH)]
+    searchable = sum(await asyncio.gather(*(remember(session, start) for session, start in parts)))
+    if searchable != (count := sum(map(len, sessions.values()))):
+        raise RuntimeError(f"{searchable} of {count} turns are searchable")
 
 
 async def _asked(
@@ -142,25 +139,22 @@ def _conversation(path: Path) -> _Conversation:
         (str(one["question"]), frozenset(_TURN.findall(" ".join(one.get("evidence") or ()))))
         for one in data.get("qa") or data.get("questions") or ()
     ]
-    return _Conversation(path.stem, list(_turns(path.stem, said)), [one for one in questions if one[1]])
+    return _Conversation(path.stem, dict(_sessions(path.stem, said)), [one for one in questions if one[1]])
 
 
-def _turns(name: str, said: dict[str, Any]) -> Iterator[dict[str, JsonValue]]:
+def _sessions(name: str, said: dict[str, Any]) -> Iterator[tuple[str, list[Said]]]:
     number = 1
     while (moment := said.get(f"session_{number}_date_time")) is not None:
         at = datetime.strptime(moment.upper(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-        for position, turn in enumerate(said.get(f"session_{number}") or ()):
-            caption = f" [shared image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            yield {
-                "kind": "turn",
-                "speaker": turn["speaker"],
-                "content": f"{turn['text']}{caption}",
-                "session": f"{name}.{number}",
-                "position": position,
-                "occurrence": f"{name}/{turn['dia_id']}",
-                "occurred_at": (at + timedelta(seconds=position)).isoformat(),
-            }
+        turns = enumerate(said.get(f"session_{number}") or ())
+        yield f"{name}.{number}", [_turn(name, turn, at + timedelta(seconds=place)) for place, turn in turns]
         number += 1
+
+
+def _turn(name: str, turn: Mapping[str, str], at: datetime) -> Said:
+    caption = f" [shared image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+    occurrence = f"{name}/{turn['dia_id']}"
+    return Said(text=f"{turn['text']}{caption}", speaker=turn["speaker"], at=at, occurrence=occurrence)
 
 
 def _means(shares: Sequence[tuple[float, ...]]) -> list[tuple[int, float]]:

@@ -22,13 +22,11 @@ from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
-from perdure.errors import InvalidInput
 from perdure.losses import Store
 from perdure.memory.door import Door
 from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
-from perdure.memory.policies import POLICIES, WritePolicy, read_policies
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.reconciling.reconciler import Reconciler
@@ -66,6 +64,7 @@ from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.tools import Toolbox
+from worker.policies import policies_of
 
 WRITE_SECONDS = 3.0
 """The longest that one write of 50 objects to Weaviate may take (0.03 s measured); twice that must be left of the
@@ -285,21 +284,6 @@ def embedder_of(settings: Settings) -> Embedder:
     """
     api_key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
     return open_embedder(settings.embedding, api_key=api_key, base_url=settings.openai_base_url)
-
-
-def policies_of(settings: Settings) -> dict[str, WritePolicy]:
-    """Return the write policies: those that every installation has, and what its file makes of them.
-
-    Raises:
-        InvalidInput: The file cannot be read; naming the field.
-    """
-    if settings.write_policies is None:
-        return dict(POLICIES)
-    try:
-        text = settings.write_policies.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput("write_policies", f"{settings.write_policies} cannot be read: {error}") from error
-    return read_policies(text, settings.write_policies.name)
 
 
 def longterm_of(addresses: Addresses, redis: Redis, embedder: Embedder) -> LongTerm:

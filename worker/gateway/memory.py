@@ -78,8 +78,14 @@ class MemoryCalls(Base):
 
     @translated
     async def remember(self, request: RememberRequest, *, by: Actor) -> str:
-        """Submit items to be remembered; returns the id of their job."""
-        given = request.changed(by=by)
+        """Submit items to be remembered, without private data and secrets; returns the id of their job.
+
+        Raises:
+            InvalidInput: There is no such policy, or it refuses what holds some.
+        """
+        from worker.observing import screened  # noqa: PLC0415  it loads rules and libraries
+
+        given = screened(request, self._settings).changed(by=by)
         return await self._execute(Workflow.REMEMBER_ITEMS, given, str, name="remember", within=ANSWER_WITHIN)
 
     @translated

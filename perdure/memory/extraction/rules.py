@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
 from perdure.memory.extraction import reading
+from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.findings import remainder
 from perdure.memory.extraction.grounds import (
     asked,
@@ -20,8 +20,8 @@ from perdure.memory.extraction.grounds import (
     standing,
     traits,
 )
-from perdure.memory.extraction.said import Candidate, Extraction, Ground, Left, Said, Voice
 from perdure.memory.extraction.screening import Screened, screen
+from perdure.said import Candidate, Extraction, Ground, Left, Said, Voice
 
 _REASONS = {
     Ground.PRIVATE: "It identifies a person",
@@ -78,7 +78,7 @@ def extraction_of(said: Said, allow: Iterable[str] = ()) -> Extraction:
     if not screened.says_something:
         return Extraction(left=taken_out)
     statements, left = _statements(screened.text, said)
-    candidates = tuple(_candidate(statement, said.by) for statement in statements)
+    candidates = tuple(_candidate(statement, said) for statement in statements)
     return Extraction(candidates=candidates, left=(*taken_out, *left))
 
 
@@ -258,16 +258,19 @@ _PREFERENCE = re.compile(
 )
 
 
-def _candidate(statement: str, by: Voice) -> Candidate:
-    words = reading.words_of(statement)
+def _candidate(statement: str, said: Said) -> Candidate:
+    words, by = reading.words_of(statement), said.by
     memory_type = _type_of(words, by)
+    stated = assertion_of(statement, said.at)
     explicit = by is Voice.USER and memory_type is not MemoryType.OUTCOME
     return Candidate(
         content=trimmed(statement),
         memory_type=memory_type,
         source=Source.EXPLICIT if explicit else Source.LEARNED,
         confidence=_CONFIDENCE.get(by, _CONFIDENCE[Voice.TOOL]),
-        assertion=_assertion_of(statement),
+        assertion=stated.assertion,
+        valid_from=stated.valid_from,
+        valid_until=stated.valid_until,
     )
 
 
@@ -277,8 +280,3 @@ def _type_of(words: str, by: Voice) -> MemoryType:
     if _PREFERENCE.search(words):
         return MemoryType.PREFERENCE
     return MemoryType.CONSTRAINT if _CONSTRAINT.search(words) else MemoryType.FACT
-
-
-def _assertion_of(_statement: str) -> Assertion | None:
-    """Return what a statement asserts; None: not read yet, so that nothing is known to contradict it."""
-    return None

@@ -1,9 +1,10 @@
-"""What a batch loses before it is accepted: more memories than its session may add."""
+"""What a batch loses before it is accepted: private data, secrets, and more memories than its session may add."""
 
 from collections.abc import Mapping
 
 from perdure.items import MemoryItem
 from perdure.jobs import Batch, BatchItem, UnusableItem
+from perdure.memory.extraction.private import screened
 from perdure.memory.policies import WritePolicy, policy_named
 from perdure.stores.redis.sessions import SessionWrites
 
@@ -27,7 +28,10 @@ class Intake:
             InvalidInput: There is no such policy.
             StoreUnavailable: Redis does not answer, so what the session has added is not known.
         """
-        most = policy_named(self._policies, batch.policy).most_a_session
+        policy = policy_named(self._policies, batch.policy)
+        items = [item if isinstance(item, UnusableItem) else screened(item, policy) for item in batch.items]
+        batch = batch.changed(items=tuple(items))
+        most = policy.most_a_session
         if most is None or not batch.session:
             return batch
         memories = [item for item in batch.items if isinstance(item, MemoryItem)]
@@ -35,8 +39,8 @@ class Intake:
         admitted = await self._sessions.admit(batch.tenant, batch.session, occurrences, most=most)
         over = {occurrence for occurrence, may in zip(occurrences, admitted, strict=True) if not may}
         reason = f"session {batch.session} has added {most} memories already (most_a_session in the write policy)"
-        items: list[BatchItem] = [
+        admitted_items: list[BatchItem] = [
             UnusableItem(reason=reason) if isinstance(item, MemoryItem) and item.occurrence in over else item
             for item in batch.items
         ]
-        return batch.changed(items=tuple(items))
+        return batch.changed(items=tuple(admitted_items))

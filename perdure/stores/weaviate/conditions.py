@@ -10,7 +10,7 @@ from weaviate.classes.query import Filter
 from weaviate.collections.classes.filters import _Filters  # pyright: ignore[reportPrivateUsage]
 
 from perdure.entries import Lane, MemoryType, State
-from perdure.stores.weaviate.mapping import micros
+from perdure.stores.weaviate.mapping import NEVER, micros
 
 Condition: TypeAlias = _Filters
 
@@ -45,6 +45,14 @@ def about(terms: Sequence[str]) -> Condition:
 def identified(ids: Sequence[str]) -> Condition:
     """One of these records or memories."""
     return Filter.by_property("identifier").contains_any(list(ids))
+
+
+def filterable(kind: str) -> Condition:
+    """In each of the indexes that recall filters by; which a write that was cut off may leave apart."""
+    condition = Filter.by_property("state").like("?*")
+    condition &= Filter.by_property("valid_until").greater_or_equal(-NEVER)
+    condition &= Filter.by_property("confidence").greater_or_equal(0)
+    return condition & Filter.by_property("valid_from").greater_or_equal(-NEVER) if kind == "memory" else condition
 
 
 def of_keys(lane: Lane, keys: Sequence[str] = ()) -> Condition:

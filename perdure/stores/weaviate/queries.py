@@ -93,11 +93,11 @@ class Queries:
             after = found.objects[-1].uuid
 
     async def indexed(self, tenant: str, kind: Kind, ids: Sequence[str], vector: Sequence[float]) -> dict[str, int]:
-        """Return the versions of those of these entries that are in the vector index.
+        """Return the versions of those of these entries that are in the vector index, and in those of recall's filters.
 
         A search by any vector finds them all where its filter leaves no others.
         """
-        condition = conditions.identified(ids)
+        condition = conditions.identified(ids) & conditions.filterable(kind)
         found = await self._near(tenant, kind, vector, condition, limit=len(ids), properties=["identifier", "version"])
         return {cast("str", item.properties["identifier"]): int(item.properties["version"]) for item in found}
 

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from perdure.entries import Entry, Memory
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
+from perdure.identity import object_uuid
 from perdure.jobs import Batch, Fate, WritePlan
 from perdure.memory.repair import Repair
 from perdure.memory.writing.checking import read_batch
@@ -87,6 +88,23 @@ async def test_a_job_is_confirmed_once_the_search_by_meaning_finds_it(
 
 async def _die(*_: object, **__: object) -> None:
     raise StoreUnavailable("weaviate", "the process died")
+
+
+async def test_what_recalls_filters_do_not_find_is_written_anew(stores: Stores, tenant: str) -> None:
+    batch = batch_of(tenant, 3)
+    plan = await stores.writer.plan(batch, at=NOW)
+    versions = (await stores.writer.apply(batch, plan, operation="job")).versions
+    collection = await collection_of(stores.longterm, tenant, "memory")
+    one = sorted(versions)[0]
+    found = await collection.query.fetch_object_by_id(object_uuid(tenant, one), include_vector=True)
+    # As a cut off write leaves it: in the index of vectors, and in that of ids, and in no other.
+    kept: dict[str, Any] = {name: found.properties[name] for name in ("identifier", "text", "document", "version")}
+    await collection.data.replace(uuid=object_uuid(tenant, one), properties=kept, vector=found.vector)
+    assert await stores.longterm.get(tenant, [one]), "the control: its id finds it"
+    assert await stores.longterm.unsearchable(tenant) == [one]
+    receipts = await stores.writer.confirm(batch, plan, versions)
+    assert receipts is not None
+    assert await stores.longterm.unsearchable(tenant) == []
 
 
 @pytest.mark.parametrize("protected", [True, False], ids=["restored", "control"])

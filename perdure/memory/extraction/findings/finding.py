@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from perdure.memory.extraction.said import Ground
 from perdure.model import OpenEnum
+from perdure.said import Ground
 
 
 class Kind(OpenEnum):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from perdure.entries import MemoryType, Source
 from perdure.memory.extraction.rules import RuleExtractor, extraction_of, trimmed
-from perdure.memory.extraction.said import Extraction, Extractor, Ground, Said, Voice
+from perdure.said import Extraction, Extractor, Ground, Said, Voice
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

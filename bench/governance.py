@@ -1,0 +1,183 @@
+"""Whether memory believes the right things: sentences that must be stored, redacted or refused, and stories over days.
+
+Every case goes through the product's own write path and recall. ``bench/governance/README.md`` has the form of the
+cases; DATA names another folder of such files.
+"""
+
+import asyncio
+import json
+import os
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from rich.console import Console
+
+from bench.serving import serving
+from perdure.changes import Actor, ActorKind
+from perdure.entries import Entry, State
+from perdure.errors import InvalidInput
+from perdure.requests import LeftOut, ObserveRequest, RecallRequest
+from perdure.said import Said, Voice
+from perdure.settings import Addresses
+from worker.gateway import Gateway
+from worker.wiring import Services
+
+OWN = Path(__file__).parent / "governance"
+_AT_ONCE = 8
+_BY = Actor(kind=ActorKind.SYSTEM, id="bench")
+_PRIVATE = frozenset({"pii", "secret"})
+_POLICY = "default: {most_a_session: null}\n"
+"""The defaults, with the cap lifted: a story's turns are one session here."""
+
+Case = dict[str, Any]
+_T = TypeVar("_T")
+
+
+@dataclass
+class Outcome:
+    """What became of one case."""
+
+    case: Case
+    right: bool
+    told: str
+    """What was done, for a person."""
+    forbidden: bool = False
+    """Whether something was stored, or returned, that must not be."""
+    stored: bool = False
+
+
+@dataclass(frozen=True)
+class _Asking:
+    gateway: Gateway
+    services: Services
+
+    async def observe(self, user: str, said: Sequence[Said]) -> tuple[LeftOut, ...]:
+        """Offer memory what was said, and wait for what becomes of it."""
+        request = ObserveRequest(user_id=user, session="bench", said=tuple(said))
+        found = await self.gateway.observe(request, by=_BY)
+        if found.job:
+            await self.gateway.receipt(found.job)
+        return found.left
+
+    async def kept(self, user: str) -> list[Entry]:
+        """Return everything of a user that is kept and not forgotten."""
+        tenant = self.services.tenant_key.tenant_of(user)
+        found = await self.services.longterm.everything(tenant)
+        return [entry for entry in found.values() if entry.state is not State.FORGOTTEN]
+
+
+async def run(addresses: Addresses) -> dict[str, float]:
+    """Run every case, and print those that failed."""
+    folder = Path(os.environ.get("DATA") or OWN)
+    sentences, stories = _read(folder, "sentences.jsonl"), _read(folder, "stories.jsonl")
+    if not sentences and not stories:
+        raise InvalidInput("DATA", f"neither sentences.jsonl nor stories.jsonl is in {folder}")
+    async with _asking(addresses) as asking:
+        judged = await _all(sentences, lambda case: _sentence(asking, case))
+        told = await _all(stories, lambda case: _story(asking, case))
+    console = Console(stderr=True, width=200)
+    for one in (*judged, *told):
+        if not one.right:
+            console.print(f"{one.case['id']} {one.case.get('reason') or one.case['kind']}: {one.told}", markup=False)
+    _shares(console, judged, "reason")
+    _shares(console, told, "kind")
+    return _figures(judged, told)
+
+
+@asynccontextmanager
+async def _asking(addresses: Addresses) -> AsyncGenerator[_Asking]:
+    with tempfile.TemporaryDirectory(prefix="perdure-policies-") as folder:
+        policies = Path(folder) / "policies.yaml"
+        policies.write_text(_POLICY)
+        async with (
+            serving(addresses, write_policies=policies) as (_, services, settings),
+            Gateway(settings, addresses) as gateway,
+        ):
+            yield _Asking(gateway, services)
+
+
+async def _all(cases: Sequence[Case], judge: Callable[[Case], Awaitable[Outcome]]) -> list[Outcome]:
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(case: Case) -> Outcome:
+        async with gate:
+            return await judge(case)
+
+    return list(await asyncio.gather(*map(one, cases)))
+
+
+async def _sentence(asking: _Asking, case: Case) -> Outcome:
+    user, now = f"{case['id']}-{uuid4().hex[:8]}", datetime.now(UTC)
+    said = Said(text=case["text"], by=Voice(case["said_by"]), before=case.get("before", ""), at=now, occurrence="1")
+    left = await asking.observe(user, [said])
+    texts = [entry.text.casefold() for entry in await asking.kept(user)]
+    missing = [one for one in case["must_mention"] if not any(one.casefold() in text for text in texts)]
+    leaked = [one for one in case["must_not_mention"] if any(one.casefold() in text for text in texts)]
+    match case["expect"]:
+        case "store":
+            right, forbidden = bool(texts) and not missing and not leaked, False
+        case "redact":
+            right, forbidden = bool(texts) and not missing and not leaked, bool(leaked)
+        case _:
+            right, forbidden = not texts, bool(texts)
+    grounds = ", ".join(f"{one.ground.value}: {one.reason}" for one in left)
+    return Outcome(case, right, f"{case['text']!r} → {texts or 'nothing'} ({grounds})", forbidden, bool(texts))
+
+
+async def _story(asking: _Asking, case: Case) -> Outcome:
+    run = uuid4().hex[:8]
+    last = max(turn["day"] for turn in case["turns"])
+    # A minute ago, so that the last turn's own time is over when it is asked for.
+    now = datetime.now(UTC) - timedelta(minutes=1)
+    for number, turn in enumerate(case["turns"]):
+        at = now - timedelta(days=last - turn["day"]) + timedelta(milliseconds=number)
+        said = Said(text=turn["text"], by=Voice(turn["said_by"]), at=at, occurrence=str(number))
+        await asking.observe(f"{case['id']}-{run}-{turn['user']}", [said])
+    found = await asking.gateway.recall(RecallRequest(user_id=f"{case['id']}-{run}-{case['user']}", text=case["ask"]))
+    texts = [item.text.casefold() for item in found.items if item.kind == "memory"]
+    missing = [one for one in case["believe"] if not any(one.casefold() in text for text in texts)]
+    wrong = [one for one in case["not_believe"] if any(one.casefold() in text for text in texts)]
+    too_many = "count" in case and len(texts) > case["count"]
+    right = not missing and not wrong and not too_many
+    return Outcome(case, right, f"{[turn['text'] for turn in case['turns']]} → {texts or 'nothing'}", bool(wrong))
+
+
+def _figures(judged: Sequence[Outcome], told: Sequence[Outcome]) -> dict[str, float]:
+    stored = [one for one in judged if one.case["expect"] == "store"]
+    others = [one for one in judged if one.case["expect"] != "store"]
+    private = [one for one in others if one.case["reason"] in _PRIVATE]
+    return {
+        "governance.decisions": _share(one.right for one in judged),
+        "governance.false_store": _share(one.forbidden for one in others),
+        "governance.false_store_private": _share(one.forbidden for one in private),
+        "governance.false_refuse": _share(not one.stored for one in stored),
+        "governance.stories": _share(one.right for one in told),
+        "governance.wrong_beliefs": float(sum(one.forbidden for one in told)),
+    }
+
+
+def _shares(console: Console, outcomes: Sequence[Outcome], by: str) -> None:
+    groups: Mapping[str, Counter[bool]] = defaultdict(Counter)
+    for one in outcomes:
+        groups[f"{one.case.get('expect', '')} {one.case[by]}".strip()][one.right] += 1
+    for name, counts in sorted(groups.items()):
+        console.print(f"{name:<28} {counts[True]:>4} of {counts.total()}", markup=False)
+
+
+def _share(values: Any) -> float:
+    flags = list(values)
+    return sum(flags) / len(flags) if flags else 0.0
+
+
+def _read(folder: Path, name: str) -> list[Case]:
+    path = folder / name
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -1,0 +1,120 @@
+"""What is said becomes memory, or is left with a reason; private data goes before anything is journaled or started."""
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.errors import InvalidInput
+from perdure.jobs import Fate
+from perdure.requests import Observed, ObserveRequest
+from perdure.said import Ground, Said, Voice
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from worker.gateway import Gateway
+
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+NOW = datetime.now(UTC)
+EMAIL = "lena.m@example.com"
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    async with deployment(servers, tmp_path / "home") as one:
+        yield one
+
+
+@pytest.fixture
+async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
+    async with Gateway(here.settings, servers) as one:
+        yield one
+
+
+def said(text: str, number: int = 0, by: Voice = Voice.USER) -> Said:
+    return Said(text=text, by=by, at=NOW, occurrence=f"s/{number}")
+
+
+async def observed(gateway: Gateway, user: str, *things: Said, policy: str = "default", start: int = 0) -> Observed:
+    request = ObserveRequest(user_id=user, session="s", said=things, policy=policy, start=start)
+    found = await gateway.observe(request, by=TESTER)
+    if found.job:
+        receipt = await gateway.receipt(found.job)
+        assert {item.fate for item in receipt.items} <= {Fate.SEARCHABLE, Fate.REJECTED}
+    return found
+
+
+async def test_what_is_stable_is_kept_and_the_rest_is_left_with_a_reason(gateway: Gateway) -> None:
+    user = f"user {uuid4().hex}"
+    found = await observed(
+        gateway, user, said("I always travel by train."), said("lol ok 👍", 1), said("Is it raining?", 2)
+    )
+    assert (found.items, [left.ground for left in found.left]) == (1, [Ground.CHATTER, Ground.QUESTION])
+    items = (await gateway.recall(RecallRequest(user_id=user, text="How do I travel?"))).items
+    assert [item.text for item in items] == ["I always travel by train."]
+    nothing = await observed(gateway, user, said("ok", 3))
+    assert (nothing.job, nothing.items) == ("", 0)
+
+
+@pytest.mark.parametrize("way", ["observe", "transcript", "remember"])
+async def test_private_data_is_in_no_store_no_journal_and_no_history(
+    here: Deployment, gateway: Gateway, way: str
+) -> None:
+    user = f"user {uuid4().hex}"
+    text = f"Invoices go to {EMAIL} on Mondays."
+    if way == "remember":
+        item: JsonValue = {"kind": "memory", "content": text, "occurrence": "o", "occurred_at": NOW.isoformat()}
+        job = await gateway.remember(RememberRequest(user_id=user, key="k", items=(item,)), by=TESTER)
+        await gateway.receipt(job)
+    else:
+        policy = "transcript" if way == "transcript" else "default"
+        job = (await observed(gateway, user, said(text), policy=policy)).job
+    tenant = here.services.tenant_key.tenant_of(user)
+    [entry] = (await here.services.longterm.everything(tenant)).values()
+    assert "[email]" in entry.text
+    journaled = b"".join(file.read_bytes() for file in (here.settings.journal_folder / tenant).glob("*.jsonl"))
+    assert b"[email]" in journaled
+    assert EMAIL.encode() not in journaled
+    asked = f"TaskQueue = '{here.queue}'"
+    histories = [await run async for run in _histories(here, asked)]
+    assert any("[email]" in history for history in histories), "the control: the content is in them"
+    assert not any(EMAIL in history for history in histories)
+    assert job
+
+
+async def _histories(here: Deployment, query: str):
+    async for run in here.client.list_workflows(query):
+        yield _history(here, run.id)
+
+
+async def _history(here: Deployment, workflow_id: str) -> str:
+    return str([event async for event in here.client.get_workflow_handle(workflow_id).fetch_history_events()])
+
+
+async def test_a_session_adds_ten_and_a_retry_adds_none(here: Deployment, gateway: Gateway) -> None:
+    user = f"user {uuid4().hex}"
+    things = [said(f"Room {number} of our house is painted in colour {number}.", number) for number in range(12)]
+    for _ in range(2):
+        await observed(gateway, user, *things)
+    tenant = here.services.tenant_key.tenant_of(user)
+    assert len(await here.services.longterm.everything(tenant)) == 10
+
+
+async def test_a_transcript_is_kept_word_for_word_in_its_order(here: Deployment, gateway: Gateway) -> None:
+    user = f"user {uuid4().hex}"
+    words = ["lol ok", "Is it raining?", "lol ok"]
+    things = [said(text, number) for number, text in enumerate(words)]
+    for _ in range(2):
+        await observed(gateway, user, *things, policy="transcript", start=4)
+    tenant = here.services.tenant_key.tenant_of(user)
+    found = (await here.services.longterm.everything(tenant)).values()
+    turns = sorted((entry.position, entry.text) for entry in found if entry.kind == "turn")
+    assert turns == [(4, "user: lol ok"), (5, "user: Is it raining?"), (6, "user: lol ok")]
+
+
+async def test_an_unknown_policy_is_refused_before_anything_is_sent(gateway: Gateway) -> None:
+    with pytest.raises(InvalidInput, match="there is no 'trancript'"):
+        await observed(gateway, "ada", said("I always travel by train."), policy="trancript")

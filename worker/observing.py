@@ -1,0 +1,42 @@
+"""What is done in the process that is asked, before anything is sent: screening, and extracting by rules or a model."""
+
+from pydantic import JsonValue
+
+from perdure.documents import join, refuse_unknown
+from perdure.memory.extraction import observing
+from perdure.memory.extraction.model import extractor_of
+from perdure.memory.extraction.private import screened_json
+from perdure.memory.policies import policy_named
+from perdure.models.language import open_language_model
+from perdure.requests import LeftOut, ObserveRequest, RememberRequest
+from perdure.settings import Settings
+from worker.policies import policies_of
+
+
+async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[JsonValue], tuple[LeftOut, ...]]:
+    """Return the items that are offered to memory, and what is left out of what was said.
+
+    Raises:
+        InvalidInput: The request is malformed, or there is no such policy or model.
+        ModelRefused: The model refuses the question.
+        StoreUnavailable: The model does not answer.
+    """
+    refuse_unknown(request)
+    policy = policy_named(policies_of(settings), request.policy)
+    if policy.verbatim:
+        return observing.turns(request), ()
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+    model = open_language_model(settings.model, api=settings.model_api, api_key=key, base_url=settings.openai_base_url)
+    found = await extractor_of(model, policy).extract(request.said)
+    return observing.believed(request.said, found), observing.left_out(found)
+
+
+def screened(request: RememberRequest, settings: Settings) -> RememberRequest:
+    """Return a request without private data and secrets, so that no history holds them.
+
+    Raises:
+        InvalidInput: There is no such policy, or it refuses what holds some.
+    """
+    policy = policy_named(policies_of(settings), request.policy)
+    items = tuple(screened_json(item, policy, join("items", index)) for index, item in enumerate(request.items))
+    return request if items == request.items else request.changed(items=items)
