@@ -16,6 +16,7 @@ _AFTER_NOUN = frozenset(
     ["in", "on", "at", "of", "for", "from", "to", "with", "by", "before", "after", "over", "during", "between", "about"]
 )
 
+_OUTDOING = frozenset({"beat", "outrank", "trump"})
 _COMPARING = frozenset(["over", "than", "above", "below", "before", "after"])
 
 
@@ -54,7 +55,7 @@ class Assertion(Passed):
     def _compared(self) -> list[str]:
         """Return the nouns that the subject is compared with: "phone", of "better than phone for reaching me"."""
         terms: list[str] = []
-        words = self.value.split()
+        words = [*(["over"] if self.attribute in _OUTDOING else []), *self.value.split()]
         for place, word in enumerate(words):
             if word in _COMPARING:
                 after = words[place + 1 :]

@@ -121,7 +121,8 @@ def _led(clause: Clause) -> Clause:
         return clause._replace(subject=topic, verb="change", rest=others, revises=True) if others else clause
     if clause.verb in ("do", "have", "hold", "run", "start", "begin", "schedule"):
         topic, others = _cut(clause.rest, {"at", "on", "in", "every"})
-        if topic and {"clock", "day", "frequency", "date"} & told_by(others).keys():
+        told = told_by(others).keys()
+        if topic and ({"clock", "day", "frequency", "date"} & told or (clause.verb == "hold" and "place" in told)):
             return clause._replace(subject=topic, verb="be", rest=others)
     return clause
 

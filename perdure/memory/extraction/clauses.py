@@ -16,7 +16,10 @@ from perdure.memory.extraction.lexicon import (
     PASSING,
     PREPOSITIONS,
     PRONOUNS,
+    REVISIONS,
+    word_list,
 )
+from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.predicates import predicate_of, verb_at
 from perdure.memory.extraction.rewording import reworded
 from perdure.memory.extraction.speech import spoken, tokens_of
@@ -58,18 +61,21 @@ _REPORT = re.compile(
     r"\b(?:report|reports|check|checks|passed|failed|run|test|tests|deploy|deployment|config|configuration|log|status|monitor|monitoring|result|results|"
     r"audit|scan|build|release|verified|confirmed|confirmation|observed|inspection|output|info|update|updated|note|reading|sensor|probe|summary|notice|"
     r"changed|change|news|decision|correction|reminder|heads|sync|job|pipeline|ci|health|diagnostic|diagnostics|survey|review|lookup|query|import|"
-    r"went|round|mind|back|switched|moved|true|fact|thing|again|settings|calendar|inventory|measurement|schedule|benchmark|detected|found)\b",
+    r"went|round|mind|back|told|tells|said|says|confirms|switched|moved|true|fact|thing|again|settings|calendar|inventory|measurement|schedule|benchmark|detected|found)\b",
     re.IGNORECASE,
 )
 """What stands before a colon and says where a statement comes from, rather than what it is about."""
 
 _DENIED = re.compile(r"\b(?:not|never|no\s+longer)\b", re.IGNORECASE)
+_RAN = re.compile(r"\b(?:passed|failed|finished|done|ran|report|check|run|result|results|log|update)\b", re.IGNORECASE)
+"""With one of these, a number before a colon is the number of a report."""
 _NONE_FOR = re.compile(r"^no\s+(?P<what>[\w\s'-]{2,40}?)\s+for\s+(?P<who>me|us)\b", re.IGNORECASE)
 _CLEFT = re.compile(
     r"^(?P<what>.{2,60}?)\s+(?:is|are|was|were)\s+(?:what|when|where|who|whom|how)\s+(?P<clause>(?:i|we|my|our|the|his|her|their|he|she|they|[\w'-]+)\s.+)$",
     re.IGNORECASE,
 )
-_IT_IS_THAT = re.compile(r"^it\s+(?:is|was)\s+(?P<what>.{2,60}?)\s+(?:that|who)\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
+_IT_IS_WHO = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<who>.{2,60}?)\s+who\s+(?P<does>\S+\s.+)$", re.IGNORECASE)
+_IT_IS_THAT = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
 _AS_MY = re.compile(
     r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my|our)\s+(?P<role>[\w\s-]{2,40})$",
     re.IGNORECASE,
@@ -93,6 +99,8 @@ _NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P
 def clause_of(sentence: str) -> Clause | None:
     """Return the clause of a sentence that states something; None: none that can be told."""
     text, revises = spoken(sentence)
+    # What the end of a sentence says of a change, it says of its last clause: "…, our bus leaves at 7:40 again".
+    ended = bool(REVISIONS.search(sentence.strip(" .!")))
     found: Clause | None = None
     best = 0
     topic: tuple[str, ...] = ()
@@ -105,13 +113,14 @@ def clause_of(sentence: str) -> Clause | None:
         words = tokens_of(plain)
         if not words:
             continue
-        if stop == ":" and _REPORT.search(segment) and len(words) <= 5:
+        named = any(is_identifier(word) for word in words) and not _RAN.search(segment)
+        if stop == ":" and _REPORT.search(segment) and not named and len(words) <= 5:
             continue
-        if stop == ":" and not _REPORT.search(segment) and len(words) <= 5 and not verb_at(words):
+        if stop == ":" and len(words) <= 5 and (named or verb_at(words) in (None, 0)):
             label = tuple(words)
             topic = label
             continue
-        if words[0].lower() == "not" and found is not None and not verb_at(words[1:]):
+        if words[0].lower() == "not" and found is not None and verb_at(words[1:]) is None:
             former = tuple(words[1:])
             continue
         if words[0].lower() in PREPOSITIONS and verb_at(words) is None:
@@ -124,7 +133,7 @@ def clause_of(sentence: str) -> Clause | None:
         if clause is None:
             topic = topic or _noun_phrase(words)
             continue
-        worth = _worth(clause, segment)
+        worth = _worth(clause, changed=changed or (not stop and ended))
         if found is None or worth > best:
             unsaid = label if not set(label) & {*clause.subject, *clause.rest} else ()
             found, best = clause._replace(fronted=(*fronted, *clause.fronted), label=unsaid), worth
@@ -160,53 +169,24 @@ def _noun_phrase(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept[:4]) if len(words) <= 6 else ()
 
 
-_PRELUDES = frozenset(
-    [
-        "change",
-        "switch",
-        "move",
-        "go",
-        "get",
-        "come",
-        "think",
-        "say",
-        "know",
-        "leave",
-        "quit",
-        "sell",
-        "retire",
-        "finish",
-        "lose",
-        "drop",
-        "cancel",
-        "stop",
-        "forget",
-        "realise",
-        "realize",
-        "decide",
-        "notice",
-        "happen",
-        "buy",
-        "find",
-        "hear",
-        "turn",
-        "reorganise",
-        "reorganize",
-    ]
+_PRELUDES = word_list(
+    "change switch move go get come think say know leave quit retire finish lose drop cancel stop forget "
+    "realise realize decide notice happen find hear turn reorganise reorganize"
 )
 """Verbs of what led to a statement: "I've left Brightwell, I work at Harbour Dental now"."""
 
 
-def _worth(clause: Clause, segment: str) -> int:
+def _worth(clause: Clause, *, changed: bool) -> int:
     worth = 4
     said = [word.lower() for word in clause.rest]
-    if clause.verb in _PRELUDES and "to" not in said:
+    led = clause.verb in ("change", "go", "move", "switch") or {word.lower() for word in clause.subject} & PRONOUNS
+    if clause.verb in _PRELUDES and led and "to" not in said:
         worth -= 2
     if not said:
         worth -= 1
     if (said and said[0] in ("that", "it", "this", "them")) or "one" in said[:2]:
         worth -= 2
-    if CUES.search(segment):
+    if changed:
         worth += 1
     return worth
 
@@ -231,6 +211,7 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911
     if match := _AS_MY.match(text):
         return Clause(tuple(tokens_of(match["role"])), "be", tuple(tokens_of(match["what"])))
     changed = False
+    text = _IT_IS_WHO.sub(r"\g<who> \g<does>", text)
     if match := _NEW_ROLE.match(text):
         text, changed = f"my {match['role']} {match['be']}{text[match.end() :]}", True
     former: tuple[str, ...] = ()
@@ -285,7 +266,10 @@ def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[st
     if leading or lower[0] in PREPOSITIONS:
         for place in range(len(kept) - 1, 0, -1):
             if lower[place] in FIRST_PERSON | PRONOUNS or (
-                lower[place] in DETERMINERS and place > 1 and (leading or lower[place - 1] not in PREPOSITIONS)
+                lower[place] in DETERMINERS
+                and place > 1
+                # "… was switched on the test suite takes …", unlike "the chair of the council".
+                and (lower[place - 1] not in PREPOSITIONS or (leading and lower[place - 2].endswith("ed")))
             ):
                 return kept[place:], [] if leading else kept[:place]
         # "For lunch orders go …" has no way to tell.

@@ -3,28 +3,29 @@
 import re
 
 
-def _words(text: str) -> frozenset[str]:
+def word_list(text: str) -> frozenset[str]:
+    """Return the words of a list."""
     return frozenset(text.split())
 
 
-ARTICLES = _words("a an the")
-OWNERS = _words("my our your his her its their")
-DETERMINERS = ARTICLES | OWNERS | _words("this that these those each every all any some both another no")
-FIRST_PERSON = _words("i we")
-PRONOUNS = _words("i we you he she it they this that these those everyone everybody someone somebody one there")
+ARTICLES = word_list("a an the")
+OWNERS = word_list("my our your his her its their")
+DETERMINERS = ARTICLES | OWNERS | word_list("this that these those each every all any some both another no")
+FIRST_PERSON = word_list("i we")
+PRONOUNS = word_list("i we you he she it they this that these those everyone everybody someone somebody one there")
 """What can be the subject of a sentence by itself."""
 
-PREPOSITIONS = _words(
+PREPOSITIONS = word_list(
     "in on at to from by with for of into onto over under above below after before during between behind near inside "
     "outside through via per without within against about around until till past toward towards as since"
 )
 
-BE = _words("be am is are was were been being")
-HAVE = _words("have has had having")
-DO = _words("do does did")
-MODALS = _words("can could will would shall should must may might cannot")
+BE = word_list("be am is are was were been being")
+HAVE = word_list("have has had having")
+DO = word_list("do does did")
+MODALS = word_list("can could will would shall should must may might cannot")
 AUXILIARIES = BE | HAVE | DO | MODALS
-NEGATIONS = _words("not never no neither nor nobody nothing cannot without")
+NEGATIONS = word_list("not never no neither nor nobody nothing cannot without")
 
 CONTRACTIONS = {
     "can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "ain't": "is not",
@@ -47,15 +48,15 @@ SHORT_DAYS = {
     "thur": "thursday", "thurs": "thursday", "fri": "friday", "sat": "saturday",
 }  # fmt: skip
 SHORT_MONTHS = {month[:3]: month for month in MONTHS} | {"sept": "september"}
-DAY_PARTS = _words(
+DAY_PARTS = word_list(
     "morning afternoon evening night weekend weekends weekday weekdays lunchtime mornings evenings nights afternoons"
 )
-SEASONS = _words("spring summer autumn fall winter christmas easter")
-FREQUENCIES = _words(
+SEASONS = word_list("spring summer autumn fall winter christmas easter")
+FREQUENCIES = word_list(
     "hourly daily nightly weekly fortnightly biweekly monthly quarterly yearly annually always sometimes rarely "
     "constantly continuously"
 )
-UNITS = _words("second minute hour day week fortnight month quarter year")
+UNITS = word_list("second minute hour day week fortnight month quarter year")
 _COUNTED = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty
@@ -70,8 +71,8 @@ NUMBERS = {word: str(number) for number, word in enumerate(_COUNTED.split())} | 
     "dozen": "12",
 }
 
-CURRENCIES = _words("eur euro euros usd dollar dollars gbp pound pounds chf franc francs kronor yen cent cents")
-COLOURS = _words(
+CURRENCIES = word_list("eur euro euros usd dollar dollars gbp pound pounds chf franc francs kronor yen cent cents")
+COLOURS = word_list(
     "red blue green yellow black white grey gray brown orange purple pink silver gold beige navy teal maroon turquoise"
 )
 
@@ -101,10 +102,10 @@ _AFTERWARDS = r"\b[\s,:;.!–—-]*(?:that\s+)?"
 OPENINGS = re.compile(
     "^"
     + _any_of(
-        r"truth be told | to be (?:honest|fair|clear|precise|exact) | tbh | honestly | frankly | in fact",
-        r"| as a matter of fact | (?:as )?it turns out | turns out | as you know | you know | by the way | btw",
-        r"| fyi | for the record | mind you | just so you know | for your information | heads up",
-        r"| quick (?:note|update|heads up|correction|one) | fwiw | imho",
+        r"it (?:seems|appears) | apparently | truth be told | to be (?:honest|fair|clear|precise|exact) | tbh",
+        r"| honestly | frankly | in fact | as a matter of fact | (?:as )?it turns out | turns out | as you know",
+        r"| you know | by the way | btw | fyi | for the record | mind you | just so you know | for your information",
+        r"| heads up | quick (?:note|update|heads up|correction|one) | fwiw | imho",
         r"| (?:small|slight|minor|one) (?:correction|update|change|more thing) | please note | please remember",
         r"| please | remember | note | nb | ps | just | reminder | again | (?:as|like) i (?:said|mentioned)",
         r"| as mentioned | confirmed | confirming | i (?:already )?(?:said|told you|mentioned) | once more | yes",
@@ -168,12 +169,12 @@ REVISIONS = re.compile(
 CLOSINGS = re.compile(
     r"[\s,;–—-]+"
     + _any_of(
-        r"too | as well | please | thanks | thank you | by the way | btw",
-        r"| (?:as|like) (?:i )?(?:said|mentioned)(?: before)? | you know | as you know",
+        r"too | as well | it seems | apparently | this (?:year|season|term|time) | please | thanks | thank you",
+        r"| by the way | btw | (?:as|like) (?:i )?(?:said|mentioned)(?: before)? | you know | as you know",
         r"| as (?:always|ever|usual|before) | of course | still | for sure | indeed | really | to be honest | tbh",
         r"| fyi | ok | okay | remember | right | obviously | definitely | honestly | by default | in general",
         r"| generally | personally | for the record | just so you know | in case (?:you|it) \w+ | so you know",
-        r"| at all | though | if possible | where possible | whenever possible | period | full stop | ever | for me",
+        r"| at all | though | if possible | where possible | whenever possible | period | full stop | ever",
         r"| myself",
     )
     + r"[\s.!]*$",
@@ -197,14 +198,14 @@ CUES = re.compile(
 )
 """What shows that something has changed."""
 
-PASSING = _words(
+PASSING = word_list(
     "now again still already currently just also always usually actually really generally normally typically simply "
     "mostly definitely certainly anymore nowadays then finally recently lately only even ever instead either too "
     "officially permanently kindly rather once both presently henceforth strictly very much quite so"
 )
 """Adverbs between subject, verb and object that neither make nor change what is said."""
 
-ADJECTIVES = _words(
+ADJECTIVES = word_list(
     "able active afraid alive alone ancient angry available awake aware bad beautiful better big bitter blind "
     "bored brave brief bright broken busy calm careful cheap clean clear clever close closed cold comfortable "
     "common complete confident cool correct crowded curious cute dangerous dark dead deaf deep different difficult "
@@ -241,7 +242,7 @@ _ADJECTIVAL = (
     "ent",
 )
 
-SHARED_ROLES = _words(
+SHARED_ROLES = word_list(
     "sister brother sibling friend colleague coworker cousin neighbour neighbor client customer child kid son "
     "daughter aunt uncle teammate pet dog cat horse hobby language skill interest allergy supplier student pupil "
     "patient tenant goal concern grandchild nephew niece flatmate roommate parent grandparent member contact "
@@ -249,7 +250,7 @@ SHARED_ROLES = _words(
 )
 """What somebody may have several of."""
 
-LANGUAGES = _words(
+LANGUAGES = word_list(
     "english french german spanish italian portuguese dutch danish swedish norwegian finnish polish czech russian "
     "ukrainian greek turkish arabic hebrew hindi bengali tamil urdu persian mandarin cantonese chinese japanese "
     "korean vietnamese thai indonesian swahili hungarian romanian bulgarian serbian croatian slovak slovene "

@@ -108,7 +108,7 @@ def facets_of(words: Sequence[str]) -> Facets:
         elif word.replace(".", "").isdigit() and words[place + 1 : place + 2] and words[place + 1] in UNITS | {"minut"}:
             taken = 2
             found.setdefault("duration", []).extend(words[place : place + 2])
-        elif word in LANGUAGES and kind == "place":
+        elif word in LANGUAGES and kind == "place" and _ends(words, place):
             found.setdefault("language", []).append(word)
         else:
             if kind == "place" and told_by:
@@ -117,6 +117,11 @@ def facets_of(words: Sequence[str]) -> Facets:
             found.setdefault(kind, []).append(word)
         place += taken
     return {kind: tuple(of_kind) for kind, of_kind in found.items()}
+
+
+def _ends(words: Sequence[str], place: int) -> bool:
+    """Return whether a phrase ends with a word: "in Swedish", and not "in Swedish kronor"."""
+    return place + 1 == len(words) or words[place + 1] in PREPOSITIONS
 
 
 def _plain(word: str) -> str:

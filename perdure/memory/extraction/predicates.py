@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from perdure.memory.extraction.lexicon import (
+    ADJECTIVES,
     AUXILIARIES,
     BE,
     DETERMINERS,
@@ -16,7 +17,7 @@ from perdure.memory.extraction.lexicon import (
     PREPOSITIONS,
     PRONOUNS,
 )
-from perdure.memory.extraction.verbs import FORMS
+from perdure.memory.extraction.verbs import ASKED, FORMS
 
 _PARTICLES = frozenset({"up", "out", "off", "down", "away", "back", "over"})
 
@@ -32,8 +33,10 @@ def verb_at(words: Sequence[str], *, last: bool = False) -> int | None:
             or (word in FORMS and _is_verb(words, lower, place))
         ):
             places.append(place)
-    if not places:
-        return _unknown_verb(lower)
+    if not places or places[0] == len(words) - 1:
+        # "Warns about unused imports" ends with what may be a verb as well.
+        unknown = _unknown_verb(lower)
+        return places[0] if unknown is None and places else unknown
     return places[-1] if last else places[0]
 
 
@@ -42,12 +45,12 @@ def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  #
     after = lower[place + 1] if place + 1 < len(lower) else ""
     base = FORMS[word]
     if place == 0:
-        # An imperative: "Book me a window seat". "Invoice A-700 was paid" is none.
+        # An imperative: "Book me a window seat". "Invoice A-700 was paid" and "feed got pricey" are none.
         if word != base or not after or after in AUXILIARIES or word in ("back", "last", "right"):
             return False
-        return after in DETERMINERS | {"me", "us"} or not any(
-            other in AUXILIARIES or (other in FORMS and other.endswith("s")) for other in lower[1:5]
-        )
+        if word in ASKED or after in DETERMINERS | {"me", "us"}:
+            return True
+        return not any(other in AUXILIARIES or other in FORMS for other in lower[1:5])
     if before in DETERMINERS or before in PREPOSITIONS or word.endswith("ing") or words[place][:1].isupper():
         return False
     if before in PRONOUNS or before in PASSING or before in NEGATIONS or before == "longer":
@@ -100,7 +103,7 @@ class Predicate(NamedTuple):
 def predicate_of(words: Sequence[str]) -> Predicate:  # noqa: C901, PLR0912
     """Return what words say that begin with a verb or its auxiliaries."""
     place, negated, be, verb, passive = 0, False, False, "", False
-    ended = False
+    ended = helped = False
     while place < len(words):
         word = words[place].lower()
         if word == "used" and place + 1 < len(words) and words[place + 1].lower() == "to":
@@ -116,7 +119,7 @@ def predicate_of(words: Sequence[str]) -> Predicate:  # noqa: C901, PLR0912
         elif word in BE or (be and word == "back"):
             be, place = True, place + 1
         elif word in MODALS or (word in DO and _helps(words[place + 1 :])):
-            place += 1
+            helped, place = True, place + 1
         elif word in HAVE:
             following = [w.lower() for w in words[place + 1 :] if w.lower() not in PASSING | {"not", "never"}]
             if following and (following[0] in BE or (following[0] in FORMS and _participle(following[0]))):
@@ -125,9 +128,9 @@ def predicate_of(words: Sequence[str]) -> Predicate:  # noqa: C901, PLR0912
                 place += [w.lower() for w in words[place:]].index("to") + 1
             else:
                 verb, place = "have", place + 1
-        elif word in FORMS or (not be and not place):
+        elif word in FORMS or helped or (not be and not place):
             base = FORMS.get(word, word.removesuffix("s"))
-            if be and not _participle(word) and not word.endswith("ing"):
+            if be and (word in ADJECTIVES or not (_participle(word) or word.endswith("ing"))):
                 break
             after = [w.lower() for w in words[place + 1 : place + 2]]
             if be and word == base and not after:

@@ -4,8 +4,10 @@ import re
 
 from perdure.memory.extraction.verbs import FORMS
 
+_WHO = r"\b(?P<who>i|we|he|she|they|[\w\s'-]{2,40}?)\s+"
 _BACK_TO = re.compile(
-    r"\b(?P<who>i|we)\s+(?:am|are|have|has)?\s*(?:(?:gone|went|go|going|switched|got|come|came)\s+)?back\s+(?:to|on|at|in)\s+(?P<verb>\w+ing)\b",
+    _WHO + r"(?:am|are|is|have|has)?\s*(?:(?:gone|went|go|going|switched|got|come|came)\s+)?back\s+(?:to|on|at|in)\s+"
+    r"(?P<verb>\w+ing)\b",
     re.IGNORECASE,
 )
 _STOPPED = re.compile(
@@ -48,5 +50,5 @@ def reworded(text: str) -> tuple[str, bool]:
         return f"{text[: match.start()]}{match['who']} prefer {text[match.end() :]}", False
     for pattern in (_BACK_TO, _STARTED, _STOPPED):
         if (match := pattern.search(text)) and (base := FORMS.get(match["verb"].lower())):
-            return f"{text[: match.start()]}{match['who']} {base}{text[match.end() :]}", pattern is _STOPPED
+            return f"{text[: match.start()]}{match['who']} do {base}{text[match.end() :]}", pattern is _STOPPED
     return text, False

@@ -33,7 +33,7 @@ def spoken(text: str) -> tuple[str, bool]:
             text = text[: match.start()]
         text = text.strip(" ,;.!\t\n")
         if text == before or not text:
-            return text or before, revises
+            return text, revises
 
 
 def tokens_of(text: str) -> list[str]:

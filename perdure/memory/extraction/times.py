@@ -115,6 +115,8 @@ def period_of(text: str, at: datetime) -> Period:
                 continue
             if end is None and start is not None and (later := period_of(rest, at)).valid_until:
                 return Period(later.text, later.valid_from or start, later.valid_until)
+            if start is None and end is not None and (first := period_of(rest, at)).valid_until is None:
+                rest, start = first.text, first.valid_from
             return Period(rest, start if start is None or start > at or end is None else None, end)
     return Period(text)
 

@@ -1,36 +1,55 @@
 """English verbs: their forms, and which of them say the same of a thing. Data only."""
 
+from perdure.memory.extraction.lexicon import word_list
+
 _REGULAR = """
-accept access add adjust affect aim allow alternate answer appear apply approve archive arrange arrive ask assign
-assist attend avoid back bake bank base beat believe belong bill block board book borrow bounce break brew brush build
-bump buy calibrate call cancel care carry catch celebrate change charge chase check choose clean clear climb close
-coach collect come commute compile complete conduct configure connect consist consume contain continue contribute
-control convert cook coordinate cost count cover create cross cut cycle dance deal decide default delegate deliver
-depart depend deploy design direct dislike display dispatch do double draw dread dress drink drive drop earn eat edit
-email employ enable encrypt end enforce enjoy enter escalate exceed exclude exercise expect expire export extend face
-fail fall farm fast favour favor fear feature feed feel fetch fill find finish fit fix flag fly focus follow forbid
-force forward freeze fund garden gather generate get give go govern graze greet grind grow guard guide handle hang
-happen hate have head hear heat help hike hire hit hold host house ignore import include index inspect install
-instruct invest involve invoice irrigate issue join jog keep kick know label land last laugh launch lay lead learn
-lease leave lend let lie license lift light like limit list listen live load loathe locate lock log look lose love
-lower maintain make manage map mark match mean measure meet mentor merge migrate milk mind mirror miss monitor mount
-mow move name need notify number object observe occur offer open operate order organise organize oversee own owe pack
-paint park pass paste patch pause pay permit persist pick place plan plant play point poll position post postpone pour
-practise practice prefer prepare prescribe present preserve prevent print prioritise process produce program prohibit
-promote protect provide prune publish pull purchase push put quit quote raise range rate reach react read receive
-recommend record recycle redirect reduce refer refresh refuse register reject relate release relocate rely remain
-remind rename rent repeat replace reply report represent reschedule rehearse require reserve reside resign resolve
-respond rest restart restore restrict retain retire retry return review ride ring rise roll rotate round route run
-sail save say scale scan schedule score search see sell send separate serve service set settle shift ship shop shoot
-show shut shower sign sing sit skip sleep slow smell smoke snack sort sound source sow speak specify spend split
-sponsor spray stand start stay stick stock stop store stream stretch study submit subscribe suffer suit supervise
-supply support surf suspect swap swim switch sync synchronise take talk target taste tend teach tell terminate test
-text think throttle tick time tip tolerate total touch tour track trade train transfer travel treat trigger trim trust
-try tune turn type update upgrade upload use value vary verify visit volunteer vote wait wake walk want warm wash
-watch water weigh wear welcome win wire wish work worry wrap write yield zip downgrade shorten increase decrease bring
-cap clock relaunch reopen adopt revert tutor babysit crave detest despise adore appreciate pertain abhor fancy bother
-dock embed emit render truncate scrape ingest lint validate rerun matter queue rank code knit sew bike skate ski row
-paddle page alert ping proxy cache replicate shard compress bind sample rebuild renew lapse
+abhor accept access accompany add adjourn adjust admit adopt adore advise affect agree aim alert allow alternate
+announce annoy answer apologise apologize appear apply appreciate approve archive argue arrange arrive ask assign
+assist attend authorise authorize avoid babysit back bake bank bark base beat believe belong bike bill bind bleed
+block board boil book borrow bother bounce break breed brew brief bring broadcast brush build bump burn buy cache
+calculate calibrate call cancel cap care carry catch cater celebrate certify chair change charge chase check chew
+choose christen circulate clean clear climb clock close coach code coincide collect combine come commute compare
+compete compile complain complete compose compress concern conclude conduct configure confine confirm confuse connect
+consider consist consume contain continue contribute control convert convince cook coordinate correspond cost count
+cover crash crave create cross cry cultivate cut cycle dance deal debug decide declare decline decorate decrease
+dedicate deduct default delay delegate deliver demand demolish deny depart depend deploy deputise deserve design
+despise detect detest develop diagnose die dilute direct disable disagree discharge disclose discover discuss dislike
+dismiss dispatch display distribute dive divide do dock dominate donate double downgrade download drain draw dread
+dream dress drink drive drop earn eat edit elect eliminate email embed emigrate emit employ enable encourage encrypt
+end enforce enjoy enrol enroll enter escalate escape estimate evolve examine exceed exclude exercise exist expand
+expect expire explain explore export extend face fail fall fancy farm fast favor favour fear feature feed feel fetch
+fill find finish fit fix flag fluctuate fly focus fold follow forbid force forgive forward freeze fulfil fund gain
+garden gather generate get give go govern graduate graze greet grind grow guard guess guide handle hang happen harvest
+hate have head hear heat help hesitate hike hire hit hold host house hurry identify ignore illustrate imagine
+immigrate import impose improve include increase index inform ingest inhabit inherit injure insist inspect install
+instruct insure intend interrupt intervene introduce invent invest investigate invite invoice involve irrigate issue
+jog join jump justify keep kick kneel knit knock know label lack land lapse last laugh launch lay lead learn lease
+leave lecture lend let license lie lift light like limit lint list listen live load loathe locate lock log look lose
+love lower magnify maintain make manage map mark marry match matter mean measure mediate meet melt mend mentor merge
+migrate milk mind mirror miss mix mock moderate monitor mount move mow multiply name narrate need negotiate nominate
+notify number obey object observe obtain occupy occur offer omit open operate order organise organize originate
+outsource oversee owe own pack paddle page paint park participate pass paste patch pause pay peel perform permit
+persist persuade pertain pick ping place plan plant play plead plough point poll portray position possess post
+postpone pour practice practise praise pray precede prefer prepare prescribe present preserve presume pretend prevent
+print prioritise proceed process proclaim procure produce program prohibit promise promote propose prosecute protect
+provide provision provoke proxy prune publish pull punish purchase push put queue quit quote raise range rank rate
+reach react read realise realize rebase rebuild recall receive recommend record recover recruit recycle redirect
+reduce refer refresh refuse register regret regulate rehearse reinforce reject rejoin relate relaunch relax release
+relieve relocate rely remain remedy remind remove rename render renew rent reopen repay repeat replace replicate reply
+report represent require rerun reschedule rescue reserve reside resign resist resolve respond rest restart restore
+restrict resume retain retire retrieve retry return reveal reverse revert review revise reward ride ring rise roll
+rollback rotate round route row rub run rush sacrifice sail sample satisfy save say scale scan scare scatter schedule
+score scrape scratch search see seek select sell send separate serve service set settle sew shard shave shift ship
+shoot shop shorten shout show shower shrink shut sign simplify sing sit skate ski skip sleep slow smell smoke smooth
+snack sneeze snore soak solve sort sound source sow speak specify speculate spell spend spill split spoil sponsor
+spray squeeze stabilise stand start stay steer stick stimulate stir stock stop store stream strengthen stretch study
+submit subscribe substitute succeed sue suffer suggest suit summarise summarize supervise supply support surf surprise
+surrender survive suspect suspend sustain swap swim switch sync synchronise tackle tailor take talk target taste teach
+tease tell tend terminate test testify text thank thaw think throttle tick time tip tolerate total touch tour track
+trade train transfer translate travel treat tremble trigger trim truncate trust try tune turn tutor type undergo
+undertake unify unlock unpack update upgrade upload urge use utilise utilize vacate vaccinate validate value vanish
+vary venture verify violate visit volunteer vote wait wake walk wander want warm warn wash waste watch water wear
+weigh welcome whisper win wipe wire wish withdraw withhold work worry wrap write yawn yell yield zip
 """
 
 _IRREGULAR = """
@@ -140,78 +159,23 @@ CONSUMING = frozenset(_CLASSES["consume"].split())
 RESPONSIBLE = frozenset(_CLASSES["who"].split())
 """Verbs whose subject is the value: "Paavo leads the team" says who leads it."""
 
-PERSONAL = frozenset(
-    [
-        "handle",
-        "own",
-        "lead",
-        "manage",
-        "coach",
-        "teach",
-        "oversee",
-        "supervise",
-        "coordinate",
-        "organise",
-        "organize",
-        "approve",
-    ]
-)
+PERSONAL = word_list("handle own lead manage coach teach oversee supervise coordinate organise organize approve")
 """Those of them of which a name is the subject even where what it is about has no article: "Kim handles payroll"."""
 
 CHANGING = frozenset(_CLASSES["change"].split())
 LIKING = frozenset((_CLASSES["like"] + " " + _CLASSES["prefer"] + " " + _CLASSES["want"]).split())
 DISLIKING = frozenset(_CLASSES["dislike"].split())
 
-SINGLE = frozenset(
-    [
-        "be",
-        "live",
-        "cost",
-        "use",
-        "target",
-        "take",
-        "last",
-        "weigh",
-        "show",
-        "end",
-        "start",
-        "close",
-        "open",
-        "finish",
-        "begin",
-        "sync",
-        "default",
-        "expire",
-        "run",
-        "charge",
-        "go",
-        "report",
-        "display",
-        "listen",
-        "point",
-        "keep",
-        "allow",
-        "require",
-        "drive",
-        "wear",
-        "host",
-        "commute",
-        "earn",
-        "study",
-        "rent",
-        "belong",
-        "bank",
-        "retry",
-        "wake",
-        "sleep",
-        "time-out",
-        "follow",
-        "return",
-        "serve",
-        "bind",
-        "stand",
-        "deploy",
-        "rotate",
-    ]
+ASKED = word_list(
+    "send use write reply answer give keep put make take bring add forward email tell ask call do avoid "
+    "include show speak sign pay deliver remind pick leave meet let set return prefer always never get go come "
+    "stop start say read"
+)
+"""Verbs that begin a sentence as what is asked for, and never as a noun."""
+
+SINGLE = word_list(
+    "be live cost use target take last weigh show end start close open finish begin sync default expire run "
+    "charge go report display listen point keep allow require drive wear host commute earn study rent belong "
+    "bank retry wake sleep time-out follow return serve bind stand deploy rotate"
 )
 """Verbs of which a thing normally has one value at a time."""

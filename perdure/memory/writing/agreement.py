@@ -11,7 +11,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from perdure.assertions import SPEAKERS, Assertion
-from perdure.memory.extraction.lexicon import COLOURS, OPPOSITES, PREPOSITIONS
+from perdure.memory.extraction.lexicon import COLOURS, OPPOSITES, PREPOSITIONS, word_list
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, stemmed
 from perdure.words import stem
 
@@ -40,6 +40,8 @@ _CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
 _ONE_OBJECT = frozenset({"cost", "target", "last", "weigh", "drive", "study", "default", "change", "end"})
 _MOVED = ("place", "object", "to", "by", "with", "from")
 """Kinds of phrases that "moved to" may tell a new value of, likeliest first."""
+_ADDED = word_list("have sell support include offer serve accept speak know contain exist")
+"""What has one of these, has others as well."""
 _TITLES = frozenset(
     stem(title)
     for title in [
@@ -164,14 +166,15 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
     [kind] = differing
     if kind == "object":
         found = _of_objects(old, one, new, other, qualified=bool(shared - {"object"}))
-    elif kind in _QUALIFYING:
+    elif kind in _QUALIFYING and "object" in shared:
         found = Agreement.APART
     elif kind in _TYPED:
         found = Agreement.CONTRADICTION
     else:
         # "Allergic to nuts" and "allergic to wasps" can both be.
         adjective = one.verb == "be" and "object" in shared
-        several = (old.several or new.several) and (adjective or one.actor[0] in SPEAKERS)
+        said_of_many = one.actor[0] in SPEAKERS and one.verb not in _CHOSEN - {"consume"}
+        several = (old.several or new.several) and (adjective or said_of_many)
         # "On the fourth floor" and "in Ghent" can both be, too.
         elsewhere = kind == "place" and facets[kind][0] != others[kind][0]
         found = Agreement.LIKELY if several or elsewhere else Agreement.CONTRADICTION
@@ -185,12 +188,9 @@ def _aligned(one: _Frame, other: _Frame) -> tuple[Facets, Facets]:
         if verb == "change":
             these.pop("from", None)
             target = these.pop("to", None) or these.pop("into", None)
-            if target and (
-                kind := next((kind for kind in ("place", "object", "to", "by", "with", "from") if kind in those), None)
-            ):
-                these[kind] = target
-            elif target:
-                these["to"] = target
+            if target:
+                kind = next((kind for kind in _MOVED if kind in those), "to")
+                these[kind] = (those[kind][0], *target) if kind == "place" else target
     return facets, others
 
 
@@ -220,7 +220,11 @@ def _of_objects(old: Assertion, one: _Frame, new: Assertion, other: _Frame, *, q
     elif one.actor[0] in SPEAKERS:
         chosen = one.verb == other.verb and one.verb in _CHOSEN
         contradicts = (chosen and (qualified or (alike and one.verb != "consume"))) or (alike and new.revises)
+        if one.verb == "like" and not contradicts:
+            return Agreement.APART
     else:
         numbers = all(any(is_identifier(word) for word in words) for words in (before, after))
         contradicts = alike or numbers or other.verb == "change"
+        if one.verb in _ADDED and not contradicts:
+            return Agreement.APART
     return Agreement.CONTRADICTION if contradicts or one.verb in _ONE_OBJECT else Agreement.LIKELY

@@ -1,0 +1,237 @@
+"""What becomes of a statement beside what is believed: by the pure plan, as the writer and recall apply it."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.entries import Entry, Memory, MemoryType, Source, State
+from perdure.items import MemoryItem, item_id
+from perdure.jobs import Decision, PlannedItem
+from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.writing.agreement import Agreement, agreement
+from tests.support.stories import Story, believed, current, stories, written
+
+NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
+"""A Wednesday."""
+
+SEEN = stories(Path(__file__).parent / "stories" / "seen.jsonl")
+
+
+def said(text: str, day: float = 0, **more: Any) -> MemoryItem:
+    at = NOW + timedelta(days=day)
+    stated = assertion_of(text, at)
+    times = {"valid_from": stated.valid_from, "valid_until": stated.valid_until}
+    about = {"assertion": stated.assertion, "occurrence": f"{text} {day}", "occurred_at": at}
+    return MemoryItem.model_validate({"content": text, **about, **times, **more})
+
+
+def after(*items: MemoryItem, stored: dict[str, Entry] | None = None) -> tuple[dict[str, Entry], list[PlannedItem]]:
+    """Return what is stored after items that came one by one, and the decisions on them."""
+    decisions: list[PlannedItem] = []
+    stored = stored or {}
+    for item in items:
+        stored, decided = written("t", item, stored=stored)
+        decisions += decided
+    return stored, decisions
+
+
+def texts(stored: dict[str, Entry], day: float) -> set[str]:
+    return {memory.text for memory in current(stored, NOW + timedelta(days=day))}
+
+
+def entry(stored: dict[str, Entry], item: MemoryItem) -> Memory:
+    found = stored[item_id("t", item)]
+    assert isinstance(found, Memory)
+    return found
+
+
+@pytest.mark.parametrize("story", SEEN, ids=[story.id for story in SEEN])
+def test_a_story_ends_with_what_holds(story: Story) -> None:
+    found = believed(story)
+    assert found.right, found
+
+
+def test_a_later_statement_supersedes_an_earlier_one_and_both_say_so() -> None:
+    old, new = said("My team lead is Wanjiru."), said("My team lead is Paavo since the split.", 70)
+    stored, [first, second] = after(old, new)
+    assert (first.decision, second.decision) == (Decision.INSERT, Decision.SUPERSEDE)
+    assert second.over == (entry(stored, old).id,)
+    assert (entry(stored, old).state, entry(stored, old).superseded_by) == (State.SUPERSEDED, entry(stored, new).id)
+    assert (entry(stored, new).state, entry(stored, new).supersedes) == (State.CURRENT, entry(stored, old).id)
+    assert entry(stored, old).text == old.content, "it stays readable"
+
+
+def test_what_is_said_again_in_other_words_is_one_memory() -> None:
+    stored, [_, again] = after(said("My barrister is Ms Adeyemi."), said("Ms Adeyemi is my barrister.", 3))
+    assert (again.decision, again.reason) == (Decision.REINFORCE, "it says the same")
+    [memory] = stored.values()
+    assert (memory.seen, memory.confidence) == (2, 1.0)
+
+
+def test_what_holds_again_supersedes_what_replaced_it() -> None:
+    utc, cet = said("Dashboards show times in UTC."), said("Dashboards show times in CET now.", 9)
+    in_other_words, verbatim = (
+        said("Dashboards show times in UTC again.", 27),
+        said("Dashboards show times in UTC.", 27),
+    )
+    for again in (in_other_words, verbatim):
+        stored, decisions = after(utc, cet, again)
+        assert decisions[-1].decision is Decision.SUPERSEDE
+        assert texts(stored, 28) == {again.content}
+        assert entry(stored, cet).superseded_by == entry(stored, again).id
+    retried, [refused] = after(utc, stored=after(utc, cet)[0])
+    assert refused.decision is Decision.REJECT, "the control: a retry of the first does not bring it back"
+    assert texts(retried, 28) == {cet.content}
+
+
+def test_what_begins_later_replaces_from_then_on() -> None:
+    old, new = said("Lunch orders go to Marisol."), said("From next week on lunch orders go to Thabo.", 1)
+    stored, [_, planned] = after(old, new)
+    assert planned.decision is Decision.SUPERSEDE
+    monday = datetime(2026, 5, 11, tzinfo=UTC)
+    assert (entry(stored, old).valid_until, entry(stored, old).state) == (monday, State.CURRENT)
+    assert (entry(stored, new).supersedes, entry(stored, old).superseded_by) == (
+        entry(stored, old).id,
+        entry(stored, new).id,
+    )
+    assert [texts(stored, day) for day in (2, 9)] == [{old.content}, {new.content}]
+
+
+def test_what_holds_for_a_while_suspends_and_does_not_replace() -> None:
+    old = said("The demo runs on host canvas-1.")
+    for brief, days in (
+        (said("Until Friday the demo runs on host canvas-2.", 1), {0: old, 1.5: None, 4: old}),
+        (said("Next week the demo runs on host canvas-2.", 1), {2: old, 6: None, 13: old}),
+    ):
+        stored, [_, planned] = after(old, brief)
+        assert (planned.decision, planned.over) == (Decision.INSERT, (entry(stored, old).id,))
+        assert entry(stored, old).superseded_by == ""
+        for day, expected in days.items():
+            assert texts(stored, day) == {(expected or brief).content} or day == 0
+        back, _ = after(said("The demo runs on host canvas-1.", 1.5), stored=stored)
+        assert old.content in texts(back, 1.6), "who says it again means that it holds"
+
+
+def test_of_two_statements_of_one_moment_the_second_is_held() -> None:
+    stored, [first, second] = after(said("My shoe size is 38."), said("My shoe size is 45."))
+    assert (first.decision, second.decision, second.target) == (Decision.INSERT, Decision.HOLD, "")
+    assert second.reason.startswith("it was said at the same moment as what it contradicts: mem_")
+    assert texts(stored, 1) == {"My shoe size is 38."}
+
+
+def test_what_was_said_earlier_and_comes_late_is_not_believed() -> None:
+    stored, [_, late] = after(said("My shoe size is 38.", 3), said("My shoe size is 45.", 1))
+    assert (late.decision, texts(stored, 4)) == (Decision.REJECT, {"My shoe size is 38."})
+
+
+TOOL: dict[str, Any] = {"source": Source.LEARNED}
+GUESS: dict[str, Any] = {"source": Source.INFERRED}
+PREFERENCE: dict[str, Any] = {"memory_type": MemoryType.PREFERENCE}
+CONSTRAINT: dict[str, Any] = {"memory_type": MemoryType.CONSTRAINT}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (said("The app targets Android 12."), said("The app targets Android 14.", 1, **TOOL), Decision.SUPERSEDE),
+        (said("The app targets Android 12."), said("The app targets Android 14.", 1, **GUESS), Decision.HOLD),
+        (said("The app targets 12.", **TOOL), said("The app targets 14.", 1, **GUESS), Decision.HOLD),
+        (said("The app targets 12.", **GUESS), said("The app targets 14.", 1, **GUESS), Decision.SUPERSEDE),
+        (said("The app targets 12.", **GUESS), said("The app targets 14.", 1, **TOOL), Decision.SUPERSEDE),
+        (said("The app targets 12.", **TOOL), said("The app targets 14.", 1), Decision.SUPERSEDE),
+        (said("I like olives."), said("I don't like olives.", 1, **TOOL), Decision.HOLD),
+        (said("Tea is at 4.", **PREFERENCE), said("Tea is at 5.", 1, **TOOL), Decision.HOLD),
+        (said("We never deploy on Fridays.", **CONSTRAINT), said("We deploy on Fridays.", 1), Decision.HOLD),
+        (said("Uploads end at 9.", **CONSTRAINT), said("Uploads end at 8.", 1, **CONSTRAINT), Decision.SUPERSEDE),
+    ],
+)
+def test_who_says_it_decides_whether_a_person_is_asked(old: MemoryItem, new: MemoryItem, expected: Decision) -> None:
+    stored, [_, planned] = after(old, new)
+    assert planned.decision is expected
+    assert (old.content in texts(stored, 2)) is (expected is Decision.HOLD)
+
+
+def test_a_doubtful_contradiction_replaces_only_what_alone_can_be_meant() -> None:
+    fork, tram = said("I take the bus to work."), said("I take the tram to work these days.", 1)
+    stored, _ = after(said("The tenant is a bakery."), said("The tenant is a florist now.", 1))
+    assert texts(stored, 2) == {"The tenant is a florist now."}
+    stored, _ = after(said("The tenant is a bakery."), said("The tenant is a florist.", 1))
+    assert len(texts(stored, 2)) == 2, "nothing says that anything has changed"
+    several = (
+        said("The tenant is a bakery."),
+        said("The tenant is a member.", 1),
+        said("The tenant is a florist now.", 2),
+    )
+    assert len(texts(after(*several)[0], 3)) == 3
+    assert texts(after(fork, tram)[0], 2) == {tram.content}
+
+
+def test_statements_for_other_scopes_are_apart() -> None:
+    one, other = said("The limit is 5.", scopes=["eu"]), said("The limit is 9.", 1, scopes=["us"])
+    assert len(texts(after(one, other)[0], 2)) == 2
+
+
+def test_who_says_what_it_replaces_has_decided() -> None:
+    old = said("We never deploy on Fridays.", **CONSTRAINT)
+    new = said("We deploy on Fridays.", 1, supersedes=item_id("t", old))
+    stored, [_, planned] = after(old, new)
+    assert (planned.decision, texts(stored, 2)) == (Decision.SUPERSEDE, {new.content})
+
+
+_SENTENCES = st.sampled_from(
+    [
+        *("The standup is at 9.", "The standup is at 10 now.", "We moved the standup to 11."),
+        *("The standup is not at 10.", "Until Friday the standup is at 12.", "From next week on the standup is at 8."),
+        *("Next week the standup is at 7.", "I like tea.", "I don't like tea any more.", "I like tea again."),
+        *("I prefer tea over coffee.", "I prefer coffee over tea.", "My lead is Ana.", "Bo is my lead."),
+        *("My lead is in Oslo.", "The demo is at 9."),
+    ]
+)
+_TOLD = st.lists(st.tuples(_SENTENCES, st.integers(1, 6)), max_size=8)
+
+
+def in_time(told: list[tuple[str, int]]) -> list[MemoryItem]:
+    day, items = 0, list[MemoryItem]()
+    for text, days in told:
+        day += days
+        items.append(said(text, day))
+    return items
+
+
+@given(_TOLD)
+def test_nothing_that_contradicts_itself_is_believed_at_one_moment(told: list[tuple[str, int]]) -> None:
+    stored, _ = after(*in_time(told))
+    last = sum(days for _, days in told)
+    for half_days in range(60):
+        holding = current(stored, NOW + timedelta(days=last + half_days / 2))
+        for one, other in permutations(holding, 2):
+            assert one.assertion is not None
+            assert other.assertion is not None
+            assert agreement(one.assertion, other.assertion) is not Agreement.CONTRADICTION, (half_days, one, other)
+    for memory in stored.values():
+        assert isinstance(memory, Memory)
+        if memory.state is State.SUPERSEDED:
+            assert memory.superseded_by in stored
+
+
+@given(_TOLD)
+def test_a_batch_in_time_order_is_believed_as_if_it_had_come_one_by_one(told: list[tuple[str, int]]) -> None:
+    items = in_time(told)
+    if items:
+        together, _ = written("t", *items, stored={})
+        assert together == after(*items)[0]
+
+
+@given(_TOLD)
+def test_what_is_told_again_changes_nothing(told: list[tuple[str, int]]) -> None:
+    items = in_time(told)
+    stored, _ = after(*items)
+    for item in items:
+        again, _ = written("t", item, stored=stored)
+        assert {one.text for one in again.values()} == {one.text for one in stored.values()}
+        assert {one.id: one.state for one in again.values()} == {one.id: one.state for one in stored.values()}
