@@ -9,7 +9,7 @@ _ABBREVIATION = re.compile(
     r"|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|a\.m|p\.m|resp|incl|tel|ext|str|[A-Z])\.$",
     re.IGNORECASE,
 )
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*(?=\s)|\n+|[。！？]+|(?<=\w)\s+(?=[-•*]\s)")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*(?=\s)|\n+|[。！？]+")
 
 
 def sentences(text: str) -> list[str]:
@@ -50,7 +50,8 @@ _CALLED = re.compile(
     r"((?:[A-Z][\w'’!?-]*)(?:\s+(?:[A-Z][\w'’!?-]*|of|the|and|for|in|on|to|a))*)"
 )
 _IDENTIFIER = re.compile(
-    r"https?://\S+|[@#]\w[\w-]*|(?<![^\W_])[^\W_]*+[_/\\]\w[\w./\\-]*|\b\w++(?:-\w+)+\b|\b\w++\.\w{2,4}\b|\b\w++\(\)"
+    r"https?://\S+|[@#]\w[\w-]*|(?<![^\W_])[^\W_]*+[_/\\]\w[\w./\\-]*|\b\w++(?:-\w+)+\b"
+    r"|\b[^\W\d]\w*+\.\w{2,4}\b|\b\w++\(\)"
 )
 _PREFIXES = frozenset(
     re.findall(
@@ -117,7 +118,7 @@ def _capitals(text: str) -> Iterator[tuple[int, int]]:
 
 
 _CONDITION = re.compile(
-    r"\b(?:if|when|whenever|in case|unless|while|once|as soon as|wherever|^should)\s+(?!i had to"
+    r"\b(?:if|when|whenever|in case|unless|while|once|as soon as|wherever|^should)\s+(?!all goes|i had to"
     r"|i remember|i recall|memory serves|i'm not mistaken"
     r"|do\b|does\b|did\b|is\b|are\b|will\b|can\b)[^,;:]{3,120}(?=,|;|:|$|\.)"
 )

@@ -93,6 +93,8 @@ def _left_of(screened: Screened) -> tuple[Left, ...]:
 def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
     sentences = [_judged(sentence, said) for sentence in _joined(reading.sentences(text))]
     grounds = [sentence.ground for sentence in sentences if sentence.ground is not None]
+    if Ground.RECALLED in grounds and said.by is not Voice.USER:
+        return [], (_left(Ground.RECALLED),)
     kept: list[str] = []
     for sentence in sentences:
         if sentence.ground is None:
@@ -153,7 +155,7 @@ _PREFIX = re.compile(
     re.IGNORECASE,
 )
 _GREETING = re.compile(
-    r"^(?:(?:hi|hey|hello|yes|yeah|yep|yup|no|nope|ok|okay|sure|right|well|oh|ah|lol|haha|thanks|thank you"
+    r"^(?:(?:hi|hey|hello|sorry|yes|yeah|yep|yup|no|nope|ok|okay|sure|right|well|oh|ah|lol|haha|thanks|thank you"
     r"|cheers|btw|by the way|anyway|so|wow|hmm+|good (?:morning|afternoon|evening)|honestly|actually|and"
     r"|also|oh and)(?: (?:there|all|team|everyone|so much|a lot))?\s*[,!:.…-]+\s*)+",
     re.IGNORECASE,
@@ -183,7 +185,8 @@ def _ground(sentence: str, said: Said) -> Ground | None:
         return _foreign_ground(sentence, said.by)
     words = reading.words_of(trimmed(sentence))
     outcome = standing.is_outcome(words)
-    return _ground_of_voice(sentence, words, said, outcome=outcome) or _ground_of_mood(words, outcome=outcome)
+    of_voice = _ground_of_voice(sentence, words, said, outcome=outcome)
+    return of_voice or _ground_of_mood(words, said.by, outcome=outcome)
 
 
 def _foreign_ground(sentence: str, by: Voice) -> Ground | None:
@@ -208,14 +211,14 @@ def _ground_of_voice(sentence: str, words: str, said: Said, *, outcome: bool) ->
     return Ground.HEARSAY if hearsay.is_hearsay(words) else None
 
 
-def _ground_of_mood(words: str, *, outcome: bool) -> Ground | None:
+def _ground_of_mood(words: str, by: Voice, *, outcome: bool) -> Ground | None:
     main = reading.without_conditions(words)
     applies = {
-        Ground.QUESTION: asked.is_question(words) or asked.is_request(words),
-        Ground.CHATTER: chatter.is_chatter(words),
-        Ground.INTENTION: plans.is_plan(main),
+        Ground.QUESTION: asked.is_marked_as_question(words) if by is Voice.TOOL else asked.is_asking(words),
+        Ground.CHATTER: chatter.is_chatter(words) or (by is Voice.AGENT and not outcome and chatter.is_service(words)),
+        Ground.INTENTION: plans.is_plan(main) or (by is Voice.AGENT and plans.is_own_next_step(words)),
         Ground.UNSTABLE: hedges.is_hedged(main),
-        Ground.TRANSIENT: not outcome and passing.is_transient(main),
+        Ground.TRANSIENT: passing.is_momentary(main) or (not outcome and passing.is_transient(main)),
         Ground.UNCLEAR: chatter.is_unclear(words),
     }
     return next((ground for ground, holds in applies.items() if holds), None)

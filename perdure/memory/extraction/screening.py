@@ -4,6 +4,7 @@ What is found is what kept libraries know (python-stdnum, phonenumbers, detect-s
 an order's number, a version, a port, a commit or a book's ISBN is neither private nor secret.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -29,6 +30,10 @@ _DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
 _ROUNDS = 4
 """What is left is screened again, since taking something out can leave a label beside another value. No text that still
 had findings after so many rounds has been seen; what they found is taken out, and no more is looked for."""
+
+
+_TELLING = 6
+"""Characters from which on a value that stands in a text twice is the same one: a PIN's four digits may be a year."""
 
 
 class Screened(NamedTuple):
@@ -63,7 +68,17 @@ def screen(text: str, allow: Iterable[str] = ()) -> Screened:
 
 def _findings(text: str) -> list[Finding]:
     read = folded(text)
-    return disjoint(finding for detect in _DETECTORS for finding in detect(read))
+    found = disjoint(finding for detect in _DETECTORS for finding in detect(read))
+    return disjoint([*found, *_repeated(text, found)])
+
+
+def _repeated(text: str, found: list[Finding]) -> Iterator[Finding]:
+    """Yield where what was found stands again, without the label that gave it away."""
+    values = {text[finding.start : finding.end]: finding.kind for finding in found}
+    for value, kind in values.items():
+        if len(value) >= _TELLING and text.count(value) > 1:
+            for match in re.finditer(re.escape(value), text):
+                yield Finding(match.start(), match.end(), kind)
 
 
 def _is_allowed(written: str, allowed: tuple[str, ...]) -> bool:

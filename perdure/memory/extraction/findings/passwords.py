@@ -39,7 +39,7 @@ _IS_PASSWORD = re.compile(
 _LOGIN = re.compile(
     r"\b(?:log ?in|logins?|sign ?in|signin|credentials?|creds|user(?:name)?|account|wi-?fi|wlan|ssid"
     r"|network|zugangsdaten|usuario|zugang|acc[eè]s)\b"
-    r"[^\n/|]{0,40}?[\s:=]([^\s:/|,]{2,60})\s?[/|:]\s?(?P<value>[^\s\[]{4,100})",
+    r"[^\n/|]{0,60}?[\s:=]([^\s:/|,]{2,60})(?:\s?[/|]\s?|:)(?P<value>[^\s\[]{4,100})",
     re.IGNORECASE,
 )
 _USED_TO_LOG_IN = re.compile(

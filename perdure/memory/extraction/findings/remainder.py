@@ -36,7 +36,8 @@ _LABELS = frozenset(
         "login logins log sign account password passwords pass passphrase passcode pw pwd pin pins code codes key "
         "keys token tokens secret secrets api access bearer authorization auth credential credentials creds "
         "session cookie header headers export set-cookie httponly secure curl root admin record customer data "
-        "details info information file here's here asked following below please thanks thank note keep later save "
+        "database db uid emergencies details info information file here's here asked following below please "
+        "thanks thank note keep later save "
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
         "yours ours recovery seed phrase words connection string url curl x-api-key bearer client app application "
         "for reference future sake records emergency case urgent anytime anything time questions question problem "
@@ -54,12 +55,13 @@ _FUNCTION_WORDS = frozenset(
         "who whom whose which what also too not no up out over off about only still now currently",
     )
 )
+_SAID_OF_IT = re.compile(r"\] (?:is|are|was) (?:only|just|always|never|also|the one|for|used)\b")
 _SUBJECT = re.compile(r"\s*(?:i|i'm|i've|we|we're|we've)\b", re.IGNORECASE)
 _OF_A_DOCUMENT = re.compile(
     r"\s*(?:issued|expires|expiring|expiry|exp|valid|dated|registered|ending|holder|name|named|full name"
     r"|cvv|cvc|thru|until"
-    r"|keep|save|store|remember|note|please|just|don't|do not|use it|use that|call|ring|text|dial|reach"
-    r"|write|email|mail|contact"
+    r"|keep|save|store|remember|don't|do not|use it|use that"
+    r"|(?:call|ring|text|dial|reach|write|email|mail|contact)(?= (?:me|us|him|her|them|it|at|on|to)\b|\W*$|:)"
     r"|https?:|curl|export|-[hHuXd])\b",
     re.IGNORECASE,
 )
@@ -91,4 +93,5 @@ def part_says_something(part: str) -> bool:
         return len(content) >= least and not _OF_A_DOCUMENT.match(part)
     if _IS_THE_POINT.search(part) or _COPULA.search(part[: taken_out.start()]) or part.lstrip().startswith("["):
         return False
-    return len(content) >= 3 and not _OF_A_DOCUMENT.match(part)
+    least = 2 if _SAID_OF_IT.search(part) else 3
+    return len(content) >= least and not _OF_A_DOCUMENT.match(part)

@@ -64,7 +64,7 @@ _PREFIXED = re.compile(
     r"|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|https://hooks\.slack\.com/services/[\w/]+"
     r"|(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{12,}|AIza[\w-]{16,}|ya29\.[\w-]{10,}|GOCSPX-[\w-]{10,}"
     r"|npm_\w{12,}|pypi-[\w-]{12,}|SG\.[\w-]{6,}\.[\w-]{6,}|hf_\w{12,}|dop_v\d_\w{12,}|shp[a-z]{2}_\w{12,}"
-    r"|sq0[a-z]{3}-[\w-]{10,}|hv[sb]\.[\w-]{12,}|dckr_pat_[\w-]{10,}|AGE-SECRET-KEY-1\w{10,}|key-[0-9a-f]{20,}"
+    r"|sq0[a-z]{3}-[\w-]{10,}|hv[sb]\.[\w-]{12,}|dckr_pat_[\w-]{10,}|AGE-SECRET-KEY-1\w{10,}|key-[0-9a-z]{20,}"
     r"|lin_api_\w{10,}|ntn_\w{10,}|figd_[\w-]{10,}|tskey-[\w-]{10,}|r8_\w{12,}|gsk_\w{12,}"
     r"|sntry[su]_\w{10,}|glsa_\w{10,}"
     r"|xkeysib-[\w-]{10,}|PMAK-[\w-]{10,}|NRAK-\w{10,}|EAA[A-Za-z0-9]{16,}|[\w-]{4,20}\.atlasv1\.[\w-]{10,}"

@@ -24,7 +24,7 @@ _QUESTIONS = (
         r"|are|was|were|do|does|did|can|could|should|would|will|has|have|am|shall|gives?)\b(?![^?]*,)",
         re.IGNORECASE,
     ),
-    re.compile(r"^(?:what|where|who|how|why|when)'s\b", re.IGNORECASE),
+    re.compile(r"^(?:what|where|who|how|why|when)(?:'s|s|'re)\b", re.IGNORECASE),
     re.compile(r"^when (?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|am|shall)\b", re.IGNORECASE),
     re.compile(
         r"^how (?:many|much|long|often|big|far|old|come|about|late|early|large|high|soon|deep|heavy|fast|tall)\b",
@@ -46,13 +46,15 @@ _QUESTIONS = (
         r"\b(?:i wonder\b|i was wondering|i'm wondering|just wondering|wondering (?:if|whether|what|how|why"
         r"|who|when|where)|(?:can|could|would|will) you (?:please |just |also |maybe )?(?:tell|explain|show"
         r"|check|help|look|find|give|send|remind|confirm|clarify|let|do|run|make|write|list|say)"
-        r"|do you (?:know|remember|think|have|happen)|(?:please |pls )?tell me (?:what|who|whether|if|how|when"
+        r"|do you (?:know|remember|think|have|happen)|(?:please |pls )?(?:tell me|explain|show me"
+        r"|describe) (?:what|who|whether|if|how|when"
         r"|where|which|why|about)|(?:i'd|i would) like to know|curious (?:if|whether|about|what|how)|(?:i"
         r"|we) (?:need|want) to know (?:if|whether|what|who|when|how|where|which)|what do you (?:think|reckon"
         r"|suggest|recommend)|no idea (?:what|who|how|why|when|where)|not clear to me)\b",
         re.IGNORECASE,
     ),
 )
+_LEAD_IN = re.compile(r"^(?:(?:so|and|but|ok|okay|well|hey|hi|sorry|btw|also|or|now|um|right|anyway|hmm)[, ]+)+")
 _MARK = re.compile(r"[?？؟;]?[?？؟][\s!?.)\"'”’»\]]*(?:[^\w\s]+\s*)*$")
 
 
@@ -63,7 +65,8 @@ def is_marked_as_question(words: str) -> bool:
 
 def is_question(words: str) -> bool:
     """Whether it asks, with or without a question mark."""
-    return is_marked_as_question(words) or any(pattern.search(words.strip()) for pattern in _QUESTIONS)
+    plain = _LEAD_IN.sub("", words.strip())
+    return is_marked_as_question(words) or any(pattern.search(plain) for pattern in _QUESTIONS)
 
 
 _POLITE = (
@@ -82,7 +85,7 @@ _REQUEST = re.compile(
     r"|share|continue|proceed|go)"
     r"(?: (?:me|us|him|her|them|to|through|over|for|with|up|out|off|on|about|into|at))?(?: (?:it|this|that"
     r"|these|those|the|a|an|my|our|his|her|their|again|some|another|more|one|all|both|two|three|X\w*"
-    r"|everything|something))\b"
+    r"|everything|something|(?:page|line|step|chapter|section|slide|item|file|row|column|version) \w+))\b"
 )
 _ONCE = re.compile(
     r"^(?:please |pls |can you |could you )*(?:stop|wait|hold on|hang on|try again|go on|go ahead|continue"
@@ -103,3 +106,8 @@ def is_request(words: str) -> bool:
         return False
     plain = words.strip()
     return bool(_ONCE.match(plain)) or (bool(_REQUEST.match(plain)) and not _GENERAL.search(plain))
+
+
+def is_asking(words: str) -> bool:
+    """Whether it wants something from the listener: an answer, or something done once."""
+    return is_question(words) or is_request(words)

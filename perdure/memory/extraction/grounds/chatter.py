@@ -65,12 +65,42 @@ def is_chatter(words: str) -> bool:
         and not plain.startswith(("you're", "you are", "thank", "happy to", "i hope"))
     ):
         return False
+    if _EVALUATION.match(plain) and len(content) < 4:
+        return True
+    if words.rstrip().endswith("!") and not stands(plain) and not re.search(r"\d", plain):
+        return True
     return bool(_EXCLAMATION.match(plain)) and len(content) <= (
         6 if plain.startswith(("thank", "happy", "sorry", "hope", "glad")) else 4
     )
 
 
 _OWN = re.compile(r"\W*(?:i'm|i|my|we|we're|never|always|no|only)\b")
+_EVALUATION = re.compile(
+    r"^(?:all good|not (?:bad|great|good|too bad|ideal)|brilliant|perfect|great|excellent|awesome|amazing"
+    r"|fantastic|wonderful|lovely|understood|noted|got it|agreed"
+    r"|exactly|indeed|absolutely|definitely|totally|interesting|impressive|good (?:stuff|to go|for you)"
+    r"|no problem|can't complain|time flies|here we go|there (?:we|you) go"
+    r"|that(?:'s| is| was| made| sounds| looks| feels| explains| helps| worked| did)|this (?:is"
+    r"|was) (?:\w+ )?(?:great|nice|fun|good|bad|awful|weird|annoying|crazy)|done|almost there|okay|ok"
+    r"|back to (?:work|it|the)|same here|speak soon|here (?:goes|comes)|see below|nothing (?:much|new))\b"
+)
+_SERVICE = re.compile(
+    r"^(?:here(?:'s| is| are)|attached|please find|below (?:is|are)|see (?:the )?(?:attached|below)"
+    r"|the (?:file|report|summary|document|list|draft|result|results) (?:is|are) (?:attached|below|ready"
+    r"|here)"
+    r"|i (?:understand|see|apologi[sz]e|hope|appreciate|can|could|would|am|have (?:attached|prepared"
+    r"|updated|added|written|created|drafted))|i'm|i've (?:attached|prepared|updated|added|written|created"
+    r"|drafted)|i'd|thank|thanks|sure|certainly|absolutely|of course|great|good|happy|glad|sorry|welcome"
+    r"|hello|hi|done|no problem|understood|got it|let me know|feel free|is there|would you|anything else"
+    r"|as an ai|as requested|one moment|just a moment)\b"
+)
+
+
+def is_service(words: str) -> bool:
+    """Whether an agent only serves: it answers, hands over, offers or apologises."""
+    return bool(_SERVICE.match(words.strip(" \t\"'([-*•!.,")))
+
+
 _DEICTIC = re.compile(
     r"^(?:(?:and|but|so|well|no|yes),? )?(?:that|this|it|these|those|he|she|they|that one|this one"
     r"|the other one|the (?:first|second|last|latter|former)(?: one)?)(?:'s|'re| is| was| are| were"
@@ -85,7 +115,9 @@ _EXPLETIVE = re.compile(
 def is_unclear(words: str) -> bool:
     """Whether nobody can tell what it states: it points at something that it does not name, or has no words."""
     spoken = re.findall(r"[^\W\d_][\w'-]*", words)
-    if re.match(r"[\w ./-]{2,40}\s?[:=]\s?[\w\"'\[{-]", words) and len(re.findall(r"\w+", words)) > 1:
+    if words.rstrip().endswith(("...", "…")):
+        return True
+    if re.match(r"[\w ./-]{2,40}?\s?(?:[:=]|->)\s?[\w\"'\[{-]", words) and len(re.findall(r"\w+", words)) > 1:
         return False
     if len(spoken) < 2 or (len(spoken) < 3 and not stands(words) and not _OWN.match(words)):
         return True

@@ -3,8 +3,9 @@
 import re
 
 _RUMOUR = re.compile(
-    r"\b(?:rumou?rs?|rumou?red|gossip\w*|grapevine|hearsay|scuttlebutt|second-?hand|word (?:is|has it"
-    r"|on the street|in the \w+)|(?:the )?talk (?:of the \w+|is|in the \w+)"
+    r"\b(?:rumou?rs?|rumou?red|gossip\w*|grapevine|hearsay|scuttlebutt|(?:at|only|all|just) second[- ]hand"
+    r"|second[- ]hand (?:info|news|account)|word (?:is|has it"
+    r"|on the street|in the \w+)|the talk (?:of|is|in|at|around)"
     r"|(?:they|people|folks|some|many|most|others|everyone|everybody|half the \w+|neighbou?rs|colleagues"
     r"|locals|parents|staff|the whole \w+)(?: (?:in|at|on|from|around) (?:the |our |my )?\w+)? (?:say|says"
     r"|said|claim|claims|claimed|whisper|whispers|reckon|reckons|swear|swears|are saying|is saying"
@@ -24,13 +25,14 @@ _RUMOUR = re.compile(
     r"|or so (?:they|people|he|she|i))\b",
 )
 _PEOPLE = (
-    r"(?:guy|man|woman|boss|ceo|cfo|cto|neighbou?rs?|tenants?|landlord|landlady|teachers?|vet|mayor|sons?"
+    r"(?:guys?|m[ae]n|wom[ae]n|boss|ceo|cfo|cto|neighbou?rs?|tenants?|landlord|landlady|teachers?|vet|mayor|sons?"
     r"|daughters?|wife|husband|colleagues?|managers?|director|owner|coach|goalkeeper|judge|nurse|driver"
     r"|interns?"
-    r"|assistant|chef|doctor|accountant|lawyer|partner|brother|sister|cousin|uncle|aunt|candidate|clerk"
+    r"|assistant|chef|doctor|accountant|lawyer|partner|brother|sister|cousins?|uncle|aunt|ex|nephew|niece"
+    r"|in-laws?|candidate|clerk"
     r"|cashier|priest|minister|couple|kids?|children|pair|family|people|folks|friends?|mate|hairdresser"
     r"|barber|baker|plumber"
-    r"|postman|waiter|waitress|bartender|caretaker|janitor|parents?|mother|father|mum|mom|dad|girl|boy"
+    r"|postman|waiter|waitress|bartender|caretaker|janitor|parents?|mothers?|fathers?|mum|mom|dad|girl|boy"
     r"|lady|bloke|lads|players?|students?|pupils?|staff|team|employees?|co-?workers?|customers?|clients?"
     r"|recruiter|head teacher|headmaster|principal|\w+ lead)"
 )
@@ -42,7 +44,7 @@ _SAYS = (
 _TOLD = re.compile(
     rf"(?:^(?:and |but |so |well |oh )?(?:\w+ ){{1,2}}|\b(?:X[\w'x]*|(?:my|the|our|his|her|their|your"
     rf"|this|that|these|those) (?:[\w'-]+ ){{0,5}}?{_PEOPLE}(?: (?:at|in|from|of|next"
-    rf"|on) (?:[\w']+ ){{0,3}}?[\w']+)?|he|she|they) )(?:has |have |once |just |also "
+    rf"|on) (?:[\w']+ ){{0,3}}?[\w']+)?|(?:X[\w'x]*|\w+)'s [\w'-]+|he|she|they) )(?:has |have |once |just |also "
     rf"|always )?{_SAYS}\b(?P<what>.*)",
 )
 _ACCORDING = re.compile(
@@ -50,7 +52,8 @@ _ACCORDING = re.compile(
     rf"|one of \w+ |his |her )?(?:\w+ )?(?:{_PEOPLE}|X[\w'x]*)\b"
 )
 _ANYONE = re.compile(
-    rf"^\W*+(?:(?:to me|me|us)\W++)?(?:that )?(?:X\w*|he|she|they|mr|mrs|ms|miss|dr|(?:the|our|his|her|their|my"
+    rf"^\W*+(?:(?:to me|me|us)\W++)?(?:that )?(?:(?:the )?X\w*|he|she|they|mr|mrs|ms|miss|dr|(?:the|our"
+    rf"|his|her|their|my"
     rf"|some|both|all) (?:\w+ ){{0,2}}?{_PEOPLE})\b"
 )
 _GOSSIP = re.compile(
@@ -69,6 +72,11 @@ _OF_A_PERSON = re.compile(
 )
 
 
+_IT_IS_SAID = re.compile(
+    r"\b(?:it's|it is|it was) (?:\w+ )?(?:said|believed|thought|claimed|reported|rumou?red|alleged|whispered)\b"
+)
+
+
 def is_hearsay(words: str) -> bool:
     """Whether it passes on what somebody says, thinks or does who was not asked.
 
@@ -77,7 +85,7 @@ def is_hearsay(words: str) -> bool:
     Args:
         words: The words of the sentence, see ``reading.words_of``.
     """
-    if _RUMOUR.search(words):
+    if _RUMOUR.search(words) or _IT_IS_SAID.search(words):
         return True
     according = _ACCORDING.search(words)
     if according and not re.search(r"\b(?:i|my|we|our)\b", words[according.end() :]):

@@ -58,6 +58,26 @@ _PERMITTED = re.compile(
 _MAY = re.compile(r"\bmay\b")
 
 
+_OPEN = re.compile(
+    r"^(?:it's |it is |its )?either\b.*\bor\b|\bhalf[- ](?:sure|remember\w*|certain|decided)\b"
+    r"|\bnot (?:yet )?(?:clear|known|agreed|settled)\b|\b(?:is|are|remains?"
+    r"|was) (?:still )?(?:an )?open(?: question)?(?=[.!]|\s*$)|^whether\b"
+    r"|\b(?:need|have|got|would have) to (?:look (?:it|that|this) up|check|ask|confirm|verify"
+    r"|double-check)\b|\bgive or take\b|\bmore like\b.*\bor\b|\bor (?:maybe|perhaps|so|thereabouts"
+    r"|something)\b|\b(?:don't|can't|cannot) recall\b|\bwho can say\b|\bit (?:all )?depends\b"
+    r"|\b(?:i|we) (?:keep |go )?(?:changing (?:my|our) mind|back and forth)\b|\bsome(?:how|where) around\b"
+    r"|\bmy (?:impression|hunch|feeling|sense|bet)\b|\b(?:pretty|fairly|almost|reasonably) (?:sure|certain"
+    r"|confident)\b|\bwild guess\b|\bas i understand\b|\bcorrect me if\b|\bif (?:i'm|i am) (?:right"
+    r"|correct|not wrong)\b"
+)
+_COULD = re.compile(
+    r"(?<!so )(?<!that )(?<!if )(?<!who )(?<!we )(?<!i )\bcould (?!not\b|only\b|no longer\b|finally\b"
+    r"|then\b|again\b)[a-z]"
+    r"|\b(?:a|the) (?:feeling|chance|possibility|suspicion)\b|\bin theory\b|\bjury's\b|\bif all goes\b"
+    r"|\bor not(?=[.!]|\s*$)|\bfingers crossed\b|\bgod willing\b"
+    r"|\bwith (?:a bit of |any )?luck\b|\blet's say\b|\bwe don't know\b|\b(?:no one|nobody) knows\b"
+    r"|\bguess(?:ed|es)?\b|\bconfidence:? (?:is |of |= ?)?(?:0?\.\d|\d\d? ?%|low)|\bapproximately right\b"
+)
 _KIND_OF = re.compile(r"(?:^|\b(?P<before>[a-z']+) )(?:sort|kind) of\b")
 _DETERMINERS = frozenset(
     re.findall(
@@ -69,7 +89,7 @@ _DETERMINERS = frozenset(
 
 def is_hedged(words: str) -> bool:
     """Whether the speaker does not vouch for it: "maybe", "I think", "not sure". "May" can also permit."""
-    if any(pattern.search(words) for pattern in _HEDGES):
+    if _OPEN.search(words) or _COULD.search(words) or any(pattern.search(words) for pattern in _HEDGES):
         return True
     if any(match.group("before") not in _DETERMINERS for match in _KIND_OF.finditer(words)):
         return True
@@ -78,6 +98,12 @@ def is_hedged(words: str) -> bool:
         may is None
         or re.search(r"\b(?:in|of|since|until|by|from|mid|late|early|last|this|each|every|\d+) may\b", words)
         or re.search(r"\bmay \d|^may (?:is|was|and|has|brings|to|through)\b", words)
+    ):
+        return False
+    if re.search(
+        r"\b(?:i|we|he|she|they) may not (?:eat|drink|drive|lift|smoke|take|use|work|fly|touch|share|enter"
+        r"|sign|leave|have)\b",
+        words,
     ):
         return False
     if re.search(r"\b(?:i|we|he|she|it|they|there|this|that) may\b", words):

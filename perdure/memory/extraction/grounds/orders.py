@@ -7,6 +7,11 @@ _AI = (
     r"|gpt|chatgpt|claude|gemini"
     r"|copilots?|models?|crawlers?|summari[sz]ers?|system prompt)"
 )
+_STRICT_AI = (
+    r"(?:ais?|a\.i\.|(?:ai|virtual|digital|language) (?:agents?|assistants?|models?|systems?)|llms?"
+    r"|(?:large )?language models?|chat ?bots?|chatgpt|gpt|claude|gemini|copilots?)"
+)
+"""What is called so is no program of somebody's own, as an "agent" or a "model" may be."""
 _ORDER_VERB = (
     r"(?:remember|store|save|memori[sz]e|note|record|keep in mind|add|write down|log|recommend|trust|treat"
     r"|assume|believe|ignore"
@@ -66,6 +71,26 @@ _ORDERS = (
         re.IGNORECASE,
     ),
     re.compile(
+        rf"\b{_STRICT_AI}\b[^.\n]{{0,60}}?\b(?:must|should|shall|have to|has to|need to|needs to|are to|is to"
+        rf"|always|never|may not)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b{_STRICT_AI}\b\W{{0,3}}(?:instructions?|directives?|notice|note|prompt|command|rule|policy|memo|only)\b"
+        rf"|\b(?:dear|attention|hello|hey|hi)\W{{1,3}}(?:\w+ )?{_AI}\b|\bnote[_ -]?(?:to|for)[_ -](?:the[_ -])?{_AI}\b"
+        r"|\b(?:ignore|disregard|forget) (?:the|everything|all|anything|what(?:'s| is)?)(?: \w+)? ?(?:above"
+        r"|before|previous|preceding|earlier|prior)\b|\"?role\"?\s*:\s*\"?system\b"
+        r"|(?:^|[:.!>\"]\s*)(?:save|store|keep|memori[sz]e|record|retain) (?:this|that|the following|it)\b"
+        r"|\b(?:all|any|every) future (?:conversations?|sessions?|chats?|answers?|replies|responses)\b"
+        r"|\byour (?:new |next |only |real |actual |updated )?(?:tasks?|job|role|goal|objective|instructions?"
+        r"|mission) (?:is|are)\b"
+        r"|\b(?:previous|prior|earlier|above|old|existing|original) (?:rules|instructions?|prompts?|guidelines"
+        r"|constraints"
+        r"|directives?)\b[^.\n]{0,30}\b(?:no longer|void|cancelled|superseded|obsolete|replaced|revoked"
+        r"|outdated|invalid)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
         r"\byou (?:are now|must now|must|should now|shall|will now|have been|are required|are authori[sz]ed|should)\b",
         re.IGNORECASE,
     ),
@@ -87,13 +112,14 @@ _ORDERS = (
         re.IGNORECASE,
     ),
 )
-_STRONG_ORDERS = _ORDERS[:4] + _ORDERS[6:7]
 _QUOTES = re.compile(
     r"\b(?:says?|said|reads?|states?|contains?|has|quoting|quote|quoted|there's this|at the (?:bottom|top"
     r"|end)|in the (?:e-?mail|pdf|document|page"
     r"|footer|readme|ticket|comment|letter|contract)|written|(?:e-?mail|pdf|document|page|footer|readme"
     r"|ticket|comment|website|attachment"
-    r"|letter|terms|post|message|file|invoice|banner|contract)[^:\n]{0,30}:)",
+    r"|letter|terms|post|message|file|invoice|banner|contract|mail|flyer|leaflet|review|article|site|form"
+    r"|sms|text)\b[^:\n]{0,30}:"
+    r"|(?:got|received|found|came|wrote|ends with|begins with|hidden)\b)",
     re.IGNORECASE,
 )
 _QUOTATION = re.compile("[\"“«'‘>](.+)", re.DOTALL)

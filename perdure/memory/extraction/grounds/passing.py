@@ -136,8 +136,106 @@ _STATES = (
 )
 
 
+_LIVING = (
+    r"(?:wasp|bee|fly|mouse|rat|cat|dog|spider|bird|man|woman|guy|someone|somebody|queue|line|jam|storm"
+    r"|fire|smell|noise|leak|delay|problem|issue|outage|bug|glitch|draught|draft|power cut|strike|accident"
+    r"|parcel|package|visitor|people|kids|film crew|party)"
+)
+_PERFECT = re.compile(
+    r"\b(?:i|we|he|she|it|they|my [\w ]{2,20}?|our [\w ]{2,20}?|the [\w ]{2,20}?|\w+)(?:'ve| have| has"
+    r"|'s) (?:just |already |now |finally |also |all |not |still )*(?:been (?!since|for|in|an?|the"
+    r"|with)\w+ed|(?!need|indeed|red\b|used)\w{2,}ed|lost|left|gone|got|gotten|run|broken|fallen|come"
+    r"|spilt|forgotten|frozen|begun|hung|woken|risen|stuck|reached|hit|made it|had (?:a|an|no|lunch|dinner"
+    r"|breakfast|enough))\b"
+)
+_LASTING_CHANGE = re.compile(
+    r"\b(?:moved|migrated|switched|replaced|renamed|adopted|chosen|agreed|stopped|banned|outlawed|hired"
+    r"|configured|installed|bought|signed|appointed|certified|registered|licen[sc]ed|retired|married"
+    r"|closed|opened|merged|deprecated|removed|lived|worked|played|used|owned|standardi[sz]ed|enabled"
+    r"|disabled|limited|based|allowed|trained|studied|attended|founded|graduated|qualified|learned|learnt"
+    r"|grown|written|built|inherited|known)\b|\bsince\b|\bfor (?:\w+ )?(?:years|decades|ages|months"
+    r"|generations)\b|\b(?:19|20)\d\d\b"
+)
+_EVENT = re.compile(
+    r"^(?:and |but |so |then |oh,? )?(?:i|we|he|she|they|it|that|someone|somebody) (?:\w+ly |just |also "
+    r"|then |really |totally |even |finally |almost |nearly )?(?:had|ate|saw|met|woke|went|made|found|lost"
+    r"|broke|spilled|spilt|dropped|forgot|missed|watched|slept|spoke|heard|called|rang|texted|laughed"
+    r"|cried|fell|got|came|left|ran|walked|drove|arrived|finished|started|burned|burnt|cut|hit|tripped"
+    r"|bumped|cooked|baked|thought|felt|looked|sat|stood|waited|tried|showed|told|asked|gave|sent|took|put"
+    r"|read|wrote|bought|visited|enjoyed|loved|hated|liked|knew|promised|ran out|drank|rode|sold|won|wore"
+    r"|paid|sang|swam|flew|slipped|(?!need|feed|breed|exceed|proceed|speed|seed|succeed)\w+ed)\b"
+)
+_WHERE_IT_STANDS = re.compile(
+    rf"\b(?:there's|there is|there are) (?:an? |no |some |another |this )?(?:\w+ )?{_LIVING}s?\b"
+    r"|^(?:i |we )?(?:can't|cannot|can not|couldn't) (?:find|hear|see|open|access|connect|log|reach|get"
+    r"|believe|sleep|wait|breathe|concentrate|remember where)\b"
+    r"|^(?:i'm|i am|we're|we are|im) (?:\w+ly )?(?:parked|locked|lost|stranded|seated|outside|inside"
+    r"|downstairs|upstairs|here|nearby|logged|soaked|set|double-parked|five minutes|ten minutes"
+    r"|\d+ minutes|halfway|around the corner|at home|at work|indoors|outdoors|online|offline|next in line"
+    r"|at \w+'s)\b"
+    r"|\b(?:in|over|during|within) the (?:last|past) (?:\w+ )?(?:minutes?|hours?|seconds?|day)\b"
+    r"|\d%? (?:\w+ )?(?:at|as of|@) \d{1,2}:\d\d(?=[.,;)]|\s*$)|\b\d+ (?:\w+ )?(?:waiting|queued|pending"
+    r"|running|in flight|in progress|in the queue|left|remaining|to go)\b|\b\d+ (?:of|out of"
+    r"|/) \d+ (?:files|tests|tasks|pods|items|rows|steps|pages|done|records|jobs|chunks|MB|GB)\b"
+    r"|\bload average\b|\buptime\b|^(?:on|in|at) (?:mobile|a call|a meeting|transit|the bus|the train"
+    r"|my phone)\b|\b(?:i've|i have) (?:\w+ ){0,2}(?:to go|a (?:call|meeting) (?:now|in)|no (?:signal"
+    r"|reception|battery|voice|time))\b|\bout of (?:breath|signal|range|cash|battery|town|the country)\b"
+    r"|\buntil i (?:get|am|have)\b"
+)
+
+
+def _is_event(words: str) -> bool:
+    if re.search(r"\b(?:prefer|hate|love|like|enjoy|always|never)d?\b", words):
+        return False
+    if _LASTING_CHANGE.search(words):
+        return False
+    return bool(_PERFECT.search(words) or _EVENT.match(words))
+
+
+_AT_THIS_MOMENT = re.compile(
+    r"\b(?:right now|at (?:the|this) moment|currently|as we speak|as of now|in the (?:last|past) (?:minute"
+    r"|hour|second|few minutes)|for a few (?:days|hours|minutes))\b"
+)
+
+
+_BARE_STATE = re.compile(
+    r"(?:\b(?:is|are|was|were|'m|am|seems?|looks?|feels?|got|gone)|'s|'re) (?:(?:\w+ly|so|too|very|all"
+    r"|still|now|just|only|half|almost|a bit|a little|quite|pretty|not|again|already|back) )*"
+    r"(?:full|empty|blocked|closed|open|locked|shut|dirty|busy|tired|awake|asleep|away|nearby|blank|slow"
+    r"|sluggish|sold out|gone|missing|loose|warm|cold|hot|dizzy|sick|ill|sore|nervous|flooded|overloaded"
+    r"|postponed|stranded|soaked|jammed|out|off|on|up|over|behind|noisy|crowded|long|short-staffed"
+    r"|understaffed|attached|wrong|right|mad|angry|upset|happy|sad|glad|excited|worried"
+    r"|confused)(?: (?:again|now|already|here|outside|too))?(?=[.!,;]|\s*$)"
+    r"|(?:'s| is| are) (?:on|in|at) (?:the (?:table|oven|stove|door|phone|way|line|floor|ground|move|run"
+    r"|shower|bath|post)|(?:\w+ )?(?:leave|holiday|vacation|sick leave|strike|hold|surgery|hospital"
+    r"|transit|parental leave|maternity leave))\b"
+    r"|\b(?:road|street|motorway|bridge|tunnel|lane|lift|elevator|escalator|printer|server|site|website"
+    r"|page|app|system|line|network|heating|power|water|internet|wifi|vpn|pipeline|build) (?:\w+ )?(?:is"
+    r"|has been) (?:blocked|closed|down|shut|flooded|not (?:responding|working|loading|reachable"
+    r"|available))\b"
+    r"|\bnot (?:responding|working|loading|answering|starting|reachable|available)\b"
+    r"|\bservice unavailable\b|\bhttp \d{3}\b.*\bretry\b|\bnow \d|\bsmells? (?:of|like)\b|\b(?:two|three"
+    r"|four|five|ten|\d+) (?:stops|minutes|mins|blocks|streets|hours) (?:away|late|behind|left|to go)\b"
+    r"|\bfor a few (?:days|hours|minutes)\b|\b(?:this|that) (?:time|once)\b|\bhere until\b|\bagain(?=[.!]"
+    r"|\s*$)|^(?:\w+ing) (?:on|in|at|from|through) [^,.]* here(?=[.!]|\s*$)|\buntil (?:january|february"
+    r"|march|april|june|july|august|september|october|november|december)\b|\bstarted \d+ (?:minutes|hours"
+    r"|seconds) ago\b"
+)
+
+
+def is_momentary(words: str) -> bool:
+    """Whether it says itself that it speaks of this moment, so that not even a result in it lasts."""
+    return bool(_AT_THIS_MOMENT.search(words))
+
+
 def is_transient(words: str) -> bool:
     """Whether it is true only now: it says so, or tells of a state that passes."""
     if _NOW.search(words) or _MOMENT.search(words):
         return True
-    return not recurs(words) and any(pattern.search(words) for pattern in _STATES)
+    if recurs(words):
+        return False
+    return (
+        bool(_WHERE_IT_STANDS.search(words) or _BARE_STATE.search(words))
+        or _is_event(words)
+        or any(p.search(words) for p in _STATES)
+    )

@@ -74,6 +74,26 @@ _PLANS = (
         rf"|sometime|again|eventually)\b"
     ),
 )
+_MORE_PLANS = re.compile(
+    r"\b(?:been meaning to|meant to|(?:have|has|had|got) (?:big |some |no )?plans? (?:to|for)|next on (?:my|our|the)"
+    r"|in (?:a|one|two|three|four|five|six|\d+|a few|a couple of) (?:days?|weeks?|months?"
+    r"|years?)(?: time)?,? (?:i|we|he|she|they)\b"
+    r"|(?:i|we)(?:'d| would) (?:suggest|recommend|propose)|(?:i|we) (?:suggest|propose) (?:we|trying|that"
+    r"|to|a)\b|worth (?:a try|trying)"
+    r"|(?:i|we)(?:'ve| have) (?:decided|agreed|resolved|promised) to|on (?:my|our|the) (?:agenda"
+    r"|wish ?list|list|roadmap)|is planned|are planned|planned for"
+    r"|upcoming|promised to|(?:am|'m|are|'re) (?:\w+ly )?(?:tempted|inclined|keen|eager|itching|determined"
+    r"|ready) to|(?:i|we) wish\b|(?:keep|kept) meaning to|(?:would|'d) rather like to|(?:some ?day"
+    r"|one day)(?=[.!]|\s*$)|next thing to|(?:i|we) could (?:try|also|use|add|look|go|do|run|check)"
+    r"|one of these days|at some point|sooner or later|when i (?:get|find) (?:the )?(?:time|around))\b"
+)
+_UNFINISHED = re.compile(
+    r"^(?:must|have to|need to|got to|got ta|should) (?!be\b|not\b|have\b|never\b|always\b)[a-z]+ "
+    r"|^(?:trying|testing|planning|hoping|thinking|aiming|looking|starting|moving|switching|considering"
+    r"|meaning|heading|getting ready|working)\b"
+    r"(?!.*\b(?:is|are|was|were|has|had|did|does|made|got|took|helps?|helped|makes?|gave|gives|brought|cut"
+    r"|fixed|led|saved|stopped|\w+ed)\b)"
+)
 _FROM_A_DATE = re.compile(
     r"\b(?:from|starting|as of|effective|beginning|since) (?:now|today|tomorrow|next|the|january|february"
     r"|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday"
@@ -89,4 +109,18 @@ def is_plan(words: str) -> bool:
         return True
     if recurs(words) or _FROM_A_DATE.search(words):
         return False
-    return any(pattern.search(words) for pattern in _PLANS)
+    if _UNFINISHED.match(words):
+        return True
+    return bool(_MORE_PLANS.search(words)) or any(pattern.search(words) for pattern in _PLANS)
+
+
+_OWN_NEXT_STEP = re.compile(
+    r"\b(?:i|we)(?:'ll| will|'d| would| could| should| can| might| shall| need to| have to| am going to"
+    r"|'m going to)\b|\bnext (?:step|thing|action)\b|^(?:next|now|then|first|second|finally)\b,? (?:i|we"
+    r"|the)\b|^plan\b"
+)
+
+
+def is_own_next_step(words: str) -> bool:
+    """Whether an agent tells what it is going to do, even if it says that it always will."""
+    return bool(_OWN_NEXT_STEP.search(words))

@@ -61,9 +61,21 @@ _DONE = re.compile(
 )
 
 
+_OF_MEMORY = re.compile(
+    r"\b(?:on file|on record|(?:in|from|to) (?:my|our) (?:notes|memory|memories|records)"
+    r"|my (?:own )?(?:notes|records|memory"
+    r"|memories)|what (?:i|we)(?:'ve| have)? (?:saved|stored|noted|recorded|remembered|remember|recall|know about you"
+    r"|have on you|kept)|(?:you|your \w+)(?:'ve| have)? (?:told|mentioned to|said to|asked) me|(?:last"
+    r"|previous|past|earlier) "
+    r"(?:chats?|conversations?|sessions?|talks?)|memory entry|saved memor(?:y|ies)|stored (?:preferences?"
+    r"|facts?|memor(?:y|ies)))\b",
+    re.IGNORECASE,
+)
+
+
 def is_recalled(sentence: str, before: str, *, outcome: bool) -> bool:
     """Whether an agent quotes from memory: it says so, or it answers a question about what it knows of the user."""
-    if _RECALLED.search(sentence):
+    if _RECALLED.search(sentence) or _OF_MEMORY.search(sentence):
         return True
     if outcome or _DONE.search(sentence):
         return False

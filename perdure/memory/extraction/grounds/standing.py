@@ -40,7 +40,7 @@ _RESULT = re.compile(
     r"\b(?:failed|fails|passed|passes|fixed|fixes|resolved|solved|cured|stopped|worked|works better"
     r"|didn't (?:help|work|fix|change)|did not (?:help|work|fix|change)|helped|reduced|cut|doubled|tripled"
     r"|halved|improved|rose|fell|dropped|saved|got rid|cleared"
-    r"|turned out|caused by|root cause|because of|succeeded|rolled back|took|takes|no effect|made|brought"
+    r"|turned out|caused by|root cause|succeeded|rolled back|took|takes|no effect|made|brought"
     r"|collapsed|won|lost|crashed|broke|broken by|sped up|slowed|went (?:from|better|worse|down|up)"
     r"|increased|decreased|grew|shrank|sustained|finished|completed|returned|timed out"
     r"|yielded|led to|resulted|prevented|eliminated|restored|recovered|reproduced|unblocked|avoided"
@@ -49,11 +49,17 @@ _RESULT = re.compile(
 )
 _CAUSE = re.compile(
     r"\b(?:after|by|because|since|instead of|rather than|from|once|when|with|without|until|due to|to \d"
-    r"|on (?:X|node|python|version|v\d)|only|but|while|so|in \d|than|via|through|made|brought|cut|fixed"
-    r"|resolved|solved|cured|stopped|no effect|worked|helped)\b|[;:,]"
+    r"|on (?:X|node|python|version|v\d)|only|but|while|in \d|than|via|through|made|brought|cut|fixed"
+    r"|resolved|solved|cured|stopped|no effect|worked|helped)\b|[;:]"
+)
+
+
+_COMPARED = re.compile(
+    r"\b(?:\w{2,}ed|sang|went|got|came|ran|sold|slept|grew|did|was|were|felt|ate|drank|wrote|read) (?:\w+ ){0,5}?"
+    r"(?:more|less|better|worse|twice|half|fewer|faster|slower|cheaper|higher|lower|easier|harder|longer|shorter)\b"
 )
 
 
 def is_outcome(words: str) -> bool:
     """Whether it tells how something turned out, and of what that came."""
-    return bool(_RESULT.search(words)) and bool(_CAUSE.search(words))
+    return bool(_COMPARED.search(words)) or (bool(_RESULT.search(words)) and bool(_CAUSE.search(words)))

@@ -33,7 +33,9 @@ _TRAIT = re.compile(
     r"|person)|of \w+ (?:origin|descent|background)|migrant|native speaker"
     r"|(?:african|asian|arab|turkish|indian|chinese|polish|russian|nigerian|jewish"
     r"|hispanic)(?:-american)? (?:origin|descent|background|family|roots)"
-    r"|bankrupt\w*|in debt|debts?|broke|poor|poverty|wealthy|well[- ]off|affluent|rich|low[- ]income"
+    r"|impair\w*|demographic\w*|bankrupt\w*|in debt|(?:over-?)?indebted|pay ?day lend\w+|debts?|(?:is|are"
+    r"|be|seems?|looks?|probably|likely) (?:broke|poor|rich|wealthy)|poverty|well[- ]off|affluent|rich"
+    r"|low[- ]income"
     r"|high[- ]income|income|salary|earns?|net worth|financ\w+ (?:trouble|difficult\w*|situation|problems?"
     r"|strain|stress|hardship)|money (?:trouble|problems?|worries)|struggl\w+ (?:financially|to pay)"
     r"|afford|arrears|unemploy\w+|jobless|insolven\w+|payday loan\w*|gambl\w+|credit (?:score|rating)"
@@ -62,6 +64,14 @@ _GUESS = re.compile(
 )
 
 
+_SAID_OF_USER = re.compile(
+    r"^\W*(?:the )?(?:user|customer|person) (?:is|was|has been|suffers?|comes from|belongs to|identifies"
+    r"|believes? in|supports|votes"
+    r"|struggles|earns|owes|lives alone|must|grew up)\b(?! (?:asked|interested|subscribed|logged|using"
+    r"|located|on the|able|asking|looking))",
+    re.IGNORECASE,
+)
+"""What an agent says a user is, other than what the user wants, uses or asked for, is the agent's reading of them."""
 _INFERRED = re.compile(
     r"\b(?:judging (?:by|from)|going by|inferred|inference|deduced|i (?:infer|deduce|gather|conclude"
     r"|surmise)|suggests? that (?:the user|they|he|she)|implies that|based on (?:their|his|her|the user's)"
@@ -75,4 +85,6 @@ def is_guess_at_trait(sentence: str) -> bool:
     """Whether it attributes identity, health, politics, religion, money or the like to a person, or guesses at it."""
     if _TRAIT.search(sentence):
         return bool(_PERSON.search(sentence) or _GUESS.search(sentence))
+    if _SAID_OF_USER.search(sentence):
+        return True
     return bool(_INFERRED.search(sentence) and _PERSON.search(sentence))
