@@ -14,7 +14,7 @@ SEED ?=
 SIZE ?=
 DATA ?=
 
-.PHONY: help setup demo test test-all check bench bench-locomo bench-governance chaos mutants recordings clean
+.PHONY: help setup demo test test-all check bench bench-locomo bench-governance bench-precision chaos mutants recordings clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -60,6 +60,9 @@ check: setup ## Lint, formatting, types, import layers
 
 bench: setup ## Measure next to hand-written code, and print the README table (one section: SECTION=recall)
 	@$(BIN)/python -m bench $(SECTION)
+
+bench-precision: setup ## Measure how much of what recall returns was asked for, on the project's cases or on those in DATA=folder
+	@DATA="$(DATA)" $(BIN)/python -m bench precision
 
 bench-locomo: setup ## Measure recall of conversation turns on LoCoMo's files in DATA=folder
 	@DATA="$(DATA)" $(BIN)/python -m bench locomo

@@ -27,6 +27,7 @@ from perdure.memory.recall.query import Query, RecalledItem
 from perdure.requests import ObserveRequest
 from perdure.said import Said
 from perdure.settings import Addresses
+from perdure.strategies import Strategy
 from worker.gateway import Gateway
 from worker.wiring import Services
 
@@ -67,6 +68,12 @@ async def run(addresses: Addresses) -> dict[str, float]:
             shares = [await _asked(services, tenant, one.name, question, taken) for question in one.questions]
             Console(stderr=True).print(f"{one.name}: {_told(shares)}")
             found += shares
+        cut = [
+            await _asked(services, tenant, one.name, question, [], Strategy.BALANCED)
+            for one, tenant in zip(conversations, tenants, strict=True)
+            for question in one.questions
+        ]
+        Console(stderr=True).print(f"balanced: {_told(cut)}")
         mixed = [
             await _asked(services, together, one.name, question, [])
             for one in conversations
@@ -77,9 +84,10 @@ async def run(addresses: Addresses) -> dict[str, float]:
             await services.longterm.drop_tenant(tenant)
     count = sum(len(said) for one in conversations for said in one.sessions.values())
     figures = {f"locomo.recall_at_{k}": share for k, share in _means(found)}
+    balanced = {f"locomo.balanced_recall_at_{k}": share for k, share in _means(cut)}
     of_one = {f"locomo.recall_at_{k}_in_one": share for k, share in _means(mixed)}
     p95 = sorted(taken)[int(len(taken) * 0.95)]
-    return {**figures, **of_one, "locomo.p95_ms": p95, "locomo.ingest_per_second": count / seconds}
+    return {**figures, **balanced, **of_one, "locomo.p95_ms": p95, "locomo.ingest_per_second": count / seconds}
 
 
 async def _remember(gateway: Gateway, user: str, sessions: Mapping[str, Sequence[Said]]) -> None:
@@ -99,14 +107,26 @@ async def _remember(gateway: Gateway, user: str, sessions: Mapping[str, Sequence
 
 
 async def _asked(
-    services: Services, tenant: str, name: str, question: tuple[str, frozenset[str]], taken: list[float]
+    services: Services,
+    tenant: str,
+    name: str,
+    question: tuple[str, frozenset[str]],
+    taken: list[float],
+    strategy: Strategy = Strategy.SIMILARITY,
 ) -> tuple[float, ...]:
     """Return the share of the right turns among the first k, for each k."""
     text, right = question
     began = time.perf_counter()
-    result = await services.recall.recall(
-        Query(tenant=tenant, session="bench", text=text, limit=LIMIT, now=datetime.now(UTC), context_characters=500)
+    query = Query(
+        tenant=tenant,
+        session="bench",
+        text=text,
+        limit=LIMIT,
+        strategy=strategy,
+        now=datetime.now(UTC),
+        context_characters=500,
     )
+    result = await services.recall.recall(query)
     taken.append((time.perf_counter() - began) * 1000.0)
     if result.degraded:
         raise RuntimeError(f"degraded: {result.degraded}")

@@ -21,6 +21,9 @@ ROWS: tuple[str, ...] = (
     "{tenants_open_files:,.0f} of 20,000 files | {tenants_p95_warm_ms:.1f} ms, at once again | – |",
     "| LoCoMo, right turns among the first 5 / 10 / 25, no language model | {locomo_recall_at_5:.3f} / "
     "{locomo_recall_at_10:.3f} / {locomo_recall_at_25:.3f} | – | – |",
+    "| {precision_questions:.0f} questions by name with `precise`: precision / recall (`balanced`) | "
+    "{precision_precision:.3f} / {precision_recall:.3f} ({precision_balanced_precision:.3f} / "
+    "{precision_balanced_recall:.3f}) | – | – |",
     "| mutants of the pure rules that a unit test notices | {mutants_killed:.1%} of {mutants_total:,.0f} | – | – |",
     "| 25 steps, SIGKILL in step 13 after its effect | {crash_lines:.0f} lines, {crash_seconds:.1f} s from restart "
     "to finished | – | – |",

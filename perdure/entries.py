@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
 from perdure.assertions import Assertion
 from perdure.errors import InvalidInput
+from perdure.labels import without_determiner
 from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Unit
 
 MARKER = "EXEC_MEMORY_JSON="
@@ -191,6 +192,16 @@ class Memory(Remembered, Described):
             return False
         begun = self.valid_from is None or self.valid_from <= at
         return begun and (self.valid_until is None or self.valid_until > at)
+
+    run: str = ""
+    """The task that wrote it first, where it is known."""
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """What it can be asked for by: its names, and the subject of what it asserts."""
+        subject = without_determiner(self.assertion.subject) if self.assertion else ""
+        # What is said of the user says nothing about which memory is meant.
+        return (*self.names, subject) if subject not in {"", "user"} else self.names
 
     def superseded(self, by: str) -> Self:
         """Return the memory after another one replaced it: kept, and no longer recalled."""

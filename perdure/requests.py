@@ -6,12 +6,13 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Lane
+from perdure.entries import Lane, MemoryType
 from perdure.identity import UserId
 from perdure.jobs import Receipt
 from perdure.model import Instant, Name, Passed, Request
 from perdure.names import DEFAULT_POLICY
 from perdure.said import Ground, Said
+from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import RecallSummary
 
 SOMEBODY = Actor(kind=ActorKind.PERSON)
@@ -33,6 +34,23 @@ class RecallRequest(Request):
     limit: int = 10
     session: str = ""
     """The session whose episodes count; empty: none."""
+    strategy: Strategy = Strategy.BALANCED
+    profile: ProfileName | None = None
+    """The weights of the order; None: the strategy's own."""
+    memory_types: tuple[MemoryType, ...] = ()
+    tags: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    """Only what counts in one of these scopes; what has none counts everywhere."""
+    since: Instant | None = None
+    """Only what was last observed at this moment or later."""
+    until: Instant | None = None
+    """Only what was last observed before this moment."""
+    task: str = ""
+    """Only what the task with this workflow id wrote, or what is tagged so."""
+    min_confidence: float | None = None
+    """What is believed less is left out; None: as the installation is configured."""
+    explain: bool = False
+    """Whether to say what was left out, and why."""
 
 
 class RememberRequest(Request):

@@ -111,6 +111,8 @@ class Settings(BaseSettings):
     """The folder of the journal, which all workers of an installation share; ``journal`` in ``home`` if not set."""
     recall_seconds: Annotated[float, Field(gt=0, le=60)] = 2.0
     """How long a recall may take before it answers with what it has."""
+    min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.7
+    """What is believed less is not recalled where a question does not say otherwise."""
     trace_content: bool = False
     """Whether the texts of queries and memories may appear in spans."""
 

@@ -13,7 +13,7 @@ import snowballstemmer
 
 LANGUAGE = "english"
 
-_STOP_WORDS = frozenset(
+STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
         "a an the is are was were be been being am of to in on at for and or with did does do doing done what "
@@ -23,7 +23,7 @@ _STOP_WORDS = frozenset(
     )
 )
 
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003134f]+)"
 )
@@ -33,12 +33,22 @@ _UNSPACED = re.compile(
 class _Separators(dict[int, int | str]):
     """Maps what is neither letter, digit nor a mark on one to a space, and remembers it."""
 
+    def __init__(self, keep: str = "") -> None:
+        super().__init__((ord(one), one) for one in keep)
+
     def __missing__(self, code: int) -> int | str:
         self[code] = code if unicodedata.category(chr(code))[0] in "LMN" else " "
         return self[code]
 
 
-_separators = _Separators()
+@functools.cache
+def _separators_but(keep: str) -> _Separators:
+    return _Separators(keep)
+
+
+def separated(text: str, keep: str = "") -> str:
+    """Return a text with a space for everything but letters, digits, marks on them, and the characters to keep."""
+    return text.translate(_separators_but(keep))
 
 
 def stems(text: str) -> list[str]:
@@ -48,8 +58,8 @@ def stems(text: str) -> list[str]:
     one another. Stop words and stems are English (Snowball); words of other languages stay as they are but for their
     endings.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(_separators)
-    return [stem(word) for word in _words(folded) if word not in _STOP_WORDS]
+    folded = separated(unicodedata.normalize("NFKC", text).casefold())
+    return [stem(word) for word in _words(folded) if word not in STOP_WORDS]
 
 
 def _words(folded: str) -> Iterator[str]:
@@ -57,8 +67,8 @@ def _words(folded: str) -> Iterator[str]:
         if spaced.isascii():
             yield spaced
             continue
-        for part in filter(None, _UNSPACED.split(spaced)):
-            if _UNSPACED.match(part) and len(part) > 1:
+        for part in filter(None, UNSPACED.split(spaced)):
+            if UNSPACED.match(part) and len(part) > 1:
                 yield from (part[at : at + 2] for at in range(len(part) - 1))
             else:
                 yield part

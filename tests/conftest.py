@@ -16,7 +16,7 @@ import pytest_asyncio
 from localservers import Fleet, Server, ensure, find_all, running, stop
 from perdure.expressions.evaluation import _compiled, _split  # pyright: ignore[reportPrivateUsage]
 from perdure.settings import Addresses, Settings
-from perdure.words import _separators, stem  # pyright: ignore[reportPrivateUsage]
+from perdure.words import _separators_but, stem  # pyright: ignore[reportPrivateUsage]
 
 # A property is about results; how long examples take shows how busy the machine is.
 hypothesis.settings.register_profile("perdure", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
@@ -56,7 +56,7 @@ def pytest_sessionstart() -> None:
     _compiled.cache_clear()
     _split.cache_clear()
     stem.cache_clear()
-    _separators.clear()
+    _separators_but.cache_clear()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -166,6 +166,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         embedder=embedder,
         policy=policies_of(settings)[DEFAULT_POLICY],
         limit_seconds=settings.recall_seconds,
+        min_confidence=settings.min_confidence,
         telemetry=Telemetry(content=settings.trace_content),
     )
     try:

@@ -9,6 +9,7 @@ from perdure.entries import Lane, MemoryType
 from perdure.identity import digest
 from perdure.model import Name, OpenEnum, Passed, spelled
 from perdure.questions import AnswerSpec
+from perdure.strategies import ProfileName, Strategy
 
 Identifier = Annotated[
     str, spelled(r"[a-z_][a-z0-9_]{0,39}", "write 1 to 40 lower-case letters, digits or '_', no digit first")
@@ -79,6 +80,17 @@ class RecallTemplate(Passed):
     keys: Template | tuple[Template, ...] = ()
     """Keys, or one expression that gives a list of them."""
     memory_types: tuple[MemoryType, ...] = ()
+    strategy: Strategy = Strategy.BALANCED
+    profile: ProfileName | None = None
+    tags: tuple[Name, ...] = ()
+    scopes: tuple[Name, ...] = ()
+    since: Template | None = None
+    """A moment with its time zone; what was last observed before it does not count."""
+    until: Template | None = None
+    """A moment with its time zone; what was last observed at it or later does not count."""
+    task: Template | None = None
+    """What this task wrote, or what is tagged so."""
+    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     enough: Annotated[int, Field(ge=0, le=1_000)] = 3
     limit: Annotated[int, Field(ge=1, le=100)] = 10
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from perdure.entries import Hit
+from perdure.filters import Filters
 from perdure.items import EARLIEST
 from perdure.stores.weaviate.store import LongTerm
 
@@ -13,5 +14,6 @@ async def nearest(longterm: LongTerm, tenant: str, vector: Sequence[float], limi
     Raises:
         VectorIndexDamaged: The tenant's vectors cannot be searched.
     """
-    hits = await longterm.search(tenant, text="", vector=vector, limit=limit, now=EARLIEST, kinds=("memory",))
+    filters = Filters(now=EARLIEST)
+    hits = await longterm.search(tenant, text="", vector=vector, limit=limit, filters=filters, kinds=("memory",))
     return sorted(hits, key=lambda hit: hit.cosine or 0.0, reverse=True)

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -14,11 +15,17 @@ from perdure.errors import InvalidInput, InvalidItem
 from perdure.jobs import Fate
 from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RememberRequest, UndoRequest
 from perdure.settings import Settings
+from perdure.strategies import ProfileName, Strategy
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
 
 User = Annotated[str, typer.Option("--user", help="Whose memory.", show_default=False)]
+
+_STRATEGIES = (
+    "balanced: what is relevant; similarity: the same, up to the limit; precise: only what the question names; "
+    "structured: all within the filters, newest first; hybrid: as balanced, by confidence, recency, frequency and task."
+)
 
 _items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])
 
@@ -30,16 +37,55 @@ async def recall(
     lane: Annotated[Lane | None, typer.Option(help="Look into this log first.")] = None,
     key: Annotated[list[str] | None, typer.Option(help="For exactly this key; may be repeated.")] = None,
     session: Annotated[str, typer.Option(help="The session, or task, whose episodes to show too.")] = "",
+    strategy: Annotated[Strategy, typer.Option(help=_STRATEGIES)] = Strategy.BALANCED,
+    profile: Annotated[
+        ProfileName | None,
+        typer.Option(help="Order by other weights than the strategy's own.", show_default=False),
+    ] = None,
+    memory_type: Annotated[
+        list[MemoryType] | None, typer.Option("--type", help="Only memories of this type; may be repeated.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only memories with this tag; with several: with all.")] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="Only what counts in this scope, or everywhere; with several: in any."),
+    ] = None,
+    since: Annotated[datetime | None, typer.Option(help="Only what was last observed then or later (UTC).")] = None,
+    until: Annotated[datetime | None, typer.Option(help="Only what was last observed before then (UTC).")] = None,
+    task: Annotated[str, typer.Option(help="Only what this task (its workflow id) wrote, or what is tagged so.")] = "",
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Only what is believed this much; as configured (.7) if not given."),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show also what was left out, and why.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=50)] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show what is remembered, with the score of each item and what it is made of."""
     if key and lane is None:
         raise InvalidInput("--key", "needs a lane", fix=f"add --lane {' or '.join(Lane)}")
-    if not (text.strip() or lane):
-        raise InvalidInput("text", "is missing", fix="say what it is about, or name a log with --lane")
+    if not (text.strip() or lane or strategy is Strategy.STRUCTURED):
+        fix = "say what it is about, or name a log with --lane, or list with --strategy structured"
+        raise InvalidInput("text", "is missing", fix=fix)
     _check_user(user)
-    asked = {"user_id": user, "text": text, "lane": lane, "keys": key or (), "limit": limit, "session": session}
+    asked = {
+        "user_id": user,
+        "text": text,
+        "lane": lane,
+        "keys": key or (),
+        "limit": limit,
+        "session": session,
+        "strategy": strategy,
+        "profile": profile,
+        "memory_types": memory_type or (),
+        "tags": tag or (),
+        "scopes": scope or (),
+        "since": since and since.replace(tzinfo=UTC),
+        "until": until and until.replace(tzinfo=UTC),
+        "task": task,
+        "min_confidence": min_confidence,
+        "explain": explain,
+    }
     request = validated(RecallRequest, asked, "")
     async with gateway(Settings()) as installation:
         found = await installation.recall(request)
@@ -51,6 +97,8 @@ async def recall(
         out.print(f"       {item.text}", markup=False)
         if item.payload is not None:
             out.print(f"       {json.dumps(item.payload, ensure_ascii=False)}", markup=False)
+    for one in found.left_out:
+        out.print(f"left out ({one.reason.value}, confidence {one.confidence:.2f}): {one.text}", markup=False)
     for episode in found.episodes:
         out.print(f"{episode.at:%H:%M:%S}  {episode.kind.value}: {episode.text}", markup=False)
     say(

@@ -10,6 +10,7 @@ from perdure.items import Item
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.skills.shape import RecallStep, RememberStep, Skill, ToolStep
+from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskBinding, TaskEnvelope
 from perdure.tools import Effect
 
@@ -155,9 +156,17 @@ class RecallTerms(Passed):
     """What a recall step asks of memory, with its expressions evaluated."""
 
     text: str
-    lane: Lane | None
+    lane: Lane | None = None
     keys: tuple[str, ...]
     memory_types: tuple[MemoryType, ...]
+    strategy: Strategy = Strategy.BALANCED
+    profile: ProfileName | None = None
+    tags: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    task: str = ""
+    min_confidence: float | None = None
     enough: int
     limit: int
 

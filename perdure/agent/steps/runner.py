@@ -167,8 +167,14 @@ class StepRunner:
             return None
         field, template = f"{call.path}.recall", step.recall
         text = written(evaluate(template.text, names, f"{field}.text"))
-        others = template.model_dump(include={"lane", "memory_types", "enough", "limit"})
-        return RecallTerms(text=text, keys=_keys(template, names, field), **others)
+        filled = {
+            name: written(evaluate(value, names, f"{field}.{name}"))
+            for name in ("since", "until", "task")
+            if (value := getattr(template, name)) is not None
+        }
+        named = RecallTerms.model_fields.keys() - {"text", "keys", *filled}
+        others = template.model_dump(include=named, exclude_none=True)
+        return RecallTerms(text=text, keys=_keys(template, names, field), **filled, **others)
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
         """Return the parts of a result in a form that fits the history."""

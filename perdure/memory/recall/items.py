@@ -21,7 +21,7 @@ def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
         case Record():
             own.update(lane=entry.lane, key=entry.key, payload=entry.payload)
         case Memory():
-            own.update(memory_type=entry.memory_type)
+            own.update(memory_type=entry.memory_type, pinned=entry.pinned)
         case Turn():
             own.update(speaker=entry.speaker, session=entry.session, position=entry.position)
     return RecalledItem(

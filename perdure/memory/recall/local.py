@@ -4,12 +4,14 @@ What is written is told by the lines. What is only accepted is decided by the ru
 nothing is recalled that would be refused.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from perdure.changes import Deletion
-from perdure.entries import Entry, Hit, Memory, Record, headline_of, holds
+from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
 from perdure.items import Item
 from perdure.jobs import Batch, UnusableItem
+from perdure.labels import halves as halves_of
+from perdure.labels import labels_of
 from perdure.memory.policies import WritePolicy
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import applied
@@ -20,8 +22,8 @@ from perdure.stores.journal.lines import Accepted, Line
 from perdure.words import stems
 
 
-def recallable(query: Query, lines: Iterable[Line], policy: WritePolicy, log: Iterable[Deletion] = ()) -> list[Entry]:
-    """Return what the journal knows that recall may return.
+def known(query: Query, lines: Iterable[Line], policy: WritePolicy, log: Iterable[Deletion] = ()) -> dict[str, Entry]:
+    """Return what the journal knows, by id and whatever its state.
 
     Args:
         query: The question.
@@ -29,9 +31,7 @@ def recallable(query: Query, lines: Iterable[Line], policy: WritePolicy, log: It
         policy: What may be believed.
         log: The deletion log, where Redis has answered: another machine's journal may lack what was forgotten there.
     """
-    folded = fold(lines, log)
-    known = believed(query.tenant, folded, policy=policy, at=query.now)
-    return [entry for entry in known.values() if holds(entry, query.now)]
+    return believed(query.tenant, fold(lines, log), policy=policy, at=query.now)
 
 
 def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -> dict[str, Entry]:
@@ -63,22 +63,32 @@ def exact(query: Query, entries: Iterable[Entry]) -> list[Record]:
     return sorted(records, key=lambda record: (record.newest, record.id), reverse=True)
 
 
-def by_words(query: Query, entries: Iterable[Entry]) -> list[Hit]:
-    """Return what shares words with the query, with the share of the query's words."""
-    wanted = set(stems(query.text))
+def by_words(text: str, entries: Iterable[Entry]) -> list[Hit]:
+    """Return what shares words with a question, with the share of the question's words."""
+    wanted = set(stems(text))
     hits: list[Hit] = []
     for entry in entries:
-        if entry.confidence < query.min_confidence:
-            continue
-        if isinstance(entry, Memory):
-            if query.memory_types and entry.memory_type not in query.memory_types:
-                continue
-        elif isinstance(entry, Record) and query.lane is not None and entry.lane != query.lane:
-            continue
         said = stems(headline_of(entry.text))
         if shared := wanted & set(said):
             hits.append(Hit(entry, bm25=len(shared) / len(wanted), words=" ".join(said)))
     return hits
+
+
+def called(
+    memories: Iterable[Memory], labels: Collection[str], halves: Collection[str], linked: Collection[str]
+) -> list[Memory]:
+    """Return the memories, current or superseded, that labels may mean or relations lead to, as the store does."""
+    wanted, near, ends = set(labels), set(halves), set(linked)
+    return [
+        memory
+        for memory in memories
+        if memory.state in {State.CURRENT, State.SUPERSEDED}
+        and (
+            not wanted.isdisjoint(labels_of(memory.called))
+            or not ends.isdisjoint(labels_of([relation.to for relation in memory.relations]))
+            or any(not near.isdisjoint(halves_of(name)) for name in memory.called)
+        )
+    ]
 
 
 def _in_their_places(lines: Sequence[Accepted]) -> tuple[Item | UnusableItem, ...]:

@@ -7,7 +7,9 @@ from pydantic import Field, JsonValue, model_validator
 from perdure.documents import fitted
 from perdure.entries import Key, Lane, MemoryType
 from perdure.episodes import Episode
-from perdure.model import Instant, Model, OpenEnum, Passed, Unit
+from perdure.filters import Filters, Omission
+from perdure.model import Instant, Model, Name, OpenEnum, Passed, Unit
+from perdure.strategies import ProfileName, Strategy
 
 
 class FoundBy(OpenEnum):
@@ -19,6 +21,14 @@ class FoundBy(OpenEnum):
     """By meaning and words."""
     HANDLE = "handle"
     """By the handle of an earlier recall."""
+    NAMED = "named"
+    """The question names it."""
+    LINKED = "linked"
+    """A relation links it to what the question names."""
+    FILTERS = "filters"
+    """It meets the filters, and no question was looked at."""
+    PINNED = "pinned"
+    """It always stands in the context."""
     JOURNAL = "journal"
     """The journal on disk, because the store did not answer."""
 
@@ -44,14 +54,30 @@ class Query(Model):
     """Look in this log first."""
     keys: Annotated[tuple[Key, ...], Field(max_length=1_000)] = ()
     """Under exactly these keys of the lane."""
+    strategy: Strategy = Strategy.BALANCED
+    profile: ProfileName | None = None
+    """The weights of the order; None: the strategy's own."""
     memory_types: tuple[MemoryType, ...] = ()
-    """Only memories of these types; empty: of all."""
+    """Only memories, and of these types; empty: of all."""
+    tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    """Only memories, and with all of these tags."""
+    scopes: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    """Only what counts in one of these scopes; what has none counts everywhere."""
+    since: Instant | None = None
+    """Only what was last observed at this moment or later."""
+    until: Instant | None = None
+    """Only what was last observed before this moment."""
+    task: Annotated[str, Field(max_length=300)] = ""
+    """Only what the task with this workflow id wrote, or what is tagged so; for the order ``hybrid``, that comes first
+    instead."""
     limit: Annotated[int, Field(ge=1, le=100)] = 10
-    """How many items at most; but everything that is found under ``keys`` is given."""
+    """How many items at most; everything that is found under ``keys``, and what is pinned, is given besides."""
     enough: Annotated[int, Field(ge=0)] = 3
     """With this many exact items, nothing more is looked for."""
-    min_confidence: Unit = 0.7
-    """What is believed less is not recalled by meaning."""
+    min_confidence: Unit | None = None
+    """What is believed less is recalled only where it is pinned; None: as recall is configured."""
+    explain: bool = False
+    """Whether to say what was left out, and why."""
     working: tuple[str, ...] = ()
     """Lines of working memory, for the context block."""
     context_characters: Annotated[int, Field(ge=500, le=100_000)] = 8_000
@@ -63,6 +89,27 @@ class Query(Model):
         if self.keys and self.lane is None:
             raise ValueError("keys need a lane: name the log that they are in")
         return self
+
+    @property
+    def ordered_by(self) -> ProfileName:
+        """The profile that the result is ordered by."""
+        own = ProfileName.HYBRID if self.strategy is Strategy.HYBRID else ProfileName.RELEVANCE_FIRST
+        return self.profile or own
+
+    @property
+    def filters(self) -> Filters:
+        """What it is limited to."""
+        return Filters(
+            now=self.now,
+            min_confidence=self.min_confidence or 0.0,
+            lane=self.lane,
+            memory_types=self.memory_types,
+            tags=self.tags,
+            scopes=self.scopes,
+            since=self.since,
+            until=self.until,
+            task="" if self.ordered_by is ProfileName.HYBRID else self.task,
+        )
 
     @classmethod
     def of(cls, asked: Model, where: str = "", **context: object) -> Self:
@@ -111,18 +158,32 @@ class RecalledItem(Passed):
     recorded_at: Instant | None = None
     """When that was recorded: of two with one ``last_seen`` the later one is the newer."""
     confidence: Unit = 1.0
+    pinned: bool = False
+
+
+class LeftOut(Passed):
+    """Something that was near to the question, or in the result, and left out."""
+
+    id: str
+    kind: Literal["record", "memory", "turn"]
+    text: str
+    """The beginning of the part that is meant for people."""
+    reason: Omission
+    confidence: Unit
 
 
 class RecallResult(Passed):
     """What memory knows about a question."""
 
     items: tuple[RecalledItem, ...] = ()
-    """Exact ones first, newest first; then by score."""
+    """Exact ones first, newest first; then by score; pinned ones that nothing else found last."""
     episodes: tuple[Episode, ...] = ()
     """What happened in the session: the newest and the most important, oldest first."""
     trigger: Trigger = Trigger.NONE
     degraded: tuple[str, ...] = ()
     """The stores that did not answer; empty when all is well."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What was left out, and why, at most 50; only where the question asked to explain."""
     milliseconds: float
     context: str
     """All of it as one block for a prompt."""

@@ -1,90 +1,63 @@
-"""Asks every tier, within one time limit, and puts what they found together.
+"""Answers a question to memory from every tier: chooses what is asked, and puts what was found together.
 
 Never changes what is remembered, and never fails for a store.
 """
 
 import asyncio
-import contextlib
 import time
-from collections import Counter
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from perdure.entries import Entry, Hit
+from perdure.entries import Hit, Memory
 from perdure.episodes import Episode
-from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
-from perdure.losses import Store
+from perdure.labels import asked_labels
 from perdure.memory.policies import WritePolicy
-from perdure.memory.recall import local
+from perdure.memory.recall.asking import Asking, Question, Sources, Wanted
 from perdure.memory.recall.context import render
 from perdure.memory.recall.items import explained, recalled
 from perdure.memory.recall.names import Speakers
-from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult, Trigger
-from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, rank, score_exact
+from perdure.memory.recall.naming import answered, directly, links_of, relatives
+from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, omissions
+from perdure.memory.recall.query import FoundBy, LeftOut, Query, RecalledItem, RecallResult, Trigger
+from perdure.memory.recall.ranking import (
+    PROFILES,
+    RELEVANCE_FIRST,
+    Profile,
+    Scored,
+    rank,
+    relevant,
+    reordered,
+    score_exact,
+)
 from perdure.memory.recall.telemetry import Telemetry
-from perdure.memory.recall.turns import Asked, limits, named, rank_turns, without_names
+from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
 from perdure.memory.wholeness import Wholeness
-from perdure.models.embedding import Embedder, Vector
+from perdure.models.embedding import Embedder
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
-from perdure.stores.weaviate.schema import Kind
+from perdure.stores.weaviate.schema import KINDS
 from perdure.stores.weaviate.store import LongTerm
+from perdure.strategies import Strategy
 from perdure.together import together
-from perdure.words import stems
 
-_T = TypeVar("_T")
+MIN_CONFIDENCE = 0.7
+"""What is believed less is not recalled, unless a question or the settings say otherwise (R31)."""
 
 _FALLBACK_MOST = 10
 """How many items the search after a thin exact result may add."""
 _EXACT_MOST = 1_000
 _CANDIDATES = 30
 """How many each search gives to the ranking: three times what is usually asked for."""
-_EPISODES_RECENT = 10
-_EPISODES_IMPORTANT = 5
-_COMPARING_SHARE = 0.4
-"""Of the time limit: when it is not known by then whether the store lost data, it is not asked. It is compared every
-ten seconds, and after it was away."""
-_EMBEDDING_SHARE = 0.4
-"""Of the time limit: when there is no vector by then, words alone are searched."""
-_STORES_SHARE = 0.75
-"""Of the time limit: what did not answer by then is looked for on disk."""
-_ALL_SHARE = 0.95
-"""Of the time limit: the rest is for putting the result together."""
+_SUCCESSIONS = 20
+"""How often in a row something may have been replaced and still be followed to what holds today. A choice."""
 
 
-@dataclass
-class _Answers:
-    """What came back, and what did not."""
-
-    started: float
-    degraded: set[str] = field(default_factory=set[str])
-    entries: list[Entry] | None = None
-    """What the journal knows, once it was asked."""
-    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Several searches may need the journal at once; one reads it."""
-
-
-class _Question(NamedTuple):
-    """What is asked, as the searches need it."""
-
-    asked: Asked
-    vector: Vector | None
-    """None: only words can be searched."""
-    turns: int
-    """How many turns the user has."""
-
-
-class _Wanted(NamedTuple):
-    """What a search is to return: how many at most of each kind, by meaning and by words."""
-
-    kinds: Sequence[Kind]
-    near: int
-    words: int
+class _Found(NamedTuple):
+    items: list[RecalledItem]
+    trigger: Trigger = Trigger.NONE
 
 
 class Recall:
@@ -100,7 +73,7 @@ class Recall:
         whole: Knows whether the store has lost what was written to it, and would answer too little.
         embedder: The model whose vectors ``longterm`` holds.
         limit_seconds: How long a recall may take, whatever is down.
-        profile: The weights of the ranking.
+        min_confidence: What is believed less is left out where a question does not say otherwise.
         policy: What may be believed; it decides on items whose jobs are not done.
         telemetry: Where spans and figures go; without one, to the global providers, without content.
     """
@@ -117,23 +90,27 @@ class Recall:
         whole: Wholeness,
         embedder: Embedder,
         limit_seconds: float = 3.0,
-        profile: Profile = RELEVANCE_FIRST,
+        min_confidence: float = MIN_CONFIDENCE,
         policy: WritePolicy | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
-        self._longterm = longterm
-        self._speakers = Speakers(longterm)
-        self._episodes = episodes
-        self._journal = journal
-        self._spool = spool
-        self._checks = checks
-        self._deletions = deletions
-        self._whole = whole
-        self._policy = policy or WritePolicy()
-        self._embedder = embedder
-        self._limit = limit_seconds
-        self._profile = profile
         self._telemetry = telemetry or Telemetry()
+        self._embedder = embedder
+        self._min_confidence = min_confidence
+        self._sources = Sources(
+            longterm=longterm,
+            speakers=Speakers(longterm),
+            episodes=episodes,
+            journal=journal,
+            spool=spool,
+            checks=checks,
+            deletions=deletions,
+            whole=whole,
+            embedder=embedder,
+            policy=policy or WritePolicy(),
+            limit=limit_seconds,
+            telemetry=self._telemetry,
+        )
 
     async def recall(self, query: Query) -> RecallResult:
         """Answer from every tier.
@@ -147,199 +124,145 @@ class Recall:
             StoreRefused: In the same way, when the store refuses the login that this process is configured with.
         """
         started = time.perf_counter()
+        if query.min_confidence is None:
+            query = query.changed(min_confidence=self._min_confidence)
         with self._telemetry.recall(query) as span:
-            answers = _Answers(started=asyncio.get_running_loop().time())
-            await self._look_for_loss(answers)
-            (items, trigger), episodes = await together(self._items(query, answers), self._session(query, answers))
-            degraded = tuple(sorted(answers.degraded))
-            context = render(
-                working=query.working,
-                items=items,
-                episodes=episodes,
-                degraded=degraded,
-                characters=query.context_characters,
-            )
-            result = RecallResult(
-                items=tuple(items),
-                episodes=tuple(episodes),
-                trigger=trigger,
-                degraded=degraded,
-                milliseconds=round((time.perf_counter() - started) * 1000.0, 3),
-                context=context,
-            )
+            asking = Asking(self._sources, query)
+            await asking.look_for_loss()
+            searched = together(self._items(query, asking), self._pinned(query, asking))
+            (found, pinned), episodes = await together(searched, asking.episodes())
+            known = {item.id for item in found.items}
+            items = [*found.items, *(item for item in pinned if item.id not in known)]
+            result = await self._told(query, asking, found._replace(items=items), episodes, started)
             self._telemetry.finished(span, result)
         return result
 
-    async def _look_for_loss(self, answers: _Answers) -> None:
-        """Answer from the journal where the store has lost data: it would answer too little, or what was forgotten."""
-        lost = True
-        with contextlib.suppress(StoreUnavailable, TimeoutError):
-            async with asyncio.timeout_at(answers.started + self._limit * _COMPARING_SHARE):
-                lost = await self._whole.lost(Store.WEAVIATE)
-        if lost:
-            answers.degraded.add("weaviate")
+    async def _told(
+        self, query: Query, asking: Asking, found: _Found, episodes: list[Episode], started: float
+    ) -> RecallResult:
+        rendered = render(
+            working=query.working,
+            items=found.items,
+            episodes=episodes,
+            degraded=tuple(sorted(asking.degraded)),
+            characters=query.context_characters,
+        )
+        left_out = await self._left_out(query, asking, found.items, rendered.unplaced) if query.explain else ()
+        return RecallResult(
+            items=tuple(found.items),
+            episodes=tuple(episodes),
+            trigger=found.trigger,
+            degraded=tuple(sorted(asking.degraded)),
+            left_out=left_out,
+            milliseconds=round((time.perf_counter() - started) * 1000.0, 3),
+            context=rendered.text,
+        )
 
-    async def _items(self, query: Query, answers: _Answers) -> tuple[list[RecalledItem], Trigger]:
+    async def _items(self, query: Query, asking: Asking) -> _Found:
+        asks = bool(query.text.strip()) or query.strategy is Strategy.STRUCTURED
+        searches = asks and query.strategy not in {Strategy.PRECISE, Strategy.STRUCTURED}
         if not query.keys:
             # An exact result can never be enough here, so nothing waits for it.
-            exact, found = await together(self._exact(query, answers), self._found(query, answers, query.limit))
-            trigger = Trigger.NO_KEY if query.text.strip() else Trigger.NONE
+            exact, found = await together(self._exact(query, asking), self._found(query, asking, query.limit))
+            trigger = Trigger.NO_KEY if searches else Trigger.NONE
         else:
-            exact, found = await self._exact(query, answers), []
+            exact, found = await self._exact(query, asking), []
             trigger = Trigger.NONE
-            if len(exact) < query.enough and query.text.strip():
-                trigger = Trigger.TOO_FEW
+            if len(exact) < query.enough and asks:
+                trigger = Trigger.TOO_FEW if searches else Trigger.NONE
                 # What is known exactly may be found again, and must not take one of the places.
-                found = await self._found(query, answers, min(query.limit, _FALLBACK_MOST) + len(exact))
+                found = await self._found(query, asking, min(query.limit, _FALLBACK_MOST) + len(exact))
         known = {item.id for item in exact}
         found = [item for item in found if item.id not in known]
         if query.keys:
-            return exact + found[: min(query.limit, _FALLBACK_MOST)], trigger
-        return _shared(exact, found, query.limit), trigger
+            return _Found(exact + found[: min(query.limit, _FALLBACK_MOST)], trigger)
+        return _Found(_shared(exact, found, query.limit), trigger)
 
-    async def _exact(self, query: Query, answers: _Answers) -> list[RecalledItem]:
-        if query.lane is None:
-            return []
-        limit = _EXACT_MOST if query.keys else query.limit
-        records = None
-        if "weaviate" not in answers.degraded:
-            call = self._longterm.lookup(query.tenant, lane=query.lane, keys=query.keys, limit=limit, now=query.now)
-            records = await self._ask(answers, "weaviate", "lookup", call)
-        found_by = FoundBy.EXACT
-        if records is None:
-            found_by = FoundBy.JOURNAL
-            records = local.exact(query, await self._local(query, answers))[:limit]
+    async def _exact(self, query: Query, asking: Asking) -> list[RecalledItem]:
+        records, found_by = await asking.lookup(_EXACT_MOST if query.keys else query.limit)
         why = "same lane and key" if query.keys else "same lane"
-        return [recalled(score_exact(one, now=query.now, profile=self._profile), found_by, why) for one in records]
+        return [recalled(score_exact(one, now=query.now), found_by, why) for one in records]
 
-    async def _found(self, query: Query, answers: _Answers, limit: int) -> list[RecalledItem]:
-        """Return what is found by meaning and words: what is known, and then what was said."""
+    async def _pinned(self, query: Query, asking: Asking) -> list[RecalledItem]:
+        found = await asking.pinned()
+        return [recalled(score_exact(one, now=query.now), FoundBy.PINNED, "it is pinned") for one in found]
+
+    async def _found(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
+        """Return what the strategy chooses."""
+        if query.strategy is Strategy.STRUCTURED:
+            return await self._newest(query, asking, limit)
         if not query.text.strip():
             return []
-        asked = await self._asked(query, answers)
+        if query.strategy is Strategy.PRECISE:
+            return await self._named(query, asking, limit)
+        question = await asking.question()
         known, said = await together(
-            self._known(query, answers, asked, limit), self._said(query, answers, asked, limit)
+            self._known(query, asking, question, limit), self._said(query, asking, question, limit)
         )
         return _shared(known, said, limit)
 
-    async def _asked(self, query: Query, answers: _Answers) -> _Question:
-        """Return the question's names, words and vector."""
-        up = "weaviate" not in answers.degraded
-        names = self._speakers.known(query.tenant) if up and _of_conversations(query) else Counter[str]()
-        vector = None
-        if names is None:
-            # Most questions name nobody, so the whole question is embedded meanwhile.
-            call = self._ask(answers, "weaviate", "speakers", self._speakers.of(query.tenant))
-            found, vector = await together(call, self._embedded(query.text, answers))
-            names = found or Counter[str]()
-        asked = Asked(query.text, stems(query.text), named(query.text, names))
-        if up and (vector is None or asked.names):
-            vector = await self._embedded(without_names(query.text, asked.names), answers)
-        return _Question(asked, vector, names.total())
+    async def _newest(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
+        found = sorted(await asking.newest(KINDS, limit), key=lambda entry: (entry.newest, entry.id), reverse=True)
+        chosen = [score_exact(entry, now=query.now) for entry in found[:limit]]
+        if query.profile is not None:
+            chosen = reordered(chosen, _profile(query), now=query.now, task=query.task)
+        return [recalled(scored, FoundBy.FILTERS, "it meets the filters") for scored in chosen]
 
-    async def _embedded(self, text: str, answers: _Answers) -> Vector | None:
-        end = answers.started + self._limit * _EMBEDDING_SHARE
-        vectors = await self._ask(answers, "embedding", "embed", self._embedder.embed([text]), end)
-        return vectors[0] if vectors else None
+    async def _named(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
+        """Return what the question names, what is linked to it, and what replaced it; nothing else."""
+        labels, halves = asked_labels(query.text)
+        candidates = await _with_relatives(asking, await asking.called(labels, halves, linked=labels))
+        direct = directly(query.text, candidates)
+        links = links_of(candidates, direct)
+        candidates |= await _with_relatives(asking, await asking.called(links.labels, linked=links.linked))
+        found = answered(query.text, candidates, direct, filters=query.filters, profile=_profile(query))
+        return [recalled(one.scored, one.found_by, one.why) for one in found[:limit]]
 
-    async def _known(self, query: Query, answers: _Answers, asked: _Question, limit: int) -> list[RecalledItem]:
+    async def _known(self, query: Query, asking: Asking, question: Question, limit: int) -> list[RecalledItem]:
         most = max(_CANDIDATES, limit)
-        hits, found_by = await self._search(query, answers, asked, _Wanted(("record", "memory"), most, most))
-        floor = self._embedder.relevance_floor
-        ranked = rank(hits, now=query.now, floor=floor, limit=limit, profile=self._profile)
-        return [recalled(scored, found_by, explained(scored, self._profile)) for scored in ranked]
+        hits, found_by = await asking.hits(question, Wanted(("record", "memory"), most, most))
+        ranked = rank(hits, now=query.now, floor=self._embedder.relevance_floor, limit=limit)
+        chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant(ranked)
+        profile = _profile(query)
+        if profile is not RELEVANCE_FIRST:
+            chosen = reordered(chosen, profile, now=query.now, task=query.task)
+        return [recalled(scored, found_by, explained(scored, profile)) for scored in chosen]
 
-    async def _said(self, query: Query, answers: _Answers, asked: _Question, limit: int) -> list[RecalledItem]:
-        if not _of_conversations(query) or not (asked.turns or "weaviate" in answers.degraded):
+    async def _said(self, query: Query, asking: Asking, question: Question, limit: int) -> list[RecalledItem]:
+        if not query.filters.covers("turn") or not (question.turns or "weaviate" in asking.degraded):
             return []
-        hits, found_by = await self._search(query, answers, asked, _Wanted(("turn",), *limits(asked.turns)))
-        ranked = await asyncio.to_thread(rank_turns, asked.asked, hits, stored=asked.turns, limit=limit)
-        return [recalled(scored, found_by, explained(scored, self._profile)) for scored in ranked]
-
-    async def _search(
-        self, query: Query, answers: _Answers, asked: _Question, wanted: _Wanted
-    ) -> tuple[list[Hit], FoundBy]:
-        """Return the hits of the store, or of the journal where it does not answer, and which of them answered."""
-
-        async def search(vector: Vector | None) -> list[Hit]:
-            return await self._longterm.search(
-                query.tenant,
-                text=query.text,
-                vector=vector,
-                limit=wanted.near,
-                now=query.now,
-                kinds=wanted.kinds,
-                lane=query.lane,
-                memory_types=query.memory_types,
-                min_confidence=query.min_confidence,
-                word_limit=wanted.words,
-            )
-
-        hits = None
-        if "weaviate" not in answers.degraded:
-            try:
-                hits = await self._ask(answers, "weaviate", "search", search(asked.vector))
-            except VectorIndexDamaged:
-                answers.degraded.add("vectors")
-                await self._ask(answers, "redis", "note", self._checks.note(query.tenant, datetime.now(UTC)))
-                hits = await self._ask(answers, "weaviate", "search", search(None))
-        if hits is not None:
-            return hits, FoundBy.SEMANTIC
-        entries = [entry for entry in await self._local(query, answers) if entry.kind in wanted.kinds]
-        found = await self._ask_disk(answers, "journal", asyncio.to_thread(local.by_words, query, entries))
-        return found or [], FoundBy.JOURNAL
-
-    async def _session(self, query: Query, answers: _Answers) -> list[Episode]:
-        recent, important = await together(
-            self._ask(answers, "redis", "recent", self._episodes.recent(query.tenant, query.session, _EPISODES_RECENT)),
-            self._ask(
-                answers,
-                "redis",
-                "important",
-                self._episodes.important(query.tenant, query.session, _EPISODES_IMPORTANT),
-            ),
+        hits, found_by = await asking.hits(question, Wanted(("turn",), *limits(question.turns)))
+        ranked: Sequence[Scored] = await asyncio.to_thread(
+            rank_turns, question.asked, hits, stored=question.turns, limit=limit
         )
-        if recent is None or important is None:
-            waited = await self._ask_disk(answers, "spool", self._spool.read(query.tenant))
-            waiting = [line.episode for line in waited.episodes if line.session == query.session] if waited else []
-            found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
-        else:
-            found = recent + important
-        distinct = {episode.id: episode for episode in found}
-        return sorted(distinct.values(), key=lambda episode: (episode.at, episode.id))
+        chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant_turns(ranked)
+        return [recalled(scored, found_by, explained(scored, RELEVANCE_FIRST)) for scored in chosen]
 
-    async def _local(self, query: Query, answers: _Answers) -> Sequence[Entry]:
-        async def read() -> list[Entry]:
-            log = self._ask(answers, "redis", "deletions", self._deletions.all(query.tenant))
-            lines, forgotten = await together(self._journal.read(query.tenant), log)
-            # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
-            return await asyncio.to_thread(local.recallable, query, lines, self._policy, forgotten or ())
-
-        async with answers.reading:
-            if answers.entries is None:
-                answers.entries = await self._ask_disk(answers, "journal", read()) or []
-            return answers.entries
-
-    async def _ask_disk(self, answers: _Answers, place: str, call: Awaitable[_T]) -> _T | None:
-        return await self._ask(answers, place, "read", call, answers.started + self._limit * _ALL_SHARE)
-
-    async def _ask(
-        self, answers: _Answers, store: str, operation: str, call: Awaitable[_T], end: float | None = None
-    ) -> _T | None:
-        try:
-            with self._telemetry.call(store, operation):
-                async with asyncio.timeout_at(end or answers.started + self._limit * _STORES_SHARE):
-                    return await call
-        except (StoreUnavailable, ModelRefused, TimeoutError):
-            answers.degraded.add(store)
-            # It may come back with other data.
-            self._whole.doubt()
-            return None
+    async def _left_out(
+        self, query: Query, asking: Asking, items: Sequence[RecalledItem], unplaced: Sequence[str]
+    ) -> tuple[LeftOut, ...]:
+        hits: list[Hit] = []
+        if query.text.strip():
+            question = await asking.question()
+            hits = await asking.nearby(question, limit=EXPLAINED, min_confidence=LEAST_CONFIDENCE)
+        hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.entry.id))
+        floor = self._embedder.relevance_floor
+        return omissions(query, items=items, unplaced=unplaced, hits=hits, floor=floor)
 
 
-def _of_conversations(query: Query) -> bool:
-    """Return whether turns are asked for too: they have neither a lane nor a type."""
-    return query.lane is None and not query.memory_types
+async def _with_relatives(asking: Asking, candidates: dict[str, Memory]) -> dict[str, Memory]:
+    """Return memories with what replaced them, up to what holds today, and what they replaced."""
+    found, asked = dict(candidates), set[str]()
+    for _ in range(_SUCCESSIONS):
+        if not (missing := [one for one in relatives(found) if one not in asked]):
+            break
+        asked |= {*missing}
+        found |= await asking.memories(missing)
+    return found
+
+
+def _profile(query: Query) -> Profile:
+    return PROFILES.get(query.ordered_by.value, RELEVANCE_FIRST)
 
 
 def _shared(exact: list[RecalledItem], found: list[RecalledItem], limit: int) -> list[RecalledItem]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perdure.entries import Hit, Turn
-from perdure.memory.recall.ranking import Scored
+from perdure.memory.recall.ranking import Scored, until_it_falls
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,6 +31,11 @@ _QUESTION = -0.2
 _LENGTH = 0.075
 _WHEN = 0.35
 _DATE = 0.6
+
+_FALLEN = 0.55
+"""The share of the best score below which a turn no longer belongs to what is relevant. On LoCoMo's three conversations
+for development 18 of 50 turns are left, and recall@5, @10 and @25 lose .001, .002 and .011; at .6 it would be 14 turns
+and .004, .008 and .020."""
 
 _KERNEL = np.array(
     [_EARLIER**-step if step < 0 else _LATER**step if step else 1.0 for step in range(-_REACH, _REACH + 1)]
@@ -127,6 +132,11 @@ def rank_turns(asked: Asked, hits: Sequence[Hit], *, stored: int, limit: int) ->
         )
         for index in order[:limit]
     ]
+
+
+def relevant_turns(ranked: Sequence[Scored]) -> list[Scored]:
+    """Return the beginning of a ranking of turns up to where relevance falls off."""
+    return list(ranked[: until_it_falls([one.score for one in ranked], _FALLEN)])
 
 
 class _Candidate(NamedTuple):

@@ -34,8 +34,9 @@ class MiniLMEmbedder:
 
     name = MINILM
     dimension = 384
-    relevance_floor = 0.25
-    """On LoCoMo, 95 % of the relevant turns have a cosine above .26 with their question."""
+    relevance_floor = 0.1
+    """On LoCoMo, 4.9 % of the right turns have a lower cosine with their question as it is embedded, without the names
+    of speakers, and 49 % of all turns. Below .25, which was the bound for questions with names, lie 21.8 %."""
 
     def __init__(self, folder: Path | None = None) -> None:
         found = folder or find_minilm()

@@ -1,6 +1,6 @@
 """The filters of every query. Pure: builds conditions, sends none."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
@@ -9,8 +9,10 @@ from weaviate.classes.query import Filter
 # Every condition is one of these; the package has no public name for the type.
 from weaviate.collections.classes.filters import _Filters  # pyright: ignore[reportPrivateUsage]
 
-from perdure.entries import Lane, MemoryType, State
-from perdure.stores.weaviate.mapping import NEVER, micros
+from perdure.entries import Lane, State
+from perdure.filters import Filters
+from perdure.stores.weaviate.mapping import EVERYWHERE, NEVER, micros
+from perdure.stores.weaviate.schema import Kind
 
 Condition: TypeAlias = _Filters
 
@@ -24,9 +26,7 @@ def recallable(*, now: datetime, min_confidence: float = 0.0) -> Condition:
     """Current, still valid, and believed enough."""
     condition = Filter.by_property("state").equal(State.CURRENT.value)
     condition &= Filter.by_property("valid_until").greater_than(micros(now))
-    if min_confidence > 0:
-        condition &= Filter.by_property("confidence").greater_or_equal(min_confidence)
-    return condition
+    return condition & believed(min_confidence) if min_confidence > 0 else condition
 
 
 def begun(now: datetime) -> Condition:
@@ -40,6 +40,38 @@ def begun(now: datetime) -> Condition:
 def about(terms: Sequence[str]) -> Condition:
     """About one of these."""
     return Filter.by_property("about").contains_any(list(terms))
+
+
+def believed(min_confidence: float) -> Condition:
+    """Believed this much."""
+    return Filter.by_property("confidence").greater_or_equal(min_confidence)
+
+
+def meeting(filters: Filters, kind: Kind) -> Condition:
+    """Of a kind that the filters cover, and within them: what has no objection in ``Filters``."""
+    found = [recallable(now=filters.now, min_confidence=filters.min_confidence)]
+    if filters.since:
+        found.append(Filter.by_property("last_seen").greater_or_equal(micros(filters.since)))
+    if filters.until:
+        found.append(Filter.by_property("last_seen").less_than(micros(filters.until)))
+    if kind == "memory":
+        found += _of_memory(filters)
+    elif kind == "record":
+        found += [of_keys(filters.lane)] if filters.lane else []
+        found += [Filter.by_property("run").equal(filters.task)] if filters.task else []
+    return Filter.all_of(found)
+
+
+def _of_memory(filters: Filters) -> Iterable[Condition]:
+    yield begun(filters.now)
+    if filters.memory_types:
+        yield Filter.by_property("memory_type").contains_any([one.value for one in filters.memory_types])
+    if filters.tags:
+        yield Filter.by_property("tags").contains_all(list(filters.tags))
+    if filters.scopes:
+        yield Filter.by_property("scopes").contains_any([*filters.scopes, EVERYWHERE])
+    if filters.task:
+        yield Filter.by_property("run").equal(filters.task) | Filter.by_property("tags").contains_any([filters.task])
 
 
 def identified(ids: Sequence[str]) -> Condition:
@@ -61,9 +93,19 @@ def of_keys(lane: Lane, keys: Sequence[str] = ()) -> Condition:
     return condition & Filter.by_property("key").contains_any(list(keys)) if keys else condition
 
 
-def of_types(memory_types: Collection[MemoryType]) -> Condition:
-    """Of one of these types."""
-    return Filter.by_property("memory_type").contains_any([memory_type.value for memory_type in memory_types])
+def called(*, labels: Collection[str], halves: Collection[str], linked: Collection[str]) -> Condition:
+    """Known under one of these labels, perhaps under one with these halves, or linked to one of these labels.
+
+    Current or superseded: the old name of something leads to what replaced it.
+    """
+    wanted = {"names": labels, "halves": halves, "linked": linked}
+    either = [Filter.by_property(name).contains_any(list(values)) for name, values in wanted.items() if values]
+    return state_is(State.CURRENT, State.SUPERSEDED) & Filter.any_of(either)
+
+
+def pinned() -> Condition:
+    """Always in the context."""
+    return Filter.by_property("pinned").equal(True)
 
 
 def overdue(before: datetime) -> Condition:

@@ -4,12 +4,12 @@
 filters and word search, and is never read back: so a new field needs no change of schema.
 """
 
-import unicodedata
 from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue, TypeAdapter
 
 from perdure.entries import MARKER, Entry, Record, Turn, headline_of, payload_of
+from perdure.labels import halves, labels_of
 from perdure.words import stems
 
 RETURNED = ["text", "document"]
@@ -45,11 +45,6 @@ def micros(moment: datetime | None) -> int:
     return max(-NEVER, min(NEVER, (moment - _EPOCH) // timedelta(microseconds=1)))
 
 
-def label(name: str) -> str:
-    """Return what is compared of a name: case and spaces do not count."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
 def properties_of(entry: Entry) -> dict[str, JsonValue]:
     """Return all properties of an entry, also those without a value, so that a write leaves nothing of an older one.
 
@@ -74,16 +69,19 @@ def properties_of(entry: Entry) -> dict[str, JsonValue]:
         "purge_after": micros(entry.purge_after),
     }
     if isinstance(entry, Record):
-        return properties | {"lane": entry.lane.value, "key": entry.key}
+        return properties | {"lane": entry.lane.value, "key": entry.key, "run": entry.run}
     if isinstance(entry, Turn):
         return properties | {"speaker": entry.speaker}
     described: dict[str, JsonValue] = {
         "memory_type": entry.memory_type.value,
         "about": [*(entry.assertion.about if entry.assertion else ())],
-        "names": [*map(label, entry.names)],
+        "names": [*labels_of(entry.called)],
+        "halves": [*dict.fromkeys(half for name in entry.called for half in sorted(halves(name)))],
+        "linked": [*labels_of([relation.to for relation in entry.relations])],
         "scopes": [*(entry.scopes or [EVERYWHERE])],
         "tags": [*entry.tags],
         "pinned": entry.pinned,
+        "run": entry.run,
         "valid_from": ALWAYS if entry.valid_from is None else micros(entry.valid_from),
         "suspended_from": micros(entry.suspended[0] if entry.suspended else None),
         "suspended_until": micros(entry.suspended[1] if entry.suspended else None),

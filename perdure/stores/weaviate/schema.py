@@ -171,10 +171,11 @@ COMMON = (
 )
 
 _OF_KIND: dict[Kind, tuple[wvc.Property, ...]] = {
-    "record": (_exact("lane"), _exact("key")),
+    "record": (_exact("lane"), _exact("key"), _exact("run")),
     "memory": (
         _exact("memory_type"),
-        *(_exact(name, wvc.DataType.TEXT_ARRAY) for name in ("about", "names", "scopes", "tags")),
+        _exact("run"),
+        *(_exact(name, wvc.DataType.TEXT_ARRAY) for name in ("about", "names", "halves", "linked", "scopes", "tags")),
         wvc.Property(name="pinned", data_type=wvc.DataType.BOOL, index_filterable=True),
         *(_ranged(name) for name in ("valid_from", "suspended_from", "suspended_until")),
     ),

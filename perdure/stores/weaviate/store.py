@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import chain
 
 from pydantic import SecretStr
 from weaviate.classes.query import Sort
 
-from perdure.entries import Entry, Hit, Lane, Memory, MemoryType, Record, State
+from perdure.entries import Entry, Memory, State
 from perdure.errors import VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
@@ -16,12 +15,12 @@ from perdure.stores.weaviate.connection import Connection, asking
 from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.stores.weaviate.mapping import NEVER, micros
 from perdure.stores.weaviate.marks import WeaviateMarks
-from perdure.stores.weaviate.queries import Queries, merged
+from perdure.stores.weaviate.queries import Queries
 from perdure.stores.weaviate.resting import Active, Resting
 from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
+from perdure.stores.weaviate.searches import Searches
 from perdure.stores.weaviate.writes import Writes
 from perdure.together import together
-from perdure.words import stems
 
 _KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
 """By what an id begins with."""
@@ -35,7 +34,7 @@ _COMPARED_AT_ONCE = 500
 """Entries of one comparison of what is stored with what is found by meaning."""
 
 
-class LongTerm:
+class LongTerm(Searches):
     """Every tenant's records and memories. One per process; opens when first asked.
 
     Every method raises StoreUnavailable when Weaviate does not answer in time. A tenant that was
@@ -68,7 +67,7 @@ class LongTerm:
         most_active: int = 0,
     ) -> None:
         self._connection = Connection(url, grpc_port, embedding=embedding, api_key=api_key, prefix=prefix)
-        self._queries = Queries(self._connection, query_timeout)
+        super().__init__(Queries(self._connection, query_timeout))
         self._writes = Writes(self._connection, dimension=embedding.dimension, timeout=write_timeout)
         self.marks = WeaviateMarks(self._connection, query_timeout)
         self.erasures = WeaviateErasures(self._connection, query_timeout)
@@ -162,76 +161,6 @@ class LongTerm:
                 found = await self._indexed(tenant, kind, ids)
                 missing += [identifier for identifier in ids if identifier not in found]
         return missing
-
-    async def lookup(
-        self, tenant: str, *, lane: Lane, keys: Sequence[str] = (), limit: int, now: datetime
-    ) -> list[Record]:
-        """Return the current records of a lane, most recently seen first; of one date, most recently recorded.
-
-        Args:
-            tenant: Whose.
-            lane: Which log.
-            keys: Under which keys; none means the whole lane.
-            limit: How many at most.
-            now: The moment at which they must still be valid.
-        """
-        condition = conditions.recallable(now=now) & conditions.of_keys(lane, keys)
-        newest = Sort.by_property("last_seen", ascending=False).by_property("recorded_at", ascending=False)
-        found = await self._queries.fetch(tenant, "record", condition, limit=limit, sort=newest)
-        return [entry for entry in found if isinstance(entry, Record)]
-
-    async def search(
-        self,
-        tenant: str,
-        *,
-        text: str,
-        vector: Sequence[float] | None,
-        limit: int,
-        now: datetime,
-        kinds: Collection[Kind] = KINDS,
-        lane: Lane | None = None,
-        memory_types: Collection[MemoryType] = (),
-        min_confidence: float = 0.0,
-        word_limit: int | None = None,
-    ) -> list[Hit]:
-        """Find entries by meaning and by words; in no particular order.
-
-        Args:
-            tenant: Whose.
-            text: What to look for in words; by their stems.
-            vector: The same as a vector; without one, only words are searched.
-            limit: How many at most of each kind by each kind of search.
-            now: The moment at which they must still be valid.
-            kinds: Which kinds of entries.
-            lane: Only records of this lane.
-            memory_types: Only memories of these types; none means all.
-            min_confidence: Only what is believed this much.
-            word_limit: How many at most of each kind by words; None: as many as by meaning.
-
-        Raises:
-            VectorIndexDamaged: Only words can be searched.
-        """
-        base = conditions.recallable(now=now, min_confidence=min_confidence)
-        memory = base & conditions.begun(now)
-        of_kind: dict[Kind, Condition] = {
-            "record": base & conditions.of_keys(lane) if lane else base,
-            "memory": memory & conditions.of_types(memory_types) if memory_types else memory,
-            "turn": base,
-        }
-        near = (
-            []
-            if vector is None
-            else [self._queries.near(tenant, kind, vector, of_kind[kind], limit=limit) for kind in kinds]
-        )
-        wanted = " ".join(stems(text))
-        most = limit if word_limit is None else word_limit
-        words = [self._queries.by_words(tenant, kind, wanted, of_kind[kind], limit=most) for kind in kinds if wanted]
-        found = await together(*near, *words)
-        return merged(chain(*found[: len(near)]), chain(*found[len(near) :]))
-
-    async def speakers(self, tenant: str) -> Counter[str]:
-        """Return how many current turns there are of each speaker."""
-        return await self._queries.counts(tenant, "turn", conditions.state_is(State.CURRENT), by="speaker")
 
     async def about(self, tenant: str, terms: Collection[str]) -> list[Memory]:
         """Return the current memories that assert something about one of these, the newest of them."""

@@ -45,8 +45,8 @@ async def write(stores: AnyStores, tenant: str, *items: JsonValue, operation: st
 async def locally(stores: Stores, tenant: str) -> dict[str, int]:
     """Return what recall finds in the journal, and how often it was seen."""
     query = Query(tenant=tenant, session="", now=NOW)
-    entries = local.recallable(query, await stores.journal.read(tenant), WritePolicy())
-    return {entry.id: entry.seen for entry in entries}
+    found = local.known(query, await stores.journal.read(tenant), WritePolicy())
+    return {entry.id: entry.seen for entry in found.values() if query.filters.objection(entry) is None}
 
 
 def _covers_nothing(self: Deletion, occurrence: str, occurred_at: datetime) -> bool:

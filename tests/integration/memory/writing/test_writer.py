@@ -10,6 +10,7 @@ from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint
 from perdure.entries import Lane, Memory, State
 from perdure.errors import LeaseLost, StoreUnavailable, WorkerUnavailable
+from perdure.filters import Filters
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Applied, Batch, Decision, Fate
 from perdure.memory import door
@@ -226,7 +227,11 @@ async def test_a_superseded_memory_is_kept_and_no_longer_found(stores: Stores, t
     assert (replaced.state, replaced.superseded_by) == (State.SUPERSEDED, new)
     [vector] = await stores.embedder.embed(["Who is the lead?"])
     hits = await stores.longterm.search(
-        tenant, text="lead", vector=vector, min_confidence=0.7, limit=10, now=NOW + timedelta(days=1)
+        tenant,
+        text="lead",
+        vector=vector,
+        limit=10,
+        filters=Filters(now=NOW + timedelta(days=1), min_confidence=0.7),
     )
     assert [hit.entry.id for hit in hits] == [new]
 
@@ -288,7 +293,7 @@ async def test_what_holds_again_after_its_end_is_recalled(stores: Stores, tenant
     await written(stores, read_batch(tenant=tenant, key="a", items=[ended]), "j1")
     await written(stores, read_batch(tenant=tenant, key="b", items=[again]), "j2")
     hits = await stores.longterm.search(
-        tenant, text="deploys frozen", vector=None, limit=10, now=NOW + timedelta(hours=3)
+        tenant, text="deploys frozen", vector=None, limit=10, filters=Filters(now=NOW + timedelta(hours=3))
     )
     assert len(hits) == 1
     assert await stores.longterm.due(tenant, before=NOW + timedelta(days=9), limit=9) == []
@@ -307,6 +312,8 @@ async def test_a_record_is_found_by_the_words_that_it_shows(stores: Stores, tena
     [identifier] = await written(stores, seen("o2", "the deploy was rolled back", 2), "j1")
     await written(stores, seen("o1", "peanuts are legumes", 1), "j2")
     [vector] = await stores.embedder.embed(["the deploy was rolled back"])
-    [hit] = await stores.longterm.search(tenant, text="", vector=vector, limit=1, now=NOW, kinds=["record"])
+    [hit] = await stores.longterm.search(
+        tenant, text="", vector=vector, limit=1, filters=Filters(now=NOW), kinds=["record"]
+    )
     assert hit.entry.id == identifier
     assert (hit.entry.text.partition("\n")[0], hit.cosine) == ("the deploy was rolled back", pytest.approx(1, abs=1e-4))

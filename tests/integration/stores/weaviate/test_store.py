@@ -10,6 +10,7 @@ from weaviate.classes.init import Auth
 
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, State
 from perdure.errors import EmbeddingMismatch, SchemaMismatch, StoreUnavailable, VersionConflict
+from perdure.filters import Filters
 from perdure.identity import memory_id, record_id
 from perdure.items import RecordItem, record_text
 from perdure.stores.weaviate import schema
@@ -87,7 +88,8 @@ async def put(longterm: LongTerm, tenant: str, *entries: Entry) -> None:
 
 async def found(longterm: LongTerm, tenant: str, text: str, **more: object) -> set[str]:
     [vector] = await EMBEDDER.embed([text])
-    hits = await longterm.search(tenant, text=text, vector=vector, limit=10, now=NOW, **more)  # pyright: ignore[reportArgumentType]
+    filters = Filters.model_validate({"now": NOW, **more})
+    hits = await longterm.search(tenant, text=text, vector=vector, limit=10, filters=filters)
     return {hit.entry.text.partition("\n")[0] for hit in hits}
 
 
@@ -200,18 +202,17 @@ async def test_search_heeds_every_filter(longterm: LongTerm, tenant: str) -> Non
     everything = {"fish one", "fish two", "fish three", "pattern fish", "feedback fish"}
     assert await found(longterm, tenant, "fish") == everything
     assert await found(longterm, tenant, "fish", min_confidence=0.7) == everything - {"fish two"}
-    assert await found(longterm, tenant, "fish", kinds=["memory"], memory_types=[MemoryType.PREFERENCE]) == {
-        "fish three"
-    }
-    assert await found(longterm, tenant, "fish", kinds=["record"], lane=Lane.FEEDBACK) == {"feedback fish"}
-    hits = await longterm.search(tenant, text="fish one", vector=None, limit=10, now=NOW)
+    assert await found(longterm, tenant, "fish", memory_types=[MemoryType.PREFERENCE]) == {"fish three"}
+    memories = everything - {"pattern fish", "feedback fish"}
+    assert await found(longterm, tenant, "fish", lane=Lane.FEEDBACK) == {*memories, "feedback fish"}
+    hits = await longterm.search(tenant, text="fish one", vector=None, limit=10, filters=Filters(now=NOW))
     assert {hit.cosine for hit in hits} == {None}
     assert max(hits, key=lambda hit: hit.bm25 or 0.0).entry.text == "fish one"
 
 
 async def test_the_payload_is_not_searched_by_words(longterm: LongTerm, tenant: str) -> None:
     await put(longterm, tenant, record(tenant, "k"))
-    hits = await longterm.search(tenant, text="EXEC_MEMORY_JSON n", vector=None, limit=10, now=NOW)
+    hits = await longterm.search(tenant, text="EXEC_MEMORY_JSON n", vector=None, limit=10, filters=Filters(now=NOW))
     assert hits == []
 
 

@@ -32,7 +32,8 @@ def lines(*items: Item) -> list[Line]:
 
 
 def entries_of(query: Query, lines: list[Line]) -> list[Entry]:
-    return local.recallable(query, lines, WritePolicy())
+    known = local.known(query, lines, WritePolicy())
+    return [entry for entry in known.values() if query.filters.objection(entry) is None]
 
 
 def query(text: str = "", **more: object) -> Query:
@@ -52,7 +53,7 @@ def test_records_are_found_by_lane_and_key_newest_first() -> None:
 def test_words_are_matched_and_stop_words_are_not() -> None:
     asked = query("what does the user eat in Basel?")
     entries = entries_of(asked, lines(believed("The user is in Bern"), believed("They eat fish in Basel")))
-    scores = {hit.entry.text: hit.bm25 for hit in local.by_words(asked, entries)}
+    scores = {hit.entry.text: hit.bm25 for hit in local.by_words(asked.text, entries)}
     assert scores == {"The user is in Bern": 1 / 3, "They eat fish in Basel": 2 / 3}
 
 
@@ -64,7 +65,7 @@ def test_types_confidence_and_lane_are_applied() -> None:
         believed("fish three", memory_type=MemoryType.PREFERENCE, confidence=0.75),
         logged("fish", "1", 0),
     ]
-    hits = local.by_words(asked, entries_of(asked, lines(*items)))
+    hits = local.by_words(asked.text, entries_of(asked, lines(*items)))
     assert [hit.entry.text for hit in hits] == ["fish one"]
 
 
@@ -78,7 +79,7 @@ def test_what_is_over_superseded_or_deleted_is_not_recalled() -> None:
 
 def test_a_question_of_stop_words_finds_nothing() -> None:
     asked = query("who is it?")
-    assert local.by_words(asked, entries_of(asked, lines(believed("it is who")))) == []
+    assert local.by_words(asked.text, entries_of(asked, lines(believed("it is who")))) == []
 
 
 def test_what_replaced_its_own_successor_is_believed_again() -> None:
@@ -91,8 +92,8 @@ def test_what_replaced_its_own_successor_is_believed_again() -> None:
 def test_what_its_job_would_refuse_is_not_recalled() -> None:
     doubted, stranger = believed("perhaps fish", confidence=0.5), believed("fish again", supersedes="mem_of_nobody")
     assert entries_of(query("fish"), lines(doubted, stranger)) == []
-    low = local.recallable(query("fish"), lines(doubted), WritePolicy(minimum_confidence=0.4))
-    assert [entry.text for entry in low] == ["perhaps fish"], "the control: it is the policy that decides"
+    low = local.known(query("fish"), lines(doubted), WritePolicy(minimum_confidence=0.4))
+    assert [entry.text for entry in low.values()] == ["perhaps fish"], "the control: it is the policy that decides"
 
 
 def test_an_entry_that_does_not_match_hides_none_behind_it() -> None:
@@ -107,13 +108,13 @@ def test_an_entry_that_does_not_match_hides_none_behind_it() -> None:
             believed("fish at the bound", **like, confidence=0.8),
         ),
     )
-    assert [hit.entry.text for hit in local.by_words(asked, entries)] == ["fish at the bound"]
+    assert [hit.entry.text for hit in local.by_words(asked.text, entries)] == ["fish at the bound"]
 
 
 def test_without_a_lane_records_of_every_lane_are_searched() -> None:
     asked = query("fish")
     entries = entries_of(asked, lines(logged("fish", "1", 0)))
-    assert [hit.entry.id for hit in local.by_words(asked, entries)] == [entries[0].id]
+    assert [hit.entry.id for hit in local.by_words(asked.text, entries)] == [entries[0].id]
 
 
 def test_what_waits_is_written_as_its_job_will_write_it() -> None:

@@ -8,6 +8,7 @@ from perdure.entries import Lane
 from perdure.errors import InvalidInput
 from perdure.memory.recall.query import Query
 from perdure.requests import RecallRequest
+from perdure.strategies import ProfileName, Strategy
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,10 @@ from perdure.requests import RecallRequest
         ({"lane": "gossip"}, "lane"),
         ({"now": datetime(2026, 1, 1)}, "now"),
         ({"txt": "a"}, "txt"),
+        ({"strategy": "precisely"}, "did you mean 'precise'"),
+        ({"profile": "hybird"}, "did you mean 'hybrid'"),
+        ({"scopes": ("a b",)}, "scopes"),
+        ({"min_confidence": 1.1}, "min_confidence"),
     ],
 )
 def test_a_bad_question_is_refused_with_the_field(wrong: dict[str, Any], named: str) -> None:
@@ -37,3 +42,34 @@ def test_a_request_that_is_no_question_is_refused_with_where_it_stands() -> None
     asked = RecallRequest(user_id="ada", text="fish")
     with pytest.raises(InvalidInput, match=r"^PRD100 steps\[2\].recall.now: is missing"):
         Query.of(asked, "steps[2].recall", tenant="t_1", session="s")
+
+
+def query(**more: Any) -> Query:
+    return Query.model_validate({"tenant": "t_1", "session": "s", "now": datetime(2026, 6, 1, tzinfo=UTC), **more})
+
+
+def test_a_question_is_limited_to_what_it_says() -> None:
+    asked = query(
+        lane="pattern", memory_types=("fact",), tags=("a",), scopes=("work",), task="t", min_confidence=0.4
+    ).changed(since=datetime(2026, 5, 1, tzinfo=UTC), until=datetime(2026, 5, 2, tzinfo=UTC))
+    filters = asked.filters
+    for name in type(filters).model_fields:
+        assert getattr(filters, name) == getattr(asked, name), name
+    assert query().filters.min_confidence == 0.0
+
+
+def test_an_order_that_prefers_the_task_does_not_filter_by_it() -> None:
+    assert query(task="t", strategy=Strategy.HYBRID).filters.task == ""
+    assert query(task="t", profile=ProfileName.HYBRID).filters.task == ""
+    assert query(task="t", strategy=Strategy.HYBRID, profile=ProfileName.READER).filters.task == "t"
+
+
+def test_the_order_is_the_strategys_unless_another_is_asked_for() -> None:
+    assert query().ordered_by is ProfileName.RELEVANCE_FIRST
+    assert query(strategy=Strategy.HYBRID).ordered_by is ProfileName.HYBRID
+    assert query(strategy=Strategy.HYBRID, profile=ProfileName.READER).ordered_by is ProfileName.READER
+
+
+def test_a_request_can_ask_all_that_a_question_can() -> None:
+    own = {"tenant", "now", "enough", "working", "context_characters"}
+    assert set(Query.model_fields) - own <= set(RecallRequest.model_fields)

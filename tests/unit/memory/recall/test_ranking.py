@@ -6,7 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.entries import Hit, Memory, MemoryType, Source
-from perdure.memory.recall.ranking import RELEVANCE_FIRST, Profile, quality_parts, rank, score_exact
+from perdure.memory.recall.ranking import (
+    HYBRID,
+    PROFILES,
+    READER,
+    RELEVANCE_FIRST,
+    Profile,
+    Scored,
+    quality_parts,
+    rank,
+    relevant,
+    reordered,
+    score_exact,
+    until_it_falls,
+)
+from perdure.strategies import ProfileName
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -158,3 +172,67 @@ def test_what_cannot_be_lifted_to_a_place_is_left_out_and_nothing_else(
 def test_parts_are_told_to_six_places() -> None:
     one = score_exact(memory("a", days=1 / 7), now=NOW)
     assert one.parts["recency"] == round(1 - 1 / 7 / 90, 6)
+
+
+@given(hits(), st.integers(1, 15))
+def test_what_is_relevant_is_the_beginning_of_what_fills_the_places(found: list[Hit], limit: int) -> None:
+    ranked = rank(found, now=NOW, floor=0.0, limit=limit)
+    kept = relevant(ranked)
+    assert kept == ranked[: len(kept)]
+
+
+@pytest.mark.parametrize(
+    ("strengths", "kept"),
+    [([], 0), ([1.0], 1), ([1.0, 0.5, 0.49, 0.9], 2), ([0.4, 1.0, 0.5], 0), ([0.0, 0.0], 2)],
+)
+def test_a_result_ends_before_the_first_that_is_much_weaker_than_the_strongest(
+    strengths: list[float], kept: int
+) -> None:
+    assert until_it_falls(strengths, 0.5) == kept
+
+
+def found_by(name: str, cosine: float | None, bm25: float | None) -> Scored:
+    scored = score_exact(memory(name), now=NOW)
+    parts = {"cosine": cosine, "bm25": bm25}
+    return scored.changed(parts=scored.parts | {key: value for key, value in parts.items() if value is not None})
+
+
+def test_relevance_falls_where_meaning_and_words_have_half_of_the_strongest() -> None:
+    both, near, said = found_by("both", 0.8, 4.0), found_by("near", 0.8, None), found_by("said", None, 4.0)
+    assert relevant([both, near, said]) == [both, near, said]
+    assert relevant([both, found_by("far", 0.79, None), said]) == [both]
+    assert relevant([near, found_by("half", 0.4, None), found_by("far", 0.39, None)])[1:] == [
+        found_by("half", 0.4, None)
+    ]
+    assert relevant([said]) == [said]
+    assert relevant([found_by("against", -0.1, 4.0), found_by("less", None, 2.0)])[1:] == [found_by("less", None, 2.0)]
+
+
+def test_the_profiles_of_the_seeds_are_there_under_their_names() -> None:
+    assert {name: PROFILES[name] for name in map(str, ProfileName)} == PROFILES
+    weights = [(one.confidence, one.recency, one.frequency, one.task) for one in (READER, HYBRID)]
+    assert weights == [(0.5, 0.3, 0.2, 0.0), (0.4, 0.3, 0.2, 0.1)]
+
+
+def test_a_profile_orders_what_relevance_chose_and_adds_nothing() -> None:
+    near = Hit(memory("near", days=80), cosine=0.9)
+    sure = Hit(memory("sure", confidence=1.0, used=50), cosine=0.5)
+    chosen = rank([near, sure], now=NOW, floor=0.0, limit=2)
+    assert [one.entry.id for one in chosen] == ["mem_near", "mem_sure"]
+    ordered = reordered(chosen, READER, now=NOW)
+    assert [one.entry.id for one in ordered] == ["mem_sure", "mem_near"]
+    assert (ordered[0].score, ordered[0].parts["cosine"]) == (1.0, 0.5)
+    assert "task" not in ordered[0].parts
+
+
+def test_what_is_of_the_task_has_a_tenth_more() -> None:
+    mine, other = memory("mine").changed(tags=("audit",)), memory("other")
+    chosen = rank([Hit(mine, cosine=0.5), Hit(other, cosine=0.6)], now=NOW, floor=0.0, limit=2)
+    first, second = reordered(chosen, HYBRID, now=NOW, task="audit")
+    assert (first.entry.id, first.parts["task"], second.parts["task"]) == ("mem_mine", 1.0, 0.0)
+    assert first.score - second.score == pytest.approx(0.1)
+    assert first.score == pytest.approx(0.4 * 0.9 + 0.3 + 0.1)
+
+
+def test_what_was_not_searched_for_may_be_less_relevant() -> None:
+    assert score_exact(memory("a"), now=NOW, relevance=0.5).parts["relevance"] == 0.5

@@ -12,8 +12,7 @@ from perdure.entries import Entry, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
 from perdure.memory.policies import WritePolicy
-from perdure.memory.recall.local import believed
-from perdure.memory.recall.local import recallable as recallable_in
+from perdure.memory.recall.local import believed, known
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import WRITING, applied, occurrence_of
 from perdure.memory.writing.planning import Known, plan
@@ -28,7 +27,8 @@ POLICY = WritePolicy()
 
 def recalled(lines: list[Line], at: datetime = NOW) -> dict[str, Entry]:
     query = Query(tenant=TENANT, session="", now=at + timedelta(days=1))
-    return {entry.id: entry for entry in recallable_in(query, lines, POLICY)}
+    found = known(query, lines, POLICY)
+    return {identifier: entry for identifier, entry in found.items() if query.filters.objection(entry) is None}
 
 
 def moment(step: int) -> datetime:

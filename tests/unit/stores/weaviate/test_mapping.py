@@ -127,3 +127,20 @@ def test_a_record_that_could_not_be_read_back_is_not_written(text: str) -> None:
     record = Record(id="exec_1", text=text, payload=[1], lane=Lane.PATTERN, key="k", first_seen=now, last_seen=now)
     with pytest.raises(InvalidInput, match=MARKER):
         properties_of(record)
+
+
+def test_a_memory_is_found_by_what_it_is_called_and_by_what_it_is_linked_to() -> None:
+    memory = Memory(
+        id="mem_1",
+        text="x",
+        first_seen=datetime(2026, 1, 1, tzinfo=UTC),
+        last_seen=datetime(2026, 1, 1, tzinfo=UTC),
+        names=("K8s", "Kubernetes"),
+        relations=(Relation(kind="runs on", to="Bare Metal"),),
+        assertion=Assertion(subject="the cluster", attribute="has", value="14 nodes"),
+        run="task-1",
+    )
+    properties = properties_of(memory)
+    assert properties["names"] == ["k8s", "kubernetes", "cluster"]
+    assert properties["halves"] == ["10<kuber", "10>netes", "7<clu", "7>ster"]
+    assert (properties["linked"], properties["run"]) == (["baremetal"], "task-1")

@@ -20,7 +20,8 @@ TASKS = {
 COMMANDS = {
     "run nothing.yaml": "nothing.yaml: cannot be read: No such file or directory",
     "recall --user u --key k": "--key: needs a lane (add --lane recommendation or feedback or pattern)",
-    "recall --user u": "text: is missing (say what it is about, or name a log with --lane)",
+    "recall --user u": "text: is missing (say what it is about, or name a log with --lane, or list with --strategy "
+    "structured)",
     "recall x --user=": "--user: is empty (say whose memory)",
     "remember --user u": "content: is missing (give either a statement, or --file with a JSON list of items)",
     "remember x --user=": "--user: is empty (say whose memory)",

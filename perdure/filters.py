@@ -1,0 +1,85 @@
+"""What a recall is limited to, and whether an entry is within it. Pure: the store's conditions say the same."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record, State, holds
+from perdure.model import Instant, Model, Name, OpenEnum, Unit
+
+
+class Omission(OpenEnum):
+    """Why something is not in a result. An unknown reason is shown as it is."""
+
+    CONFIDENCE = "below confidence"
+    """It is believed too little."""
+    RELEVANCE = "below relevance"
+    """It has too little to do with the question."""
+    LIMIT = "over the limit"
+    """What ranks before it took all the places."""
+    BUDGET = "over the budget"
+    """It is in the result, and did not fit into the context block."""
+    SCOPE = "other scope"
+    SUPERSEDED = "superseded"
+    FILTERED = "filtered"
+    """It has another type, tag, time or task than was asked for, or does not hold at this moment."""
+
+
+class Filters(Model):
+    """All that an entry must meet at once (R34)."""
+
+    now: Instant
+    """The moment at which it must hold."""
+    min_confidence: Unit = 0.0
+    lane: Lane | None = None
+    """Only records of this log; memories count all the same."""
+    memory_types: tuple[MemoryType, ...] = ()
+    """Only memories, and of these types; empty: of all."""
+    tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    """Only memories, and with all of these tags."""
+    scopes: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    """Only what counts in one of these; what has no scope counts everywhere."""
+    since: Instant | None = None
+    """Only what was last observed at this moment or later."""
+    until: Instant | None = None
+    """Only what was last observed before this moment."""
+    task: str = ""
+    """Only what this task wrote, or what is tagged with its name; turns are of no task."""
+
+    def covers(self, kind: Literal["record", "memory", "turn"]) -> bool:
+        """Return whether entries of a kind can meet the filters at all: only memories have types and tags."""
+        if kind == "memory":
+            return True
+        if kind == "record":
+            return self.lane is not None or not (self.memory_types or self.tags)
+        return not (self.lane or self.memory_types or self.tags or self.task)
+
+    def objection(self, entry: Entry) -> Omission | None:
+        """Return why an entry does not meet the filters; None: it does."""
+        if entry.state is not State.CURRENT:
+            return Omission.SUPERSEDED if entry.state is State.SUPERSEDED else Omission.FILTERED
+        if isinstance(entry, Memory) and self.scopes and entry.scopes and not set(self.scopes) & set(entry.scopes):
+            return Omission.SCOPE
+        if not (holds(entry, self.now) and self._is_asked_for(entry)):
+            return Omission.FILTERED
+        return Omission.CONFIDENCE if entry.confidence < self.min_confidence else None
+
+    def _is_asked_for(self, entry: Entry) -> bool:
+        if not self.covers(entry.kind):
+            return False
+        if (self.since and entry.last_seen < self.since) or (self.until and entry.last_seen >= self.until):
+            return False
+        if isinstance(entry, Memory):
+            typed = not self.memory_types or entry.memory_type in self.memory_types
+            return typed and set(self.tags) <= set(entry.tags) and (not self.task or is_of_task(entry, self.task))
+        if isinstance(entry, Record):
+            in_lane = self.lane is None or entry.lane == self.lane
+            return in_lane and (not self.task or is_of_task(entry, self.task))
+        return True
+
+
+def is_of_task(entry: Entry, task: str) -> bool:
+    """Return whether a task wrote an entry, or the entry is tagged with it (a kind of task, say)."""
+    if isinstance(entry, Memory):
+        return task == entry.run or task in entry.tags
+    return isinstance(entry, Record) and task == entry.run

@@ -1,0 +1,319 @@
+"""What one recall asks of the stores, within one time limit; what does not answer is noted, and asked of the journal.
+
+Never decides what is returned.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple, TypeVar
+
+from perdure.entries import Entry, Hit, Memory, Record, State
+from perdure.episodes import Episode
+from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
+from perdure.filters import Filters
+from perdure.losses import Store
+from perdure.memory.recall import local
+from perdure.memory.recall.names import Speakers
+from perdure.memory.recall.query import FoundBy, Query
+from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.recall.turns import Asked, named, without_names
+from perdure.memory.wholeness import Wholeness
+from perdure.memory.writing.planning import WritePolicy
+from perdure.models.embedding import Embedder, Vector
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.checks import Checks
+from perdure.stores.redis.deletions import Deletions
+from perdure.stores.redis.episodes import Episodes
+from perdure.stores.spool import Spool
+from perdure.stores.weaviate.schema import Kind
+from perdure.stores.weaviate.store import LongTerm
+from perdure.together import together
+from perdure.words import stems
+
+_T = TypeVar("_T")
+
+_EPISODES_RECENT = 10
+_EPISODES_IMPORTANT = 5
+_PINNED = 50
+"""Pinned memories of a user that are looked at. A choice: a fifth of a block holds fewer."""
+_CALLED = 200
+"""Memories that are looked at for one name, the newest first. A choice: twice the largest limit."""
+_COMPARING_SHARE = 0.4
+"""Of the time limit: when it is not known by then whether the store lost data, it is not asked. It is compared every
+ten seconds, and after it was away."""
+_EMBEDDING_SHARE = 0.4
+"""Of the time limit: when there is no vector by then, words alone are searched."""
+_STORES_SHARE = 0.75
+"""Of the time limit: what did not answer by then is looked for on disk."""
+_ALL_SHARE = 0.95
+"""Of the time limit: the rest is for putting the result together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """All that a recall can ask."""
+
+    longterm: LongTerm
+    speakers: Speakers
+    episodes: Episodes
+    journal: Journal
+    spool: Spool
+    checks: Checks
+    deletions: Deletions
+    whole: Wholeness
+    embedder: Embedder
+    policy: WritePolicy
+    limit: float
+    """Seconds that a recall may take."""
+    telemetry: Telemetry
+
+
+class Question(NamedTuple):
+    """What is asked, as the searches need it."""
+
+    asked: Asked
+    vector: Vector | None
+    """None: only words can be searched."""
+    turns: int
+    """How many turns the user has."""
+
+
+class Wanted(NamedTuple):
+    """What a search is to return: how many at most of each kind, by meaning and by words."""
+
+    kinds: Sequence[Kind]
+    near: int
+    words: int
+
+
+class Asking:
+    """The questions of one recall, and which stores did not answer.
+
+    Args:
+        sources: What is asked.
+        query: The question.
+    """
+
+    def __init__(self, sources: Sources, query: Query) -> None:
+        self._from = sources
+        self._query = query
+        self._tenant = query.tenant
+        self._started = asyncio.get_running_loop().time()
+        self._entries: dict[str, Entry] | None = None
+        # Several searches may need the journal at once; one reads it.
+        self._reading = asyncio.Lock()
+        self.degraded: set[str] = set()
+        """The stores that did not answer."""
+
+    async def look_for_loss(self) -> None:
+        """Answer from the journal where the store has lost data: it would answer too little, or what was forgotten."""
+        lost = True
+        with contextlib.suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout_at(self._started + self._from.limit * _COMPARING_SHARE):
+                lost = await self._from.whole.lost(Store.WEAVIATE)
+        if lost:
+            self.degraded.add("weaviate")
+
+    async def question(self) -> Question:
+        """Return the question's names, words and vector."""
+        query, up = self._query, self._is_up
+        names = self._from.speakers.known(self._tenant) if up and query.filters.covers("turn") else Counter[str]()
+        vector = None
+        if names is None:
+            # Most questions name nobody, so the whole question is embedded meanwhile.
+            call = self._ask("weaviate", "speakers", self._from.speakers.of(self._tenant))
+            found, vector = await together(call, self._embedded(query.text))
+            names = found or Counter[str]()
+        asked = Asked(query.text, stems(query.text), named(query.text, names))
+        if up and (vector is None or asked.names):
+            vector = await self._embedded(without_names(query.text, asked.names))
+        return Question(asked, vector, names.total())
+
+    async def hits(self, question: Question, wanted: Wanted) -> tuple[list[Hit], FoundBy]:
+        """Return the hits of the store, or of the journal where it does not answer, and which of them answered."""
+
+        async def search(vector: Vector | None) -> list[Hit]:
+            return await self._from.longterm.search(
+                self._tenant,
+                text=self._query.text,
+                vector=vector,
+                limit=wanted.near,
+                filters=self._query.filters,
+                kinds=wanted.kinds,
+                word_limit=wanted.words,
+            )
+
+        hits = await self._searched(search, question.vector)
+        if hits is not None:
+            return hits, FoundBy.SEMANTIC
+        entries = [one for one in (await self._recallable(self._query.filters)) if one.kind in wanted.kinds]
+        return await self._by_words(entries), FoundBy.JOURNAL
+
+    async def nearby(self, question: Question, *, limit: int, min_confidence: float) -> list[Hit]:
+        """Return the memories near to the question whatever they are limited to, the superseded ones too."""
+
+        async def search(vector: Vector | None) -> list[Hit]:
+            return await self._from.longterm.nearby(
+                self._tenant, text=self._query.text, vector=vector, limit=limit, min_confidence=min_confidence
+            )
+
+        hits = await self._searched(search, question.vector)
+        if hits is not None:
+            return hits
+        return await self._by_words(
+            [
+                entry
+                for entry in (await self._local()).values()
+                if isinstance(entry, Memory)
+                and entry.state in {State.CURRENT, State.SUPERSEDED}
+                and entry.confidence >= min_confidence
+            ]
+        )
+
+    async def lookup(self, limit: int) -> tuple[list[Record], FoundBy]:
+        """Return the records in the query's lane and under its keys."""
+        query = self._query
+        if query.lane is None:
+            return [], FoundBy.EXACT
+        # What is asked for by its key is a log, not a belief.
+        filters, lane, keys = query.filters.changed(min_confidence=0.0), query.lane, query.keys
+
+        async def fetch() -> list[Record]:
+            find = self._from.longterm.lookup
+            return await find(self._tenant, lane=lane, keys=keys, limit=limit, now=query.now, filters=filters)
+
+        records = await self._stored("lookup", fetch)
+        if records is not None:
+            return records, FoundBy.EXACT
+        entries = await self._recallable(filters)
+        return local.exact(query, entries)[:limit], FoundBy.JOURNAL
+
+    async def newest(self, kinds: Sequence[Kind], limit: int) -> list[Entry]:
+        """Return the entries that meet the query's filters, of each kind the newest."""
+        filters = self._query.filters
+
+        async def fetch() -> list[Entry]:
+            calls = [self._from.longterm.newest(self._tenant, kind, filters=filters, limit=limit) for kind in kinds]
+            return [entry for entries in await together(*calls) for entry in entries]
+
+        found = await self._stored("newest", fetch)
+        if found is None:
+            found = [entry for entry in await self._recallable(filters) if entry.kind in kinds]
+        return found
+
+    async def pinned(self) -> Sequence[Entry]:
+        """Return the pinned memories within the query's filters, however much they are believed."""
+        filters = self._query.filters.changed(min_confidence=0.0)
+        found = await self._stored(
+            "pinned", lambda: self._from.longterm.pinned(self._tenant, filters=filters, limit=_PINNED)
+        )
+        if found is None:
+            known = await self._recallable(filters)
+            return [entry for entry in known if isinstance(entry, Memory) and entry.pinned][:_PINNED]
+        return found
+
+    async def called(
+        self, labels: Collection[str], halves: Collection[str] = (), linked: Collection[str] = ()
+    ) -> dict[str, Memory]:
+        """Return the memories, current or superseded, that labels may mean or relations lead to, by id."""
+
+        async def fetch() -> list[Memory]:
+            find = self._from.longterm.called
+            # Apart, so that what is only perhaps a misspelling takes no place of what is spelled right.
+            exact = find(self._tenant, labels=labels, linked=linked, limit=_CALLED)
+            near = find(self._tenant, labels=(), halves=halves, limit=_CALLED)
+            return [memory for memories in await together(exact, near) for memory in memories]
+
+        found = await self._stored("called", fetch)
+        if found is None:
+            known = (await self._local()).values()
+            found = local.called([one for one in known if isinstance(one, Memory)], labels, halves, linked)
+        return {memory.id: memory for memory in found}
+
+    async def memories(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """Return the memories of these ids, whatever their state."""
+        if not ids:
+            return {}
+        found: Mapping[str, Entry] | None = await self._stored(
+            "get", lambda: self._from.longterm.get(self._tenant, ids)
+        )
+        if found is None:
+            known = await self._local()
+            found = {identifier: known[identifier] for identifier in ids if identifier in known}
+        return {identifier: entry for identifier, entry in found.items() if isinstance(entry, Memory)}
+
+    async def episodes(self) -> list[Episode]:
+        """Return what happened in the session: the newest and the most important, oldest first."""
+        find, session = self._from.episodes, self._query.session
+        recent, important = await together(
+            self._ask("redis", "recent", find.recent(self._tenant, session, _EPISODES_RECENT)),
+            self._ask("redis", "important", find.important(self._tenant, session, _EPISODES_IMPORTANT)),
+        )
+        if recent is None or important is None:
+            waited = await self._ask_disk("spool", self._from.spool.read(self._tenant))
+            waiting = [line.episode for line in waited.episodes if line.session == session] if waited else []
+            found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
+        else:
+            found = recent + important
+        distinct = {episode.id: episode for episode in found}
+        return sorted(distinct.values(), key=lambda episode: (episode.at, episode.id))
+
+    @property
+    def _is_up(self) -> bool:
+        return "weaviate" not in self.degraded
+
+    async def _stored(self, operation: str, call: Callable[[], Awaitable[_T]]) -> _T | None:
+        """Ask the store; None: it does not answer."""
+        return await self._ask("weaviate", operation, call()) if self._is_up else None
+
+    async def _searched(
+        self, search: Callable[[Vector | None], Awaitable[list[Hit]]], vector: Vector | None
+    ) -> list[Hit] | None:
+        try:
+            return await self._stored("search", lambda: search(vector))
+        except VectorIndexDamaged:
+            self.degraded.add("vectors")
+            await self._ask("redis", "note", self._from.checks.note(self._tenant, datetime.now(UTC)))
+            return await self._stored("search", lambda: search(None))
+
+    async def _embedded(self, text: str) -> Vector | None:
+        end = self._started + self._from.limit * _EMBEDDING_SHARE
+        vectors = await self._ask("embedding", "embed", self._from.embedder.embed([text]), end)
+        return vectors[0] if vectors else None
+
+    async def _by_words(self, entries: Sequence[Entry]) -> list[Hit]:
+        call = asyncio.to_thread(local.by_words, self._query.text, entries)
+        return await self._ask_disk("journal", call) or []
+
+    async def _recallable(self, filters: Filters) -> list[Entry]:
+        return [entry for entry in (await self._local()).values() if filters.objection(entry) is None]
+
+    async def _local(self) -> dict[str, Entry]:
+        async def read() -> dict[str, Entry]:
+            log = self._ask("redis", "deletions", self._from.deletions.all(self._tenant))
+            lines, forgotten = await together(self._from.journal.read(self._tenant), log)
+            # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
+            return await asyncio.to_thread(local.known, self._query, lines, self._from.policy, forgotten or ())
+
+        async with self._reading:
+            if self._entries is None:
+                self._entries = await self._ask_disk("journal", read()) or {}
+            return self._entries
+
+    async def _ask_disk(self, place: str, call: Awaitable[_T]) -> _T | None:
+        return await self._ask(place, "read", call, self._started + self._from.limit * _ALL_SHARE)
+
+    async def _ask(self, store: str, operation: str, call: Awaitable[_T], end: float | None = None) -> _T | None:
+        try:
+            with self._from.telemetry.call(store, operation):
+                async with asyncio.timeout_at(end or self._started + self._from.limit * _STORES_SHARE):
+                    return await call
+        except (StoreUnavailable, ModelRefused, TimeoutError):
+            self.degraded.add(store)
+            # It may come back with other data.
+            self._from.whole.doubt()
+            return None
