@@ -4,7 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from bench.precision import CASES, Cases, Question, Scored, read, score
 from bench.table import HEADER, ROWS, markdown
+from perdure.errors import InvalidInput
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -35,3 +39,47 @@ def test_importing_a_measurement_does_nothing() -> None:
         [sys.executable, "-c", f"import {', '.join(sorted(names))}"], capture_output=True, text=True, check=False
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected", "precision", "recall"),
+    [
+        ({}, (), 1.0, 1.0),
+        ({"a": False}, (), 0.0, 1.0),
+        ({}, ("a",), 0.0, 0.0),
+        ({"a": False, "b": False}, ("a",), 0.5, 1.0),
+        ({"a": False}, ("a", "b"), 1.0, 0.5),
+        ({"pin": True}, (), 1.0, 1.0),
+        ({"a": False, "pin": True}, ("a",), 1.0, 1.0),
+        ({"pin": True}, ("pin",), 1.0, 1.0),
+        ({"pin": False}, (), 0.0, 1.0),
+    ],
+)
+def test_an_answer_is_scored_as_the_readme_of_the_cases_says(
+    returned: dict[str, bool], expected: tuple[str, ...], precision: float, recall: float
+) -> None:
+    assert score(returned, Question(text="?", expected=expected)) == Scored("", precision, recall)
+
+
+def test_the_projects_own_cases_can_be_read_and_are_many() -> None:
+    files = read(CASES)
+    kinds = {question.kind for cases in files.values() for question in cases.questions}
+    assert {"scope", "alias", "misspelling", "prefix", "replaced", "relation", "user", "unknown"} <= kinds
+    assert sum(len(cases.questions) for cases in files.values()) >= 60
+
+
+def test_what_is_replaced_is_written_first_and_what_nobody_wrote_is_refused(tmp_path: Path) -> None:
+    beliefs = [{"label": "c", "supersedes": "b"}, {"label": "b", "supersedes": "a"}, {"label": "a"}]
+    cases = Cases.model_validate({"beliefs": beliefs, "questions": [{"text": "?", "expected": ["c"]}]})
+    assert [[one["label"] for one in group] for group in cases.in_order()] == [["a"], ["b"], ["c"]]
+    with pytest.raises(InvalidInput, match="no such belief"):
+        list(cases.changed(beliefs=beliefs[:2]).in_order())
+    with pytest.raises(InvalidInput, match=r"no \*\.json"):
+        read(tmp_path)
+    for written, named in (("{", "is not JSON"), ('{"beliefs": [], "questions": [{"text": "?"}]}', "expected")):
+        (tmp_path / "cases.json").write_text(written)
+        with pytest.raises(InvalidInput, match=named):
+            read(tmp_path)
+    (tmp_path / "cases.json").write_text('{"beliefs": [], "questions": [{"text": "?", "expected": ["x"]}]}')
+    with pytest.raises(InvalidInput, match="expects x"):
+        read(tmp_path)

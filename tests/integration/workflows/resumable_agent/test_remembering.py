@@ -116,3 +116,19 @@ async def test_of_two_tasks_about_one_day_the_later_one_has_the_last_word(agents
     known = (await run(3, ask, names=names)).output
     assert isinstance(known, dict)
     assert known["known"] == {str(name): {"value": 2} for name in (*names, unicodedata.normalize("NFC", "café"))}
+
+
+STRATEGIES = """
+steps:
+  - {id: say, remember: [{memory: "The echo answers twice", tags: [echo]}], critical: true}
+  - {id: tagged, recall: {strategy: structured, tags: [echo], since: "${task.date}T00:00:00Z"}}
+  - {id: earlier, recall: {strategy: structured, tags: [echo], until: "${task.date}T00:00:00Z"}}
+  - {id: named, recall: {text: "how often does the echo answer?", strategy: precise}}
+output: {tagged: "${steps.tagged.items.map(one, one.text)}", others: "${steps.earlier.items + steps.named.items}"}
+"""
+
+
+async def test_a_step_recalls_by_strategy_and_filters(agents: Bench) -> None:
+    task = {"task_id": "t", "user_id": uuid4().hex, "skill": agents.skill(STRATEGIES), "date": "2026-01-02"}
+    result = await (await agents.start(AgentTask.model_validate(task))).result()
+    assert result.output == {"tagged": ["The echo answers twice"], "others": []}
