@@ -220,7 +220,7 @@ def _of_objects(old: Assertion, one: _Frame, new: Assertion, other: _Frame, *, q
     elif one.actor[0] in SPEAKERS:
         chosen = one.verb == other.verb and one.verb in _CHOSEN
         contradicts = (chosen and (qualified or (alike and one.verb != "consume"))) or (alike and new.revises)
-        if one.verb == "like" and not contradicts:
+        if (one.verb == "like" or one.verb != other.verb) and not contradicts:
             return Agreement.APART
     else:
         numbers = all(any(is_identifier(word) for word in words) for words in (before, after))

@@ -92,9 +92,14 @@ def observed(
         "confidence": round(min(1.0, stored.confidence + REINFORCEMENT * counts), 6),
         "valid_until": _end(stored, item) if is_newest else stored.valid_until,
     }
-    if isinstance(stored, Memory) and is_newest:
-        # What is said again holds again, whatever temporary thing went before it.
-        more |= {"suspended": None} | ({"supersedes": replaced} if replaced else {})
+    if isinstance(stored, Memory) and isinstance(item, MemoryItem) and is_newest:
+        more |= {"supersedes": replaced} if replaced else {}
+        ended = stored.valid_until is not None and stored.valid_until <= item.occurred_at
+        if ended or (stored.valid_from is not None and stored.valid_from > item.occurred_at):
+            more |= {"valid_from": item.valid_from}
+        if item.valid_from is None or item.valid_from <= item.occurred_at:
+            # What is said again holds again, whatever temporary thing went before it.
+            more |= {"suspended": None}
     return stored.changed(**(seen | more))
 
 

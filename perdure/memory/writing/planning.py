@@ -4,8 +4,8 @@ Vectors take no part. With all-MiniLM-L6-v2, "likes peanuts" and "does not like 
 true paraphrases have .72 to .74 (measured): so what a statement asserts decides what it has to do with another.
 """
 
-from collections import ChainMap
-from collections.abc import Mapping
+from collections import ChainMap, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.policies import WritePolicy
+from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.checking import require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
 from perdure.memory.writing.observation import after, occurrence_of, recorded_at
@@ -34,13 +35,12 @@ class Known(Model):
 def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> WritePlan:
     """Decide on every item of a batch, each after those before it."""
     planned: list[PlannedItem] = []
-    stored, believed = dict(known.entries), _compared(batch, known)
+    beside = _Beside(batch, known)
     for index, item in enumerate(batch.items):
-        decided = _decide(_Case(batch, index, known, believed, policy), item)
+        decided = _decide(_Case(batch, index, known, beside, policy), item)
         planned.append(decided)
         if isinstance(item, MemoryItem) and item.assertion:
-            changed = after(batch, decided, ChainMap[str, Entry]({**believed}, stored))
-            believed |= {entry.id: entry for entry in changed.values() if isinstance(entry, Memory)}
+            beside.add(after(batch, decided, beside.entries).values())
     expected: dict[str, int] = {}
     for item, decided in zip(batch.items, planned, strict=True):
         touched = [decided.target, *decided.over] if decided.target else []
@@ -52,15 +52,36 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
     return WritePlan(at=at, items=tuple(planned), expected=expected, epoch=epoch)
 
 
-def _compared(batch: Batch, known: Known) -> dict[str, Memory]:
-    """Return the memories that a statement of the batch may contradict."""
-    if not any(isinstance(item, MemoryItem) and item.assertion for item in batch.items):
-        return {}
-    return {
-        identifier: entry
-        for identifier, entry in known.entries.items()
-        if isinstance(entry, Memory) and entry.assertion and entry.state is State.CURRENT
-    }
+class _Beside:
+    """The memories that a batch's statements may contradict, after the items that were decided on."""
+
+    def __init__(self, batch: Batch, known: Known) -> None:
+        changed: dict[str, Entry] = {}
+        self._changed = changed
+        self.entries = ChainMap[str, Entry](changed, dict(known.entries))
+        """All that is known, after the items that were decided on."""
+        self._about: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        if any(isinstance(item, MemoryItem) and item.assertion for item in batch.items):
+            self._list(known.entries.values())
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Take in what an item has changed."""
+        entries = list(entries)
+        self._changed.update({entry.id: entry for entry in entries})
+        self._list(entries)
+
+    def of(self, item: Item) -> list[Memory]:
+        """Return the memories that are about the same as an item."""
+        if not isinstance(item, MemoryItem) or not item.assertion:
+            return []
+        ids = {identifier: None for term in item.assertion.about for identifier in self._about[term]}
+        return [entry for identifier in ids if isinstance(entry := self.entries[identifier], Memory)]
+
+    def _list(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            if isinstance(entry, Memory) and entry.assertion:
+                for term in entry.assertion.about:
+                    self._about[term][entry.id] = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +91,7 @@ class _Case:
     batch: Batch
     index: int
     known: Known
-    believed: Mapping[str, Memory]
+    beside: _Beside
     policy: WritePolicy
 
 
@@ -79,9 +100,14 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     if isinstance(item, UnusableItem):
         return _rejected(index, item.reason)
     target = item_id(case.batch.tenant, item)
-    stored = case.known.entries.get(target)
+    stored = case.beside.entries.get(target)
     written = stored is not None and case.known.operation in stored.operations
-    found = verdict(item, target, case.believed.values()) if isinstance(item, MemoryItem) else NOTHING_BESIDE
+    if (known := _known_as(case, item, target)) and not written:
+        if known.state is State.SUPERSEDED:
+            return _rejected(index, f"it was replaced by {known.superseded_by}")
+        reason = "this observation is known already"
+        return PlannedItem(index=index, decision=Decision.REINFORCE, target=known.id, reason=reason)
+    found = verdict(item, target, case.beside.of(item)) if isinstance(item, MemoryItem) else NOTHING_BESIDE
     if not written and (objection := _objection(case, item, found)):
         return _rejected(index, objection)
     decision, reason = found.decision, ""
@@ -99,6 +125,18 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason)
 
 
+def _known_as(case: _Case, item: Item, target: str) -> Memory | None:
+    """Return the memory that says the same in other words, and counts this very observation already."""
+    if not isinstance(item, MemoryItem) or not item.assertion:
+        return None
+    occurrence = occurrence_of(case.batch.tenant, item)
+    for memory in case.beside.of(item):
+        counted = memory.id != target and memory.state is not State.FORGOTTEN and occurrence in memory.occurrences
+        if counted and memory.assertion and agreement(memory.assertion, item.assertion) is Agreement.SAME:
+            return memory
+    return None
+
+
 def _not_counted(occurrence: str, stored: Entry) -> str:
     if occurrence in stored.occurrences:
         return "this observation is known already"
@@ -111,7 +149,7 @@ def _objection(case: _Case, item: Item, found: Verdict) -> str:
         return problem
     if not isinstance(item, MemoryItem):
         return ""
-    if problem := _replaced_already(batch.tenant, item, known, found):
+    if problem := _replaced_already(batch.tenant, item, case.beside.entries, found):
         return problem
     if item.confidence < case.policy.minimum_confidence:
         field, low = f"items[{index}].confidence", f"{item.confidence} is below {case.policy.minimum_confidence}"
@@ -149,15 +187,15 @@ def _cannot_replace(tenant: str, item: MemoryItem, replaced: Entry | None) -> st
     return ""
 
 
-def _replaced_already(tenant: str, item: MemoryItem, known: Known, found: Verdict) -> str:
+def _replaced_already(tenant: str, item: MemoryItem, entries: Mapping[str, Entry], found: Verdict) -> str:
     """Return why a memory that was replaced is not believed again; empty: it may be."""
-    stored = known.entries.get(item_id(tenant, item))
+    stored = entries.get(item_id(tenant, item))
     if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:
         return ""
     problem = f"it was replaced by {stored.superseded_by}"
     if occurrence_of(tenant, item) in stored.occurrences:
         return problem
-    successor = known.entries.get(stored.superseded_by)
+    successor = entries.get(stored.superseded_by)
     if item.supersedes or found.over or successor is None or successor.state is State.FORGOTTEN:
         return ""
     return f"{problem} (if it holds again, say in supersedes what it replaces)"

@@ -125,7 +125,11 @@ class Writer:
             for item in first.items
         )
         again = batch.changed(items=items, epoch=first.epoch)
-        return await self._plan(again, at=first.at, operation=operation)
+        anew = await self._plan(again, at=first.at, operation=operation)
+        decided = [
+            now if before.decision in WRITING else before for before, now in zip(first.items, anew.items, strict=True)
+        ]
+        return anew.changed(items=tuple(decided))
 
     async def _changes(
         self, batch: Batch, decided: WritePlan, vectors: Mapping[str, Vector], operation: str

@@ -163,10 +163,10 @@ class LongTerm(Searches):
         return missing
 
     async def about(self, tenant: str, terms: Collection[str]) -> list[Memory]:
-        """Return the current memories that assert something about one of these, the newest of them."""
+        """Return the newest memories, current or superseded, that assert something about one of these."""
         if not terms:
             return []
-        condition = conditions.state_is(State.CURRENT) & conditions.about(sorted(terms))
+        condition = conditions.state_is(State.CURRENT, State.SUPERSEDED) & conditions.about(sorted(terms))
         newest = Sort.by_property("last_seen", ascending=False)
         found = await self._queries.fetch(tenant, "memory", condition, limit=_ABOUT_AT_MOST, sort=newest)
         return [entry for entry in found if isinstance(entry, Memory)]

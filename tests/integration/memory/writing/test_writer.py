@@ -14,9 +14,13 @@ from perdure.filters import Filters
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Applied, Batch, Decision, Fate
 from perdure.memory import door
+from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.writing import observation as observing
+from perdure.memory.writing import writer as writing
 from perdure.memory.writing.checking import read_batch
+from perdure.stores.journal.lines import Settled, accepted
 from perdure.stores.redis import keys
+from perdure.together import together
 from tests.integration.conftest import Stores
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -317,3 +321,99 @@ async def test_a_record_is_found_by_the_words_that_it_shows(stores: Stores, tena
     )
     assert hit.entry.id == identifier
     assert (hit.entry.text.partition("\n")[0], hit.cosine) == ("the deploy was rolled back", pytest.approx(1, abs=1e-4))
+
+
+def stated(text: str, occurrence: str, hours: float = 0, **more: JsonValue) -> dict[str, JsonValue]:
+    at = NOW + timedelta(hours=hours)
+    found = assertion_of(text, at)
+    assert found.assertion is not None
+    times: dict[str, JsonValue] = {
+        name: moment.isoformat()
+        for name, moment in (("valid_from", found.valid_from), ("valid_until", found.valid_until))
+        if moment
+    }
+    said: dict[str, JsonValue] = {"assertion": found.assertion.model_dump(mode="json"), "occurred_at": at.isoformat()}
+    return fact(text, occurrence, **said, **times, **more)
+
+
+async def recalled(stores: Stores, tenant: str, about: str, *, hours: float) -> set[str]:
+    hits = await stores.longterm.search(
+        tenant, text=about, vector=None, limit=10, now=NOW + timedelta(hours=hours), kinds=("memory",)
+    )
+    return {hit.entry.text for hit in hits}
+
+
+async def test_a_later_statement_supersedes_what_it_contradicts(stores: Stores, tenant: str) -> None:
+    first = read_batch(tenant=tenant, key="a", items=[stated("My team lead is Wanjiru.", "o1")])
+    others = [stated("Our team lead is Paavo since the split.", "o2", 5), stated("Printer 3 takes A4 paper.", "o2", 5)]
+    [old] = await written(stores, first, "j1")
+    [new, _] = await written(stores, read_batch(tenant=tenant, key="b", items=others), "j2")
+    stored = await stores.longterm.get(tenant, [old, new])
+    assert {one: entry.state for one, entry in stored.items()} == {old: State.SUPERSEDED, new: State.CURRENT}
+    replaced, heir = stored[old], stored[new]
+    assert isinstance(replaced, Memory)
+    assert isinstance(heir, Memory)
+    assert (replaced.superseded_by, heir.supersedes) == (new, old)
+    assert await recalled(stores, tenant, "team lead", hours=6) == {"Our team lead is Paavo since the split."}
+    await written(stores, read_batch(tenant=tenant, key="b", items=others), "j3")
+    again = await stores.longterm.get(tenant, [old, new])
+    assert again == stored, "a repetition changes nothing"
+
+
+async def test_what_begins_later_or_lasts_a_while_is_recalled_in_its_time(stores: Stores, tenant: str) -> None:
+    told = [
+        stated("Lunch orders go to Marisol.", "o1"),
+        stated("The demo runs on canvas-1.", "o1"),
+        stated("From next week on lunch orders go to Thabo.", "o2", 1),
+        stated("Until tomorrow the demo runs on canvas-2.", "o2", 1),
+    ]
+    for number, item in enumerate(told):
+        await written(stores, read_batch(tenant=tenant, key=str(number), items=[item]), f"j{number}")
+
+    async def now(hours: float) -> set[str]:
+        return await recalled(stores, tenant, "lunch orders demo", hours=hours)
+
+    before, later = "Lunch orders go to Marisol.", "From next week on lunch orders go to Thabo."
+    assert await now(2) == {before, "Until tomorrow the demo runs on canvas-2."}
+    assert await now(24 * 20) == {later, "The demo runs on canvas-1."}
+
+
+async def test_what_is_in_doubt_is_held_and_leaves_the_journal(stores: Stores, tenant: str) -> None:
+    await written(stores, read_batch(tenant=tenant, key="a", items=[stated("My shoe size is 38.", "o1")]), "j1")
+    batch = read_batch(tenant=tenant, key="b", items=[stated("My shoe size is 45.", "o2"), fact("It rains.", "o2")])
+    await stores.journal.append(tenant, accepted("j2", batch, NOW))
+    plan = await stores.writer.plan(batch, at=NOW)
+    applied = await stores.writer.apply(batch, plan, operation="j2")
+    receipts = await stores.writer.confirm(batch, applied.plan or plan, applied.versions)
+    assert receipts is not None
+    assert [(one.fate, one.decision, bool(one.id)) for one in receipts] == [
+        (Fate.HELD, Decision.HOLD, False),
+        (Fate.SEARCHABLE, Decision.INSERT, True),
+    ]
+    assert receipts[0].reason.startswith("it was said at the same moment")
+    lines = await stores.journal.read(tenant)
+    [settled] = [line for line in lines if isinstance(line, Settled) and line.operation == "j2"]
+    assert [(one.index, one.reason) for one in settled.refused] == [(0, receipts[0].reason)]
+    assert await recalled(stores, tenant, "shoe size", hours=1) == {"My shoe size is 38."}
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["protected", "control"])
+async def test_of_two_jobs_at_once_that_contradict_each_other_one_is_believed(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    """Each is planned before the other is written, so that only a plan under the lease can see it."""
+
+    def nothing(_: Batch) -> set[str]:
+        return set()
+
+    batches = {
+        f"job-{number}": read_batch(tenant=tenant, key=str(number), items=[stated(text, f"o{number}", number)])
+        for number, text in enumerate(("The log level is info.", "The log level is debug."))
+    }
+    plans = {job: await stores.writer.plan(batch, at=NOW) for job, batch in batches.items()}
+    assert {plan.items[0].decision for plan in plans.values()} == {Decision.INSERT}
+    if not protected:
+        monkeypatch.setattr(writing, "_about", nothing)
+    await together(*(stores.writer.apply(batch, plans[job], operation=job) for job, batch in batches.items()))
+    found = await recalled(stores, tenant, "log level", hours=9)
+    assert len(found) == (1 if protected else 2)
