@@ -172,10 +172,12 @@ def phones(folded: Folded) -> Iterator[Finding]:
 def _is_phone(text: str, start: int, end: int) -> bool:
     written = text[start:end]
     digits = re.sub(r"\D", "", written)
-    if not 7 <= len(digits) <= 15 or _DATE.fullmatch(written) or is_reference(text, start):
+    if not 7 <= len(digits) <= 15 or _DATE.fullmatch(written):
         return False
     if written.startswith("+"):
         return _international(written, grouped=not written[1:].isdigit())
+    if is_reference(text, start):
+        return False
     sizes = [len(group) for group in re.findall(r"\d+", written)]
     if _PHONE_LABEL.search(text, max(0, start - _BEFORE), start):
         return len(sizes) < 7 and not re.fullmatch(r"\d{1,3}(?:[., ]000)+", written)

@@ -58,6 +58,12 @@ _OPTION = re.compile(
     r"(?<!\S)--?(?:password|pass|pwd|token|secret|api-?key)[ =](?P<value>[^\s\[-][^\s]{2,200})", re.IGNORECASE
 )
 
+_ASSIGNED = re.compile(
+    r"(?<!\w)\w{0,30}?(?:password|passwd|pwd|secret|token"
+    r"|apikey)\w{0,20}\s?=\s?[\"']?(?P<value>[^\s\[\"';&]{4,200})",
+    re.IGNORECASE,
+)
+
 _CODE = (
     r"(?:pin(?:[ -]?(?:code|number|no\.?))?|geheimzahl|code pin|cvv2?|cvc2?|cvn|otp|totp|tan"
     r"|one[- ]time (?:code|pass(?:word|code))"
@@ -105,7 +111,7 @@ def passwords(folded: Folded) -> Iterator[Finding]:
             start, end = _stated(folded.text, *match.span("value"), words=words)
             if start < end:
                 yield folded.found(start, end, Kind.PASSWORD)
-    for pattern in (_PASSWORD_NEXT, _IS_PASSWORD, _LOGIN, _OPTION, _USED_TO_LOG_IN, _LOGS_IN_WITH):
+    for pattern in (_PASSWORD_NEXT, _IS_PASSWORD, _LOGIN, _OPTION, _ASSIGNED, _USED_TO_LOG_IN, _LOGS_IN_WITH):
         for match in pattern.finditer(folded.text):
             start, end = _token(folded.text, *match.span("value"))
             if _looks_made_up(folded.text[start:end]):

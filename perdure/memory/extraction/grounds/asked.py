@@ -14,6 +14,13 @@ _QUESTIONS = (
         rf"|hasn't|can't|couldn't|wouldn't|won't|shouldn't|don't you|haven't) {_SUBJECT}\b",
         re.IGNORECASE,
     ),
+    re.compile(
+        r"^(?:is|are|was|were|does|did|has|could|would) (?!on\b|in\b|at\b|to\b|not\b|born\b|made\b|called\b"
+        r"|like\b|prefer\b|been\b|done\b|a\b)\w+ \w+"
+        r"|^(?:can|do|will) [a-z]+s (?!are\b|is\b|have\b|has\b|were\b|was\b|must\b|should\b|can\b|will\b|in\b"
+        r"|on\b|not\b)[a-z]+",
+        re.IGNORECASE,
+    ),
     re.compile(rf"^(?:should|may|might) {_SUBJECT}\b(?![^?]*,)", re.IGNORECASE),
     re.compile(
         r"^(?:do|can|will|have) (?:i|you|we|they|he|she|it|the|my|our|any|anyone|someone|these|those|your|x\w*)\b",

@@ -99,6 +99,10 @@ def is_hearsay(words: str) -> bool:
             and not re.search(r"\b(?:i|we|my|our|detection|team|policy)\b", words)
         )
     what = told.group("what")
+    if re.search(
+        r"\b(?:claims?|claimed|swears?|whispers?|whispered|hints?|hinted|gossips?)$", words[: told.start("what")]
+    ):
+        return True
     if re.match(r"\W*(?:that )?(?:to |not to |i\b|i'm|we\b|my\b|our\b)", what) or re.search(r"\b(?:i|me|my)\b", what):
         return False
     return gossip or bool(_ANYONE.search(what))

@@ -73,7 +73,8 @@ _OPEN = re.compile(
 _COULD = re.compile(
     r"(?<!so )(?<!that )(?<!if )(?<!who )(?<!we )(?<!i )\bcould (?!not\b|only\b|no longer\b|finally\b"
     r"|then\b|again\b)[a-z]"
-    r"|\b(?:a|the) (?:feeling|chance|possibility|suspicion)\b|\bin theory\b|\bjury's\b|\bif all goes\b"
+    r"|\b(?:a|the) (?:feeling|chance|possibility|suspicion)\b|\bin theory\b|\bsomething like \d"
+    r"|\bno (?:final|firm|clear|definite)\b|\bjury's\b|\bif all goes\b"
     r"|\bor not(?=[.!]|\s*$)|\bfingers crossed\b|\bgod willing\b"
     r"|\bwith (?:a bit of |any )?luck\b|\blet's say\b|\bwe don't know\b|\b(?:no one|nobody) knows\b"
     r"|\bguess(?:ed|es)?\b|\bconfidence:? (?:is |of |= ?)?(?:0?\.\d|\d\d? ?%|low)|\bapproximately right\b"

@@ -114,7 +114,7 @@ _STATES = (
         r"|broke|spoke|read|heard|took|gotten|been|began|put|bought|hung|sat|stood|missed|spilled|spilt)\b"
     ),
     re.compile(
-        rf"\b(?:is|are|was|were|'s|'re) (?:(?:\w+ly|still|already|now|just|not|all|both|also"
+        rf"(?<!there )\b(?:is|are|was|were|'s|'re) (?:(?:\w+ly|still|already|now|just|not|all|both|also"
         rf"|currently) )*(?!{_STABLE_ING}\b)[a-z]{{2,}}ing\b"
     ),
     re.compile(
@@ -223,6 +223,51 @@ _BARE_STATE = re.compile(
 )
 
 
+_LASTING_TRAIT = (
+    r"(?:vegan|vegetarian|pescatarian|allergic|intolerant|\w+-intolerant|diabetic|asthmatic|coeliac|celiac"
+    r"|left-handed|right-handed|ambidextrous|colou?r-?blind|blind|deaf|dyslexic|autistic|epileptic"
+    r"|pregnant|married|single|divorced|widowed|engaged|retired|self-employed|freelance"
+    r"|employed|fluent|bilingual|trilingual|native|teetotal|sober|religious|atheist|introverted"
+    r"|extroverted|shy|picky|fussy|punctual|old-fashioned|tall|short|bald|insured|certified|licen[sc]ed"
+    r"|qualified|trained|registered|responsible|happiest|used to|fond|keen on|good|bad|better|best|great"
+    r"|terrible|hopeless|passionate|serious"
+    r"|strict|particular|careful|sensitive|subscribed|based|located|born|originally|from|of|for|against"
+    r"|into|more|one|called|known|named|required|allowed|not|never|always|only|usually|mostly|generally"
+    r"|obliged|entitled|authori[sz]ed|bound|open|closed|part|member|head|chair|treasurer|secretary"
+    r"|fine with|okay with|ok with|happy (?:with|to)|available (?:on|from|between)"
+    r"|a|an|the|my|your|our|his|her|their|this|that|\d+|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|x[\w']*|sick of|tired of|bored of|interested|able|unable|scared of|afraid of|claustrophobic"
+    r"|in (?:charge|my|her|his|their|sales|accounts|accounting|marketing|finance|support|engineering|hr|it"
+    r"|the (?:choir|band|team|union|club|business|committee|board|orchestra|habit|x\w*))"
+    r"|on (?:blood|medication|insulin|antidepressants|the (?:board|committee|council|team|pill|parents)"
+    r"|a (?:\w+ )?(?:diet|plan|contract|tariff|visa))|with (?:a|the|x\w*)|between|under (?:contract"
+    r"|warranty)|" + _STABLE_ING + r")"
+)
+_OF_PERSONS = re.compile(
+    rf"^(?:and |but |so )?(?:i'm|i am|im|we're|we are) (?:(?:\w+ly|quite|very|rather|still|also|just|all"
+    rf"|both|so|too|pretty|wide|fast) )*(?!{_LASTING_TRAIT}\b)[a-z]",
+    re.IGNORECASE,
+)
+_WHEREABOUTS = re.compile(
+    r"^(?:he|she|they|he's|she's|they're|everyone|everybody|someone|somebody|nobody)(?:'s| is|'re"
+    r"| are)? (?:at|on|in|with|behind|out|off|away|upstairs|downstairs|here|back) (?!charge|my"
+    r"|the (?:board|team|committee|choir|band))"
+)
+_PASSING_WORDS = re.compile(
+    r"\b(?:already|yet|by now|any more|anymore)(?=[.!,]|\s*$)|\b(?:is|are|'s|'re|am|'m|ran|run"
+    r"|running) out of (?!scope|bounds|print|warranty|date|reach)[a-z]|\b(?:can|could) (?:barely|hardly"
+    r"|scarcely|just about|still) (?:hear|see|read|move|walk|keep|stand)\b|\bi can (?:hear|smell|feel)\b"
+    r"|\bmy (?:arm|leg|foot|ankle|wrist|hand|hands|finger|knee|back|neck|head|eye|eyes|ears?|nose|throat"
+    r"|hair|stomach|shoulder|phone|battery|laptop|screen|train|bus|flight|taxi|lunch|dinner|coffee|tea"
+    r"|food|internet|connection|mic|camera)(?:'s| is| are|'re) (?:\w+ly |so |too |all |still "
+    r"|already )*(?!called|named|a\b|an\b|the\b|x)(?:in|on|at|off|down|dead|gone|broken|stuck|late|cold"
+    r"|ready|full|wet|dirty|sore|numb|swollen|frozen|delayed|cancelled|here|empty|bleeding|killing)\b"
+    r"|\bin (?:five|ten|fifteen|twenty|thirty|a few|\d+) minutes\b|\b\d+ (?:users?|people|guests|players"
+    r"|clients) (?:online|here|connected|logged in|waiting)\b|\b(?:till|until) next (?:week|month|monday"
+    r"|tuesday|wednesday|thursday|friday)\b|\bhere (?:already|today|now|at the moment)\b"
+)
+
+
 def is_momentary(words: str) -> bool:
     """Whether it says itself that it speaks of this moment, so that not even a result in it lasts."""
     return bool(_AT_THIS_MOMENT.search(words))
@@ -235,7 +280,13 @@ def is_transient(words: str) -> bool:
     if recurs(words):
         return False
     return (
-        bool(_WHERE_IT_STANDS.search(words) or _BARE_STATE.search(words))
+        bool(
+            _WHERE_IT_STANDS.search(words)
+            or _BARE_STATE.search(words)
+            or _PASSING_WORDS.search(words)
+            or _OF_PERSONS.match(words)
+            or _WHEREABOUTS.match(words)
+        )
         or _is_event(words)
         or any(p.search(words) for p in _STATES)
     )
