@@ -109,7 +109,9 @@ def _capitals(text: str) -> Iterator[tuple[int, int]]:
     if sum(word[0].isupper() for word in words) > 0.6 * len(words) and len(words) > 3:
         return
     opening = _TWO_CAPITALS.match(text)
-    if opening and any(word.lower() in _CUE_WORDS for word in opening.group().split()[1:]):
+    if (opening and any(word.lower() in _CUE_WORDS for word in opening.group().split()[1:])) or (
+        opening and re.match(r"[A-Z]\w*'s\s", text)
+    ):
         yield opening.span()
     for match in _CAPITAL.finditer(text):
         before = text[: match.start()].rstrip(" \"'“([{*-")

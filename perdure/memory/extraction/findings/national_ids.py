@@ -81,8 +81,9 @@ _NAMES = re.compile(
     r"|nric|mykad|hkid|nik|ktp|cnic|pps|ppsn|rrn|national id(?:entity|entification)?|identity (?:card|number|document)"
     r"|id (?:card|number|no)|personalausweis(?:nummer)?|ausweisnummer|reisepass(?:nummer)?|driv(?:er"
     r"|ing)(?:'?s|s)? licen[cs]e"
-    r"|f[üu]hrerschein(?:nummer)?|residence permit|green card|alien (?:registration )?number|visa number|voter id"
-    r"|health (?:card|insurance) (?:number|no|id)|krankenversichertennummer|insurance number|pasaporte"
+    r"|f[üu]hrerschein(?:nummer)?|licen[cs]e (?:number|no)|residence permit|green card"
+    r"|alien (?:registration )?number|visa number|voter id"
+    r"|health (?:card|insurance)(?: (?:number|no|id))?|krankenversichertennummer|insurance number|pasaporte"
     r"|passeport|passaporto"
     r"|rijbewijs|matricule|citizen(?:ship)? (?:number|card)|ba?dan pajak|npwp"
     r"|паспорт|инн|снилс|身份证|身分證|マイナンバー|주민등록번호"
@@ -160,4 +161,7 @@ def _named(folded: Folded) -> Iterator[Finding]:
 def _is_id(written: str) -> bool:
     digits = sum(map(str.isdigit, written))
     letters = sum(map(str.isalpha, written))
-    return (digits >= 5 or (digits >= 4 and letters > 0 and len(written) >= 7)) and not _DATE.fullmatch(written)
+    compact = written.isalnum() and written.isupper() and len(written) >= 8 and digits >= 2
+    return (compact or digits >= 5 or (digits >= 4 and letters > 0 and len(written) >= 7)) and not _DATE.fullmatch(
+        written
+    )

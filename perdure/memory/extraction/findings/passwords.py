@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
 
 _PASSWORD = (
-    r"(?:pass ?words?|passwd|pass(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|passwort|kennwort|losung"  # noqa: S105
+    r"(?:pass ?words?|passwd|pass(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|wpa[23]?(?:[ -](?:psk|key))?|psk"  # noqa: S105
+    r"|(?:wi-?fi|wlan|network) key|passwort|kennwort|losung"
     r"|contraseñas?|clave|mot de passe"
     r"|mdp|senha|palavra-passe|wachtwoord|hasło|haslo|пароль|lösenord|passord|adgangskode|kodeord|salasana|heslo|jelszó"
     r"|lozinka|parola|şifre|parool|κωδικός|סיסמה|密码|密碼|パスワード|비밀번호|كلمة المرور|पासवर्ड|mật khẩu)"
@@ -29,6 +30,9 @@ _OF = (
 )
 
 _PASSWORD_IS = re.compile(rf"(?<![^\W_]){_PASSWORD}{_OF}[\"']?{_IS}(?P<value>[^\n]{{1,160}})", re.IGNORECASE)
+_PASSWORD_THERE_IS = re.compile(
+    rf"(?<![^\W_]){_PASSWORD}(?: [\w-]+){{1,4}}?{_IS}[\"']?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE
+)
 _PASSWORD_NEXT = re.compile(rf"(?<![^\W_]){_PASSWORD}[\s:=]{{1,2}}[\"'(]?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE)
 _IS_PASSWORD = re.compile(
     rf"(?<!\S)(?P<value>[^\s\[]{{4,100}})\s+(?:is|as|for|being|was|=)\s+(?:the |my |our |your |a |their "
@@ -51,6 +55,14 @@ _LOGS_IN_WITH = re.compile(
     r"(?<!\S)(?:log|sign|get) ?in(?:to \S+)? (?:with|using|by|via)\s+(?:the |my )?(?P<value>[^\s\[]{4,100})",
     re.IGNORECASE,
 )
+_LOGS_IN_AS = re.compile(
+    r"\b(?:log ?in|sign ?in|login)\s+(?:with|as|is|using)\s+\S{2,60}\s+(?:and|with|,|password"
+    r"|pw)\s+(?P<value>[^\s\[]{4,100})",
+    re.IGNORECASE,
+)
+_ACCOUNT = re.compile(
+    r"(?<![\w/.@-])(?:admin|root|administrator|guest|sa|user)\s?[/:]\s?(?P<value>[^\s\[/]{4,100})", re.IGNORECASE
+)
 _KEY_IS = re.compile(rf"(?<![^\W_]){_KEY}{_OF}[\"']?{_IS}[\"']?(?P<value>[^\s\[\"',;]{{4,400}})", re.IGNORECASE)
 _KEY_NEXT = re.compile(rf"(?<![^\W_]){_KEY}[\"']?\s+[\"'(]?(?P<value>[^\s\[\"',;]{{8,400}})", re.IGNORECASE)
 _HEADER = re.compile(r"\b(?:bearer|basic|apikey|token)\s+(?P<value>[\w.~+/=-]{10,2000})", re.IGNORECASE)
@@ -65,12 +77,13 @@ _ASSIGNED = re.compile(
 )
 
 _CODE = (
-    r"(?:pin(?:[ -]?(?:code|number|no\.?))?|geheimzahl|code pin|cvv2?|cvc2?|cvn|otp|totp|tan"
+    r"(?:pin(?:[ -]?(?:code|number|no\.?))?|geheimzahl|code pin|cvv2?|cvc2?|cvn|otp|totp|2fa|mfa|(?:unlock"
+    r"|swipe) pattern|tan"
     r"|one[- ]time (?:code|pass(?:word|code))"
     r"|(?:2fa|mfa|verification|security|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|locker"
     r"|keypad|voicemail"
     r"|building|key ?box|lock ?box|pass|secret|authenticator|sms|login|backup|recovery|cabin|house"
-    r"|building|shed|disarm) ?codes?"
+    r"|building|shed|disarm)(?:'s)? ?codes?"
     r"|combination|türcode|code secret|código|codice segreto)"
 )
 _CODE_IS = re.compile(
@@ -97,6 +110,17 @@ _OPENS = re.compile(
     r"(?: \w+)? (?:with|using|by|via)? ?(?:the )?(?:code )?(?P<value>[*#]?\d{3,8}[*#]?)(?![^\W_]|[.,]\d)",
     re.IGNORECASE,
 )
+_AT_THE_DOOR = re.compile(
+    r"\b(?:alarm|gate|door|garage|safe|locker|lockbox|keypad"
+    r"|key ?box)\s*[:=]\s*(?P<value>[*#]?\d{3,8}[*#]?)(?![^\W_]|[.,:]\d)",
+    re.IGNORECASE,
+)
+_SEED = re.compile(
+    r"\b(?:seed|mnemonic|passphrase|(?:recovery|seed|backup|secret|wallet)[ -](?:phrase|words?))\b"
+    rf"{_OF}{_IS}(?P<value>(?:[a-z]{{3,8}},?\s+){{11,23}}[a-z]{{3,8}})\b",
+    re.IGNORECASE,
+)
+"""Twelve to 24 words, whichever they are."""
 _PHRASE = re.compile(
     r"\b(?:(?:recovery|seed|backup|mnemonic|secret|wallet)[ -](?:phrase|words?|codes?|keys?)|mnemonic)\b"
     rf"{_OF}{_IS}(?P<value>[^\n\[]{{8,400}})",
@@ -105,13 +129,26 @@ _PHRASE = re.compile(
 
 
 def passwords(folded: Folded) -> Iterator[Finding]:
-    """Yield the values of what the text names a password, PIN, code, key or token."""
+    """Yield the values of what the text names a password or a recovery phrase."""
+    for match in _SEED.finditer(folded.text):
+        yield folded.found(*match.span("value"), Kind.PASSWORD)
     for pattern, words in ((_PASSWORD_IS, 8), (_PHRASE, 30)):
         for match in pattern.finditer(folded.text):
             start, end = _stated(folded.text, *match.span("value"), words=words)
             if start < end:
                 yield folded.found(start, end, Kind.PASSWORD)
-    for pattern in (_PASSWORD_NEXT, _IS_PASSWORD, _LOGIN, _OPTION, _ASSIGNED, _USED_TO_LOG_IN, _LOGS_IN_WITH):
+    for pattern in (
+        _PASSWORD_THERE_IS,
+        _PASSWORD_NEXT,
+        _IS_PASSWORD,
+        _LOGIN,
+        _OPTION,
+        _ASSIGNED,
+        _LOGS_IN_AS,
+        _ACCOUNT,
+        _USED_TO_LOG_IN,
+        _LOGS_IN_WITH,
+    ):
         for match in pattern.finditer(folded.text):
             start, end = _token(folded.text, *match.span("value"))
             if _looks_made_up(folded.text[start:end]):
@@ -134,12 +171,24 @@ def pins(folded: Folded) -> Iterator[Finding]:
     for match in _CODE_IS.finditer(text):
         if not _ELECTRIC.search(text, max(0, match.start() - 20), match.start()):
             yield folded.found(*match.span("value"), Kind.PIN)
+    for match in _AT_THE_DOOR.finditer(text):
+        yield folded.found(*match.span("value"), Kind.PIN)
     for pattern in (_THE_CODE, _OPENS):
         for match in pattern.finditer(text):
-            if _PLACE.search(text, max(0, match.start() - 120), match.end() + 60):
+            beside = text[max(0, match.start() - 120) : match.end() + 60]
+            if _PLACE.search(beside) or (pattern is _THE_CODE and not _OTHER_CODE.search(beside)):
                 yield folded.found(*match.span("value"), Kind.PIN)
 
 
+_OTHER_CODE = re.compile(
+    r"\b(?:errors?|http|exit|status|returns?|returned|countr\w+|postal|post|area|zip|product|dress|source"
+    r"|currency|tax|discount|promo\w*|coupon"
+    r"|voucher|checkout|off|lines?|airport|qr|bar|item|reason|diagnosis|project|cost|department|course"
+    r"|booking|reservation|reference"
+    r"|order|colou?r|lines of|commit|repo\w*|bug|test|years?|standard|building code|section|paragraph|icd"
+    r"|bash|python|script)\b|%",
+    re.IGNORECASE,
+)
 _OTHER_KEY = re.compile(
     r"\b(?:primary|foreign|partition|sort|cache|hot|composite|natural|routing|idempotency|object|issue"
     r"|project|translation"
@@ -217,12 +266,19 @@ def _stated(text: str, start: int, end: int, words: int) -> tuple[int, int]:
     if _PLACEHOLDER.fullmatch(value) or _PLACEHOLDER.fullmatch(first.group()) or not value:
         return start, start
     if _looks_made_up(value) or re.fullmatch(r"[\d#*-]{4,}", value):
-        return place
+        return place[0], _end_of_made_up(text, place[1], end)
     clause = re.compile(r"[^.,;:!?()\n\[\]]+").match(text, start, end)
     stated = clause.group().split() if clause else []
     if not 0 < len(stated) <= words or _is_about_passwords([word.casefold() for word in stated]):
         return start, start
     return start, start + len(clause.group().rstrip()) if clause else start
+
+
+def _end_of_made_up(text: str, at: int, end: int) -> int:
+    """Return where the made-up tokens end that follow one another from a place on: recovery codes come in tens."""
+    while (following := re.compile(r"[,\s]+(\S+)").match(text, at, end)) and _looks_made_up(following.group(1)):
+        at = _token(text, *following.span(1))[1]
+    return at
 
 
 def _is_about_passwords(words: list[str]) -> bool:

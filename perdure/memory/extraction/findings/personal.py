@@ -9,6 +9,7 @@ _EMAIL = re.compile(r"[\w.%+'-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\
 _AT = r"\s?(?:[\[({<]\s?at\s?[\])}>]|[\[({]@[\])}])\s?"
 _DOT = r"\s?(?:\.|[\[({<]\s?(?:dot|punkt|punto|point)\s?[\])}>]|\bdot\b)\s?"
 _EMAILS_DISGUISED = (
+    re.compile(r"[\w.+-]{1,64} @ ?(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])"),
     re.compile(rf"[\w.+-]{{1,64}}{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}", re.IGNORECASE),
     re.compile(
         r"\b(?:[\w-]{1,30} (?:dot|underscore|dash) ){0,3}[\w.-]{1,40} at [\w-]{1,40}(?: dot [\w-]{2,20}){1,3}\b",
@@ -65,7 +66,9 @@ _ADDRESSES = (
         r"|resides)\s+at\s+" + _LINE,
         re.IGNORECASE,
     ),
-    re.compile(rf"\bmy (?:house|flat|apartment|home|place) (?:is|'s) (?:at|on)\s+{_LINE}", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:my|our|his|her|their) (?:house|flat|apartment|home|place) (?:is|'s) (?:at|on)\s+{_LINE}", re.IGNORECASE
+    ),
 )
 _HOUSE_NUMBER = re.compile(r"\d")
 _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)

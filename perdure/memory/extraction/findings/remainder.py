@@ -20,7 +20,9 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _COPULA = re.compile(
-    r"(?:\b(?:is|are|was|were|be|ist|es|est|é|är|as|lautet|jest)\b(?: (?:now|still|currently))?|[:=])\W{0,3}$", re.I
+    r"(?:\b(?:is|are|was|were|be|ist|es|est|é|è|это|är|as|lautet|jest)\b(?: (?:now|still|currently))?"
+    r"|[:=])\W{0,3}$",
+    re.I,
 )
 _IS_THE_POINT = re.compile(rf"\[(?:{Kind.PIN}|{Kind.PASSWORD})\]")
 """Whatever stands around a password says where it is to be used."""
@@ -36,7 +38,7 @@ _LABELS = frozenset(
         "login logins log sign account password passwords pass passphrase passcode pw pwd pin pins code codes key "
         "keys token tokens secret secrets api access bearer authorization auth credential credentials creds "
         "session cookie header headers export set-cookie httponly secure curl root admin record customer data "
-        "database db uid emergencies details info information file here's here asked following below please "
+        "hint database db uid emergencies details info information file here's here asked following below please "
         "thanks thank note keep later save "
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
         "yours ours recovery seed phrase words connection string url curl x-api-key bearer client app application "

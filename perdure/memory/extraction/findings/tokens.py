@@ -61,7 +61,7 @@ _PREFIXED = re.compile(
     r"(?<![^\W_])(?:"
     r"(?:sk|pk|rk|ak)-(?:[a-z]{2,10}\d{0,2}-)?[\w-]{10,}|(?:sk|pk|rk|whsec|price)_(?:live_|test_)?\w{12,}"
     r"|gh[a-z]_\w{12,}|github_pat_\w{12,}|gl[a-z]{2,6}-[\w-]{12,}"
-    r"|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|https://hooks\.slack\.com/services/[\w/]+"
+    r"|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|(?:https://)?hooks\.slack\.com/services/[\w/]+"
     r"|(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{12,}|AIza[\w-]{16,}|ya29\.[\w-]{10,}|GOCSPX-[\w-]{10,}"
     r"|npm_\w{12,}|pypi-[\w-]{12,}|SG\.[\w-]{6,}\.[\w-]{6,}|hf_\w{12,}|dop_v\d_\w{12,}|shp[a-z]{2}_\w{12,}"
     r"|sq0[a-z]{3}-[\w-]{10,}|hv[sb]\.[\w-]{12,}|dckr_pat_[\w-]{10,}|AGE-SECRET-KEY-1\w{10,}|key-[0-9a-z]{20,}"
@@ -96,7 +96,7 @@ def tokens(folded: Folded) -> Iterator[Finding]:
             if start < end and (pattern not in _ARTIFACTORY or any(map(str.isdigit, match.group()))):
                 yield folded.found(start, end, Kind.KEY)
     for match in _PREFIXED.finditer(text):
-        if any(map(str.isdigit, match.group())) or match.group().startswith("https"):
+        if any(map(str.isdigit, match.group())) or match.group().startswith(("https", "hooks")):
             yield folded.found(match.start(), match.end(), Kind.KEY)
     for match in _TOKEN.finditer(text):
         if is_random(match.group()):

@@ -63,7 +63,7 @@ def is_chatter(words: str) -> bool:
     if (
         stands(plain)
         and len(content) > 1
-        and not plain.startswith(("you're", "you are", "thank", "happy to", "i hope"))
+        and not plain.startswith(("you never", "you always", "you're", "you are", "thank", "happy to", "i hope"))
     ):
         return False
     if _EVALUATION.match(plain) and len(content) < 4:

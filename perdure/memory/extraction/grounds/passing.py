@@ -114,7 +114,8 @@ _STATES = (
         r"|broke|spoke|read|heard|took|gotten|been|began|put|bought|hung|sat|stood|missed|spilled|spilt)\b"
     ),
     re.compile(
-        rf"(?<!there )\b(?:is|are|was|were|'s|'re) (?:(?:\w+ly|still|already|now|just|not|all|both|also"
+        rf"(?<!there )\b(?:is|are|was|were|isn't|aren't|wasn't|weren't|'s|'re) (?:(?:\w+ly|still|already|now"
+        rf"|just|not|all|both|also"
         rf"|currently) )*(?!{_STABLE_ING}\b)[a-z]{{2,}}ing\b"
     ),
     re.compile(
@@ -201,7 +202,8 @@ _AT_THIS_MOMENT = re.compile(
 _BARE_STATE = re.compile(
     r"(?:\b(?:is|are|was|were|'m|am|seems?|looks?|feels?|got|gone)|'s|'re) (?:(?:\w+ly|so|too|very|all"
     r"|still|now|just|only|half|almost|a bit|a little|quite|pretty|not|again|already|back) )*"
-    r"(?:full|empty|blocked|closed|open|locked|shut|dirty|busy|tired|awake|asleep|away|nearby|blank|slow"
+    r"(?:full|flat|low|dead|charged|empty|blocked|closed|open|locked|shut|dirty|busy|tired|awake|asleep"
+    r"|away|nearby|blank|slow"
     r"|sluggish|sold out|gone|missing|loose|warm|cold|hot|dizzy|sick|ill|sore|nervous|flooded|overloaded"
     r"|postponed|stranded|soaked|jammed|out|off|on|up|over|behind|noisy|crowded|long|short-staffed"
     r"|understaffed|attached|wrong|right|mad|angry|upset|happy|sad|glad|excited|worried"
@@ -245,7 +247,7 @@ _LASTING_TRAIT = (
 )
 _OF_PERSONS = re.compile(
     rf"^(?:and |but |so )?(?:i'm|i am|im|we're|we are) (?:(?:\w+ly|quite|very|rather|still|also|just|all"
-    rf"|both|so|too|pretty|wide|fast) )*(?!{_LASTING_TRAIT}\b)[a-z]",
+    rf"|both|so|too|pretty|wide|fast) )*+(?!{_LASTING_TRAIT}\b)[a-z]",
     re.IGNORECASE,
 )
 _WHEREABOUTS = re.compile(
@@ -262,7 +264,11 @@ _PASSING_WORDS = re.compile(
     r"|food|internet|connection|mic|camera)(?:'s| is| are|'re) (?:\w+ly |so |too |all |still "
     r"|already )*(?!called|named|a\b|an\b|the\b|x)(?:in|on|at|off|down|dead|gone|broken|stuck|late|cold"
     r"|ready|full|wet|dirty|sore|numb|swollen|frozen|delayed|cancelled|here|empty|bleeding|killing)\b"
-    r"|\bin (?:five|ten|fifteen|twenty|thirty|a few|\d+) minutes\b|\b\d+ (?:users?|people|guests|players"
+    r"|\bbeen (?:up|awake|waiting|sitting|standing|here|out|offline|stuck|ill|sick|busy)\b"
+    r"|\bstatus: \w+ing\b|^[\w ./-]{0,30}\b(?:lag|latency|load|usage|depth|backlog|uptime|temperature"
+    r"|memory|cpu|delay|throughput|connections|sessions)\b\W{0,3}(?:is |at )?\d[\d.,]* ?(?:s|ms|%|mb|gb|°c"
+    r"|req/s|k|m)?\s*$|\bin (?:five|ten|fifteen|twenty|thirty|a few|\d+) minutes\b|\b\d+ (?:users?|people"
+    r"|guests|players"
     r"|clients) (?:online|here|connected|logged in|waiting)\b|\b(?:till|until) next (?:week|month|monday"
     r"|tuesday|wednesday|thursday|friday)\b|\bhere (?:already|today|now|at the moment)\b"
 )

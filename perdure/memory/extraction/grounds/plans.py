@@ -47,7 +47,8 @@ _PLANS = (
         r"|due to (?!the|a|an|X)\w+)\b"
     ),
     re.compile(
-        r"^(?:\w+ )?(?:going to (?!the\b)|gonna |planning (?:to|on|a) |thinking (?:of|about) |hoping to "
+        r"^(?:(?:also|now|just|still|soon|then|probably|only) )?(?:going to (?!the\b)|gonna |planning (?:to|on"
+        r"|a) |thinking (?:of|about) |hoping to "
         r"|looking to |about to |will (?!is\b)\w+|plan:|todo\b|to-do\b|to do:|next steps?\b|next,? i\b"
         r"|next up\b|now i(?:'ll| will)|first,? i(?:'ll| will)|let's|lets|let me|let us|shall we|aiming to "
         r"|trying to |need to |have to |must remember to|note to self|gotta |off to )"
@@ -82,7 +83,8 @@ _MORE_PLANS = re.compile(
     r"|to|a)\b|worth (?:a try|trying)"
     r"|(?:i|we)(?:'ve| have) (?:decided|agreed|resolved|promised) to|on (?:my|our|the) (?:agenda"
     r"|wish ?list|list|roadmap)|is planned|are planned|planned for"
-    r"|upcoming|(?:i|we)(?: do| really)? hope(?! (?:this|that|it|you))\b|promised to|(?:am|'m|are"
+    r"|upcoming|next (?:week|month|year|spring|summer|autumn|fall|winter|quarter|term|season|weekend)|(?:i"
+    r"|we)(?: do| really)? hope(?! (?:this|that|it|you))\b|promised to|(?:am|'m|are"
     r"|'re) (?:\w+ly )?(?:tempted|inclined|keen|eager|itching|determined"
     r"|ready) to|(?:i|we) wish\b|(?:keep|kept) meaning to|(?:would|'d) rather like to|(?:some ?day"
     r"|one day)(?=[.!]|\s*$)|next thing to|(?:i|we) could (?:try|also|use|add|look|go|do|run|check)"
@@ -118,7 +120,7 @@ def is_plan(words: str) -> bool:
 _OWN_NEXT_STEP = re.compile(
     r"\b(?:i|we)(?:'ll| will|'d| would| could| should| can| might| shall| need to| have to| am going to"
     r"|'m going to)\b|\bnext (?:step|thing|action)\b|^(?:next|now|then|first|second|finally)\b,? (?:i|we"
-    r"|the)\b|^plan\b"
+    r"|the)\b|^(?:the |my |our )?plan\b"
 )
 
 

@@ -44,7 +44,8 @@ _RESULT = re.compile(
     r"|collapsed|won|lost|crashed|broke|broken by|sped up|slowed|went (?:from|better|worse|down|up)"
     r"|increased|decreased|grew|shrank|sustained|finished|completed|returned|timed out"
     r"|yielded|led to|resulted|prevented|eliminated|restored|recovered|reproduced|unblocked|avoided"
-    r"|down from|up from|did the trick|does the trick|paid off|backfired|beat|outperformed|deadlocked"
+    r"|down from|up from|did the trick|does the trick|paid off|blocked|rejected|accepted|refused|denied"
+    r"|approved|delivered|parsed|ended|cracked|shortened|kept|backfired|beat|outperformed|deadlocked"
     r"|leaked|exceeded|converted|migrated|raised|lowered)\b"
 )
 _CAUSE = re.compile(

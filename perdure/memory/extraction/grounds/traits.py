@@ -74,7 +74,9 @@ _SAID_OF_USER = re.compile(
 """What an agent says a user is, other than what the user wants, uses or asked for, is the agent's reading of them."""
 _INFERRED = re.compile(
     r"\b(?:judging (?:by|from)|going by|inferred|inference|deduced|i (?:infer|deduce|gather|conclude"
-    r"|surmise)|suggests? that (?:the user|they|he|she)|implies that|based on (?:their|his|her|the user's)"
+    r"|surmise)|suggests? that (?:the user|they|he|she)|implies that|(?:user's|customer's|client's|their"
+    r"|his|her) (?:\w+ )?(?:sounds?|looks?|suggests?|indicates?|implies|imply|hints?|reveals?|points?)"
+    r"|based on (?:their|his|her|the user's)"
     r"|(?:user|customer|client|person|they|he|she) (?:must be|is probably|are probably|is likely"
     r"|are likely|seems?|appears?|sounds?))\b",
     re.IGNORECASE,
