@@ -41,6 +41,9 @@ _FORMS = {
 }
 """Forms that few other numbers have, by their module in python-stdnum, which checks the digits."""
 
+_DATED = frozenset({"dk.cpr", "my.nric", "pk.cnic", "us.itin"})
+"""Of these only the form or a date can be checked, so that a part's number may look like one."""
+
 _UNCHECKED = (
     re.compile(r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
     re.compile(r"(?<!\w)[A-CEGHJ-PQR-TW-Z][A-Z] \d{2} \d{2} \d{2} [A-D](?!\w)"),
@@ -117,7 +120,8 @@ def national_ids(folded: Folded) -> Iterator[Finding]:
     """Yield ids that have a form of their own and whose check digits hold, and those that the text names."""
     for name in _FORMS:
         for match in _form(name).finditer(folded.text):
-            if _valid(name, match.group()) and not is_reference(folded.text, match.start()):
+            hidden = name in _DATED and is_reference(folded.text, match.start())
+            if _valid(name, match.group()) and not hidden:
                 yield folded.found(*match.span(), Kind.NATIONAL_ID)
     for pattern in _UNCHECKED:
         for match in pattern.finditer(folded.text):
