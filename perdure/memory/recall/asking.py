@@ -38,8 +38,8 @@ _T = TypeVar("_T")
 
 _EPISODES_RECENT = 10
 _EPISODES_IMPORTANT = 5
-_PINNED = 50
-"""Pinned memories of a user that are looked at. A choice: a fifth of a block holds fewer."""
+_PINNED = 200
+"""Pinned memories of a user that are looked at, the newest first. A choice: a fifth of a block holds fewer."""
 _CALLED = 200
 """Memories that are looked at for one name, the newest first. A choice: twice the largest limit."""
 _COMPARING_SHARE = 0.4
@@ -208,13 +208,10 @@ class Asking:
     async def pinned(self) -> Sequence[Entry]:
         """Return the pinned memories within the query's filters, however much they are believed."""
         filters = self._query.filters.changed(min_confidence=0.0)
-        found = await self._stored(
-            "pinned", lambda: self._from.longterm.pinned(self._tenant, filters=filters, limit=_PINNED)
-        )
+        found = await self._stored("pinned", lambda: self._from.longterm.pinned(self._tenant, limit=_PINNED))
         if found is None:
-            known = await self._recallable(filters)
-            return [entry for entry in known if isinstance(entry, Memory) and entry.pinned][:_PINNED]
-        return found
+            found = [one for one in (await self._local()).values() if isinstance(one, Memory) and one.pinned]
+        return [entry for entry in found if filters.objection(entry) is None]
 
     async def called(
         self, labels: Collection[str], halves: Collection[str] = (), linked: Collection[str] = ()
