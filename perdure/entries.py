@@ -34,6 +34,10 @@ Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 """What people call something."""
 
 
+MOST_NAMES = 20
+"""How many names a memory may have."""
+
+
 class Lane(OpenEnum):
     """Which log an execution record belongs to. An unknown lane is a log like the others."""
 
@@ -161,7 +165,7 @@ class Described(Passed):
     tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     assertion: Assertion | None = None
     """What it asserts, in parts; None: nobody could tell, so that nothing is known to contradict it."""
-    names: Annotated[tuple[Label, ...], Field(max_length=20)] = ()
+    names: Annotated[tuple[Label, ...], Field(max_length=MOST_NAMES)] = ()
     """What it is about, with aliases: "Kubernetes", "k8s", "kube"."""
     relations: Annotated[tuple[Relation, ...], Field(max_length=20)] = ()
     """What it links its names to."""

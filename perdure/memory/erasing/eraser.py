@@ -108,10 +108,10 @@ class Eraser:
 
     async def left(self, tenant: str) -> tuple[str, ...]:
         """Return what is left of a user in the stores, read anew; empty: nothing."""
-        entries, held = await together(self._longterm.everything(tenant), holdings(self._redis, tenant))
+        stored, held = await together(self._longterm.tenants(), holdings(self._redis, tenant))
         waited, journaled = await together(self._spool.read(tenant), self._journal.tenants())
         found = {
-            "entries in Weaviate": bool(entries) or tenant in await self._longterm.tenants(),
+            "entries in Weaviate": tenant in stored,
             "keys in Redis": bool(_content(held, tenant)),
             "episodes in the spool": bool(waited.episodes),
             "lines in the journal": tenant in journaled,

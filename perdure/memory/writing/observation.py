@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from perdure.entries import OCCURRENCES_KEPT, Described, Entry, Memory, Record, State, Turn
+from perdure.entries import MOST_NAMES, OCCURRENCES_KEPT, Described, Entry, Memory, Record, State, Turn
 from perdure.identity import occurrence_id
 from perdure.items import Item, MemoryItem, RecordItem, TurnItem, item_text
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
@@ -100,6 +100,9 @@ def observed(
         if item.valid_from is None or item.valid_from <= item.occurred_at:
             # What is said again holds again, whatever temporary thing went before it.
             more |= {"suspended": None}
+    if isinstance(stored, Memory) and isinstance(item, MemoryItem):
+        # Whatever somebody calls it by finds it.
+        more |= {"names": tuple(dict.fromkeys((*stored.names, *item.names)))[:MOST_NAMES]}
     return stored.changed(**(seen | more))
 
 
@@ -184,5 +187,6 @@ def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
         **common,
         text=item.content,
         **{name: getattr(item, name) for name in Described.model_fields},
+        run=batch.run,
         supersedes=item.supersedes,
     )

@@ -337,9 +337,8 @@ def stated(text: str, occurrence: str, hours: float = 0, **more: JsonValue) -> d
 
 
 async def recalled(stores: Stores, tenant: str, about: str, *, hours: float) -> set[str]:
-    hits = await stores.longterm.search(
-        tenant, text=about, vector=None, limit=10, now=NOW + timedelta(hours=hours), kinds=("memory",)
-    )
+    filters = Filters(now=NOW + timedelta(hours=hours))
+    hits = await stores.longterm.search(tenant, text=about, vector=None, limit=10, filters=filters, kinds=("memory",))
     return {hit.entry.text for hit in hits}
 
 
