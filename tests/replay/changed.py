@@ -9,6 +9,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import TaskRun
     from perdure.agent.steps.calls import KeepCall, Kept
     from perdure.changes import Actor
+    from perdure.erasures import ErasureReceipt
     from perdure.jobs import Batch, Receipt, WritePlan
     from perdure.memory.forgetting.forgetter import Tombstoned
     from perdure.memory.forgetting.selection import Forgetting
@@ -16,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.requests import ForgetResult, RecallRequest, ReconcileResult, Reference, RememberRequest, UndoResult
     from perdure.tasks import TaskResult
     from workflows import options
+    from workflows.erase_memory import EraseMemory, ErasingRun
     from workflows.forget_memory import ForgetMemory, ForgetRun
     from workflows.ingest_memory import IngestMemory
     from workflows.keep_claims import KeepClaims
@@ -114,6 +116,20 @@ class Overhasty(ReconcileMemory):
         return await super().run(request)
 
 
+@workflow.defn(name="EraseMemory")
+class LateErasure(EraseMemory):
+    """A timer before anything else."""
+
+    @workflow.init
+    def __init__(self, request: ErasingRun | None = None) -> None:
+        super().__init__(request)
+
+    @workflow.run
+    async def run(self, request: ErasingRun | None = None) -> ErasureReceipt:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
 @workflow.defn(name="RecallMemory")
 class LateRecall(RecallMemory):
     """A timer more."""
@@ -144,4 +160,14 @@ class LateKeeping(KeepClaims):
         return await super().run(call)
 
 
-CHANGED = (NoAnnouncement, SecondThought, AnyOrder, Hesitant, Overhasty, LateRecall, LateRemember, LateKeeping)
+CHANGED = (
+    NoAnnouncement,
+    SecondThought,
+    AnyOrder,
+    Hesitant,
+    Overhasty,
+    LateErasure,
+    LateRecall,
+    LateRemember,
+    LateKeeping,
+)

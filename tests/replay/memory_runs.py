@@ -12,7 +12,7 @@ from activities.jobs import job_id
 from perdure.agent.steps.calls import KeepCall
 from perdure.jobs import Batch
 from perdure.memory.writing.checking import read_batch
-from perdure.requests import RecallRequest, RememberRequest
+from perdure.requests import EraseRequest, RecallRequest, RememberRequest
 from tests.replay.recorder import Recorder
 from workflows.forget_memory import ForgetRun
 from workflows.undo_forgetting import UndoRun
@@ -34,6 +34,17 @@ async def record_reconciliations(here: Recorder) -> None:
     assert (await whole.result())["losses"] == []
     await here.keep("reconcile_memory", whole)
     await here.keep_failed("reconcile_refused", await here.start("ReconcileMemory", {"users": ["ada"]}))
+
+
+async def record_erasures(here: Recorder) -> None:
+    """Record one of a user who is remembered, and one that was asked for something else."""
+    user = f"recorder-{uuid4().hex[:12]}"
+    remembering = await here.start("RememberItems", RememberRequest(user_id=user, key="k", items=(_memory(1),)))
+    await here.client.get_workflow_handle(await remembering.result()).result()
+    erasing = await here.start("EraseMemory", EraseRequest(user_id=user))
+    assert (await erasing.result())["proved"]
+    await here.keep("erase_memory", erasing)
+    await here.keep_failed("erase_refused", await here.start("EraseMemory", {"user": user}))
 
 
 async def _jobs(here: Recorder) -> None:

@@ -98,6 +98,7 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "RememberItems": {"completed", "failed"},
         "KeepClaims": {"completed", "failed"},
         "ReconcileMemory": {"completed", "failed"},
+        "EraseMemory": {"completed", "failed"},
     }
     assert len(WORKFLOWS) == len(CHANGED) == len(ends), "a workflow without a recorded history, or without a control"
 

@@ -339,6 +339,7 @@ def test_what_is_new_is_stored_with_all_that_was_said_of_it() -> None:
         source=Source.LEARNED,
         tags=("team",),
         supersedes="mem_old",
+        run="task-1",
         **seen,
     )
     assert observed(None, "r", happened, offered, end) == Record(
