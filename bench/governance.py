@@ -23,7 +23,7 @@ from bench.serving import serving
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Entry, State
 from perdure.errors import InvalidInput
-from perdure.requests import LeftOut, ObserveRequest, RecallRequest
+from perdure.requests import ObserveRequest, RecallRequest
 from perdure.said import Said, Voice
 from perdure.settings import Addresses
 from worker.gateway import Gateway
@@ -58,13 +58,15 @@ class _Asking:
     gateway: Gateway
     services: Services
 
-    async def observe(self, user: str, said: Sequence[Said]) -> tuple[LeftOut, ...]:
-        """Offer memory what was said, and wait for what becomes of it."""
+    async def observe(self, user: str, said: Sequence[Said]) -> str:
+        """Offer memory what was said, and return what became of it, and why."""
         request = ObserveRequest(user_id=user, session="bench", said=tuple(said))
         found = await self.gateway.observe(request, by=_BY)
+        told = [f"{one.ground.value}: {one.reason}" for one in found.left]
         if found.job:
-            await self.gateway.receipt(found.job)
-        return found.left
+            receipt = await self.gateway.receipt(found.job)
+            told += [f"{item.decision.value} {item.reason}".strip() for item in receipt.items]
+        return ", ".join(told)
 
     async def kept(self, user: str) -> list[Entry]:
         """Return everything of a user that is kept and not forgotten."""
@@ -116,7 +118,7 @@ async def _all(cases: Sequence[Case], judge: Callable[[Case], Awaitable[Outcome]
 async def _sentence(asking: _Asking, case: Case) -> Outcome:
     user, now = f"{case['id']}-{uuid4().hex[:8]}", datetime.now(UTC)
     said = Said(text=case["text"], by=Voice(case["said_by"]), before=case.get("before", ""), at=now, occurrence="1")
-    left = await asking.observe(user, [said])
+    told = await asking.observe(user, [said])
     texts = [entry.text.casefold() for entry in await asking.kept(user)]
     missing = [one for one in case["must_mention"] if not any(one.casefold() in text for text in texts)]
     leaked = [one for one in case["must_not_mention"] if any(one.casefold() in text for text in texts)]
@@ -127,8 +129,7 @@ async def _sentence(asking: _Asking, case: Case) -> Outcome:
             right, forbidden = bool(texts) and not missing and not leaked, bool(leaked)
         case _:
             right, forbidden = not texts, bool(texts)
-    grounds = ", ".join(f"{one.ground.value}: {one.reason}" for one in left)
-    return Outcome(case, right, f"{case['text']!r} → {texts or 'nothing'} ({grounds})", forbidden, bool(texts))
+    return Outcome(case, right, f"{case['text']!r} → {texts or 'nothing'} ({told})", forbidden, bool(texts))
 
 
 async def _story(asking: _Asking, case: Case) -> Outcome:
@@ -136,17 +137,19 @@ async def _story(asking: _Asking, case: Case) -> Outcome:
     last = max(turn["day"] for turn in case["turns"])
     # A minute ago, so that the last turn's own time is over when it is asked for.
     now = datetime.now(UTC) - timedelta(minutes=1)
+    told: list[str] = []
     for number, turn in enumerate(case["turns"]):
         at = now - timedelta(days=last - turn["day"]) + timedelta(milliseconds=number)
         said = Said(text=turn["text"], by=Voice(turn["said_by"]), at=at, occurrence=str(number))
-        await asking.observe(f"{case['id']}-{run}-{turn['user']}", [said])
+        became = await asking.observe(f"{case['id']}-{run}-{turn['user']}", [said])
+        told.append(f"{turn['text']} ({became})")
     found = await asking.gateway.recall(RecallRequest(user_id=f"{case['id']}-{run}-{case['user']}", text=case["ask"]))
     texts = [item.text.casefold() for item in found.items if item.kind == "memory"]
     missing = [one for one in case["believe"] if not any(one.casefold() in text for text in texts)]
     wrong = [one for one in case["not_believe"] if any(one.casefold() in text for text in texts)]
     too_many = "count" in case and len(texts) > case["count"]
     right = not missing and not wrong and not too_many
-    return Outcome(case, right, f"{[turn['text'] for turn in case['turns']]} → {texts or 'nothing'}", bool(wrong))
+    return Outcome(case, right, f"{'; '.join(told)} → {texts or 'nothing'}", bool(wrong))
 
 
 def _figures(judged: Sequence[Outcome], told: Sequence[Outcome]) -> dict[str, float]:

@@ -108,6 +108,9 @@ def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
     return kept, tuple(_left(ground) for ground in dict.fromkeys(grounds))
 
 
+_TURN_BACK = re.compile(r",?\s*\b(?:again|any ?more|once more)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
+"""Says that something changed back or ended, of what lasts as of what passes: it is no sign of either."""
+
 _TAINTING = frozenset(
     {Ground.TRANSIENT, Ground.UNSTABLE, Ground.HEARSAY, Ground.INTENTION, Ground.SENSITIVE, Ground.RECALLED}
 )
@@ -218,7 +221,7 @@ def _ground_of_mood(words: str, by: Voice, *, outcome: bool) -> Ground | None:
         Ground.CHATTER: chatter.is_chatter(words) or (by is Voice.AGENT and not outcome and chatter.is_service(words)),
         Ground.INTENTION: plans.is_plan(main) or (by is Voice.AGENT and plans.is_own_next_step(words)),
         Ground.UNSTABLE: hedges.is_hedged(main),
-        Ground.TRANSIENT: passing.is_momentary(main) or (not outcome and passing.is_transient(main)),
+        Ground.TRANSIENT: passing.is_momentary(main) or (not outcome and passing.is_transient(_TURN_BACK.sub("", main))),
         Ground.UNCLEAR: chatter.is_unclear(words),
     }
     return next((ground for ground, holds in applies.items() if holds), None)

@@ -237,7 +237,7 @@ _LASTING_TRAIT = (
     r"|into|more|one|called|known|named|required|allowed|not|never|always|only|usually|mostly|generally"
     r"|obliged|entitled|authori[sz]ed|bound|open|closed|part|member|head|chair|treasurer|secretary"
     r"|fine with|okay with|ok with|happy (?:with|to)|available (?:on|from|between)"
-    r"|a|an|the|my|your|our|his|her|their|this|that|\d+|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|back (?:to|on|with)|a|an|the|my|your|our|his|her|their|this|that|\d+|one|two|three|four|five|six|seven|eight|nine|ten"
     r"|x[\w']*|sick of|tired of|bored of|interested|able|unable|scared of|afraid of|claustrophobic"
     r"|in (?:charge|my|her|his|their|sales|accounts|accounting|marketing|finance|support|engineering|hr|it"
     r"|the (?:choir|band|team|union|club|business|committee|board|orchestra|habit|x\w*))"
