@@ -115,6 +115,11 @@ class Remembered(Stored):
         """When it was last seen, and when that was recorded: of two entries the greater one is the newer."""
         return self.last_seen, self.recorded_at or self.last_seen
 
+    @property
+    def used_at(self) -> datetime:
+        """When it was last confirmed or used: what was learned today about a day long past is not old."""
+        return max(*self.newest, self.last_accessed or self.last_seen)
+
     def stamped(self, version: int, operation: str) -> Self:
         """Return the entry as an operation writes it: with its version, recognisable by the operation's id."""
         return self.changed(version=version, operations=(*self.operations, operation)[-OPERATIONS_KEPT:])
@@ -187,6 +192,10 @@ class Memory(Remembered, Described):
     """The id of the memory that this one replaced, or nothing."""
     superseded_by: str = ""
     """The id of the memory that replaces this one, from ``valid_until`` on if it is still current."""
+    superseded_at: Instant | None = None
+    """When it was replaced, or will be."""
+    contradicted: bool = False
+    """Whether it was replaced because the other one contradicts it."""
     suspended: tuple[Instant, Instant] | None = None
     """From when until when something temporary goes before it, so that it does not hold."""
 
@@ -207,9 +216,15 @@ class Memory(Remembered, Described):
         # What is said of the user says nothing about which memory is meant.
         return (*self.names, subject) if subject not in {"", "user"} else self.names
 
-    def superseded(self, by: str) -> Self:
-        """Return the memory after another one replaced it: kept, and no longer recalled."""
-        return self.changed(state=State.SUPERSEDED, superseded_by=by)
+    def superseded(self, by: str, at: datetime, *, contradicted: bool = False) -> Self:
+        """Return the memory after another one replaced it: kept for a while, and no longer recalled.
+
+        Args:
+            by: The id of the other one.
+            at: When that was recorded.
+            contradicted: Whether the other one contradicts it.
+        """
+        return self.changed(state=State.SUPERSEDED, superseded_by=by, superseded_at=at, contradicted=contradicted)
 
 
 class Turn(Remembered):

@@ -13,6 +13,7 @@ class Workflow(StrEnum):
     RECALL_MEMORY = "RecallMemory"
     REMEMBER_ITEMS = "RememberItems"
     KEEP_CLAIMS = "KeepClaims"
+    REDATE_MEMORY = "RedateMemory"
     RECONCILE_MEMORY = "ReconcileMemory"
     ERASE_MEMORY = "EraseMemory"
 
@@ -42,6 +43,7 @@ class Activity(StrEnum):
     TOMBSTONE = "tombstone"
     PURGE = "purge"
     FINISH_FORGETTING = "finish_forgetting"
+    REDATE_TENANTS = "redate_tenants"
     FIND_UNDO = "find_undo"
     RESTORE = "restore"
     BEGIN_RECONCILING = "begin_reconciling"
@@ -95,6 +97,9 @@ DEFAULT_POLICY = "default"
 
 SCHEDULE = "perdure-forgetting"
 """The schedule of the forgetting sweep."""
+
+REDATING = "perdure-redating"
+"""The schedule of the pass that dates anew what other rules dated."""
 
 RECONCILING = "perdure-reconciling"
 """The schedule of the reconciliation."""

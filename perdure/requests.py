@@ -140,6 +140,24 @@ class ForgetResult(Passed):
     report: Report
 
 
+class RedateRequest(Request):
+    """A pass through everybody that dates anew what other rules dated."""
+
+    again: bool = False
+    """Also where a pass under the same rules has ended."""
+    by: Actor = SOMEBODY
+
+
+class RedateResult(Passed):
+    """What a pass of redating did so far, without content."""
+
+    tenants: int = 0
+    redated: int = 0
+    """Entries that other rules had dated."""
+    failed: tuple[str, ...] = ()
+    """Tenants that were left to the next pass, at most 20."""
+
+
 class UndoRequest(Request):
     """The undoing of a sweep."""
 

@@ -106,6 +106,8 @@ class Settings(BaseSettings):
     """How the model's server is asked: OpenAI's Responses API, or chat completions, which compatible servers have."""
     write_policies: Absolute | None = None
     """A YAML file of write policies, which says what may be believed; see docs/memory.md."""
+    retention_rules: Absolute | None = None
+    """A YAML file of retention rules, which says what is forgotten and when; see docs/memory.md."""
 
     journal: Absolute | None = None
     """The folder of the journal, which all workers of an installation share; ``journal`` in ``home`` if not set."""
@@ -118,6 +120,8 @@ class Settings(BaseSettings):
 
     forgetting_cron: str = "0 3 * * *"
     """When the forgetting sweep runs, in UTC: minute, hour, day of the month, month, day of the week; or ``off``."""
+    redating_cron: str = "0 2 * * *"
+    """When entries that other retention rules dated are dated by today's, in UTC; it reads nothing if none changed."""
     reconciling_cron: str = "30 4 * * *"
     """When the stores are reconciled with each other although none is known to have lost data, in UTC."""
     forgetting_grace_days: Annotated[int, Field(ge=0, le=3650)] = 30
@@ -180,7 +184,7 @@ class Settings(BaseSettings):
             raise ValueError("must be a URL such as http://host:8080 or redis://host:6379")
         return url.rstrip("/") if url else None
 
-    @field_validator("forgetting_cron", "reconciling_cron")
+    @field_validator("forgetting_cron", "redating_cron", "reconciling_cron")
     @classmethod
     def _is_cron(cls, cron: str) -> str:
         if cron != "off" and not _CRON.fullmatch(cron):

@@ -11,6 +11,7 @@ from workflows.forget_memory import ForgetMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.keep_claims import KeepClaims
 from workflows.reconcile_memory import ReconcileMemory
+from workflows.redate_memory import RedateMemory
 from workflows.requests import RecallMemory, RememberItems
 from workflows.resumable_agent import ResumableAgent
 from workflows.undo_forgetting import UndoForgetting
@@ -23,6 +24,7 @@ WORKFLOWS: Sequence[type] = (
     RecallMemory,
     RememberItems,
     KeepClaims,
+    RedateMemory,
     ReconcileMemory,
     EraseMemory,
 )

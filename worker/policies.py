@@ -1,7 +1,11 @@
-"""The write policies of an installation."""
+"""The write policies and retention rules of an installation, from their files."""
 
+from pathlib import Path
+
+from perdure.documents import read_document, validated
 from perdure.errors import InvalidInput
 from perdure.memory.policies import POLICIES, WritePolicy, read_policies
+from perdure.memory.retention import RetentionRules
 from perdure.settings import Settings
 
 
@@ -11,10 +15,24 @@ def policies_of(settings: Settings) -> dict[str, WritePolicy]:
     Raises:
         InvalidInput: The file cannot be read; naming the field.
     """
-    if settings.write_policies is None:
-        return dict(POLICIES)
+    path = settings.write_policies
+    return dict(POLICIES) if path is None else read_policies(_text(path, "write_policies"), path.name)
+
+
+def rules_of(settings: Settings) -> RetentionRules:
+    """Return the retention rules: what their file does not say is as it is without one.
+
+    Raises:
+        InvalidInput: The file cannot be read; naming the field.
+    """
+    path = settings.retention_rules
+    if path is None:
+        return RetentionRules()
+    return validated(RetentionRules, read_document(_text(path, "retention_rules"), path.name), "")
+
+
+def _text(path: Path, setting: str) -> str:
     try:
-        text = settings.write_policies.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput("write_policies", f"{settings.write_policies} cannot be read: {error}") from error
-    return read_policies(text, settings.write_policies.name)
+        raise InvalidInput(setting, f"{path} cannot be read: {error}") from error

@@ -21,8 +21,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor, ActorKind
 from perdure.model import Request
-from perdure.names import RECONCILING, SCHEDULE, Workflow
-from perdure.requests import ForgetRequest, ReconcileRequest
+from perdure.names import RECONCILING, REDATING, SCHEDULE, Workflow
+from perdure.requests import ForgetRequest, ReconcileRequest, RedateRequest
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.errors import translated
@@ -55,6 +55,14 @@ def scheduled(settings: Settings) -> tuple[Scheduled, ...]:
             ForgetRequest(by=Actor(kind=ActorKind.SCHEDULE, id=SCHEDULE)),
             "forget-memory",
             "Forget what the rules no longer keep",
+        ),
+        Scheduled(
+            REDATING,
+            settings.redating_cron,
+            Workflow.REDATE_MEMORY,
+            RedateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=REDATING)),
+            "redate-memory",
+            "Date anew what other rules dated",
         ),
         Scheduled(
             RECONCILING,

@@ -18,6 +18,7 @@ from activities.forgetting import ForgettingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
 from activities.reconciling import ReconcilingActivities
+from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from perdure.agent.steps.runner import StepRunner
@@ -31,7 +32,6 @@ from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
-from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
@@ -64,7 +64,7 @@ from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.tools import Toolbox
-from worker.policies import policies_of
+from worker.policies import policies_of, rules_of
 
 WRITE_SECONDS = 3.0
 """The longest that one write of 50 objects to Weaviate may take (0.03 s measured); twice that must be left of the
@@ -167,6 +167,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         policy=policies_of(settings)[DEFAULT_POLICY],
         limit_seconds=settings.recall_seconds,
         min_confidence=settings.min_confidence,
+        rules=rules_of(settings),
         telemetry=Telemetry(content=settings.trace_content),
     )
     try:
@@ -198,7 +199,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     key = TenantKey.load_or_create(settings.tenant_key_file)
     async with open_reading(settings, addresses, key) as reading:
         redis, longterm = reading.redis, reading.longterm
-        due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), RetentionRules()
+        due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), rules_of(settings)
         erasures = RedisErasures(redis)
         ttl, policies = timedelta(days=settings.claim_ttl_days), policies_of(settings)
         repair = Repair(
@@ -353,6 +354,9 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             tenant_key=services.tenant_key,
         ),
         ErasingActivities(client=client, eraser=services.eraser, tenant_key=services.tenant_key),
+        RedatingActivities(
+            forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole
+        ),
         ForgettingActivities(
             client=client,
             forgetter=services.forgetter,

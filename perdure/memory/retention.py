@@ -1,43 +1,119 @@
-"""When the rules will forget an entry. Pure: which moment, and why; it forgets nothing itself."""
+"""When the rules will forget an entry, and how much it is believed until then. Pure: it forgets nothing itself."""
 
-from datetime import datetime
-from typing import TypeVar
+import math
+from datetime import datetime, timedelta
+from typing import Annotated, TypeVar
 
-from perdure.entries import Entry, Memory
+from pydantic import Field
+
+from perdure.entries import Entry, Memory, MemoryType, State
 from perdure.identity import digest
 from perdure.model import Model, Unit
 
 EntryT = TypeVar("EntryT", bound=Entry)
 
+_Days = Annotated[float, Field(gt=0, le=36_500)]
+_DAY = timedelta(days=1)
+
 
 class RetentionRules(Model):
-    """What is forgotten, and when."""
+    """What is forgotten, and when (R33)."""
 
     minimum_confidence: Unit = 0.3
-    """Below this a memory is not worth keeping (R33)."""
+    """Below this a memory is not worth keeping."""
+    superseded_days: _Days = 90.0
+    """How long a memory is kept after another one replaced it."""
+    contradicted_days: _Days = 90.0
+    """How long a memory is kept after another one replaced it by contradicting it."""
+    half_life_days: _Days | None = 180.0
+    """After so many days without use or confirmation a memory is believed half as much; None: for ever as much. With
+    180, one that was certain is forgotten after 313 days, and one of confidence .7 after 220. A choice."""
+    unused_days: _Days | None = 365.0
+    """How long an entry is kept after its last use or confirmation; None: for ever."""
 
     @property
     def version(self) -> str:
         """A short id of the rules' content, kept with each date that they computed."""
-        return digest("rules/1", self.model_dump(mode="json"))[:12]
+        return digest("rules/2", self.model_dump(mode="json"))[:12]
 
     def date(self, entry: Entry) -> tuple[datetime | None, str]:
-        """Return the moment from which the rules forget an entry, and the reason.
+        """Return the moment from which the rules forget an entry, and the reason: the earliest that any rule names.
+
+        Pinned memories and constraints end only when they expire.
 
         Returns:
             ``(None, "")`` for an entry that they keep as things stand. A missing importance plays no
             part: it means that nobody judged the entry, not that it is worthless.
         """
-        if entry.kept_at is not None or (isinstance(entry, Memory) and entry.pinned):
+        if entry.kept_at is not None:
             return None, ""
         due: list[tuple[datetime, str]] = []
-        if entry.valid_until is not None:
+        if entry.valid_until is not None and not _is_to_be_replaced(entry):
             due.append((entry.valid_until, "expired"))
-        if entry.confidence < self.minimum_confidence:
-            due.append((entry.last_seen, f"confidence below {self.minimum_confidence}"))
-        return min(due) if due else (None, "")
+        if not _is_exempt(entry):
+            due += [*self._replaced(entry), *self._faded(entry), *self._unused(entry)]
+        return min(due, default=(None, ""))
+
+    def believed(self, entry: Entry, now: datetime) -> float:
+        """Return how much an entry is believed at a moment: its confidence, halved in each half-life without use.
+
+        It is computed whenever it is needed, so that nothing is rewritten for it.
+        """
+        if self.half_life_days is None or not _decays(entry):
+            return entry.confidence
+        days = max(0.0, (now - entry.used_at) / _DAY)
+        return entry.confidence * 2.0 ** (-days / self.half_life_days)
 
     def dated(self, entry: EntryT) -> EntryT:
         """Return the entry with its date, its reason and the version of the rules that computed them."""
         moment, reason = self.date(entry)
         return entry.dated(moment, reason, self.version)
+
+    def _replaced(self, entry: Entry) -> list[tuple[datetime, str]]:
+        if not isinstance(entry, Memory) or not _is_replaced(entry):
+            return []
+        how, days = (
+            ("contradicted", self.contradicted_days) if entry.contradicted else ("superseded", self.superseded_days)
+        )
+        return _after(entry.superseded_at or entry.used_at, days, f"{how} for {days:g} days")
+
+    def _faded(self, entry: Entry) -> list[tuple[datetime, str]]:
+        least = self.minimum_confidence
+        if entry.confidence < least:
+            return [(entry.last_seen, f"confidence below {least:g}")]
+        if self.half_life_days is None or least == 0.0 or not _decays(entry):
+            return []
+        days = self.half_life_days * (math.log2(entry.confidence) - math.log2(least))
+        return _after(entry.used_at, days, f"decayed below {least:g}")
+
+    def _unused(self, entry: Entry) -> list[tuple[datetime, str]]:
+        if self.unused_days is None:
+            return []
+        return _after(entry.used_at, self.unused_days, f"not used or confirmed for {self.unused_days:g} days")
+
+
+def _is_exempt(entry: Entry) -> bool:
+    return isinstance(entry, Memory) and (entry.pinned or entry.memory_type is MemoryType.CONSTRAINT)
+
+
+def _decays(entry: Entry) -> bool:
+    """Return whether an entry is believed less with time: what happened and what was said stay so."""
+    return isinstance(entry, Memory) and not _is_exempt(entry)
+
+
+def _is_replaced(entry: Entry) -> bool:
+    return entry.state is State.SUPERSEDED or _is_to_be_replaced(entry)
+
+
+def _is_to_be_replaced(entry: Entry) -> bool:
+    """Return whether an entry ends because another memory replaces it from then on: that keeps it for a while."""
+    if not isinstance(entry, Memory) or entry.state is not State.CURRENT:
+        return False
+    return bool(entry.superseded_by) and entry.valid_until is not None
+
+
+def _after(start: datetime, days: float, reason: str) -> list[tuple[datetime, str]]:
+    try:
+        return [(start + days * _DAY, reason)]
+    except OverflowError:
+        return []  # Later than any date.

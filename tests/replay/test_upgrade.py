@@ -110,6 +110,7 @@ async def builds(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Builds,
         tools=("tests.support.tools",),
         skills=(folder / "skills",),
         forgetting_cron="off",
+        redating_cron="off",
         reconciling_cron="off",
         journal=journal_of(servers, folder),
     )

@@ -85,14 +85,24 @@ def test_how_large_a_payload_may_be() -> None:
 
 def test_a_forgotten_entry_comes_back_as_it_was_kept_and_without_an_end() -> None:
     later = NOW + timedelta(days=30)
-    for one in (RECORD, MEMORY, MEMORY.superseded("other")):
+    for one in (RECORD, MEMORY, MEMORY.superseded("other", NOW)):
         forgotten = one.changed(valid_until=NOW).forgotten("expired", later)
         assert (forgotten.state, forgotten.forget_reason, forgotten.purge_after) == (State.FORGOTTEN, "expired", later)
         assert forgotten.restored(later) == one.changed(forget_reason="expired", kept_at=later)
 
 
 def test_a_replaced_memory_names_what_replaced_it() -> None:
-    assert MEMORY.superseded("other") == MEMORY.changed(state=State.SUPERSEDED, superseded_by="other")
+    replaced = {"state": State.SUPERSEDED, "superseded_by": "other", "superseded_at": NOW}
+    assert MEMORY.superseded("other", NOW) == MEMORY.changed(**replaced)
+    assert MEMORY.superseded("other", NOW, contradicted=True) == MEMORY.changed(**replaced, contradicted=True)
+
+
+def test_an_entry_was_used_when_it_was_last_observed_learned_or_recalled() -> None:
+    days = [NOW + timedelta(days=number) for number in range(3)]
+    assert MEMORY.changed(last_seen=NOW).used_at == NOW
+    assert MEMORY.changed(last_seen=NOW, recorded_at=days[1]).used_at == days[1]
+    assert MEMORY.changed(last_seen=NOW, recorded_at=days[1], last_accessed=days[2]).used_at == days[2]
+    assert MEMORY.changed(last_seen=days[2], recorded_at=days[1], last_accessed=NOW).used_at == days[2]
 
 
 def test_an_entry_is_dated_with_the_reason_and_the_rules() -> None:

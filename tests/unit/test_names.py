@@ -11,6 +11,7 @@ from activities.forgetting import ForgettingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
 from activities.reconciling import ReconcilingActivities
+from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from perdure.names import RESERVED, Activity, Workflow
@@ -23,7 +24,7 @@ NAMES = {one.value for one in (*Workflow, *Activity) if "_" in one.value or one.
 def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None:
     ours = (
         *(EvaluationActivities, ForgettingActivities, IngestActivities, MemoryActivities, RecallStepActivities),
-        *(ReconcilingActivities, StepActivities, TaskActivities, ErasingActivities),
+        *(ReconcilingActivities, RedatingActivities, StepActivities, TaskActivities, ErasingActivities),
     )
     marks = [getattr(value, "__temporal_activity_definition", None) for owner in ours for value in vars(owner).values()]
     assert {mark.name for mark in marks if mark is not None} == set(Activity)

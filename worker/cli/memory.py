@@ -13,7 +13,7 @@ from perdure.documents import validated
 from perdure.entries import Lane, MemoryType
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.jobs import Fate
-from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RememberRequest, UndoRequest
+from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RedateRequest, RememberRequest, UndoRequest
 from perdure.settings import Settings
 from perdure.strategies import ProfileName, Strategy
 from worker.cli.reach import gateway, person
@@ -179,6 +179,10 @@ async def forget(
     undo: Annotated[bool, typer.Option("--undo", help="Restore what the latest sweep (or --sweep) forgot.")] = False,
     sweep: Annotated[str, typer.Option("--sweep", help="With --undo: the sweep that 'forget' printed.")] = "",
     approve: Annotated[bool, typer.Option("--approve", help="Forget also where the guard holds a tenant.")] = False,
+    redate: Annotated[
+        bool,
+        typer.Option("--redate", help="Date anew what other rules dated, as the schedule does after they changed."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Forget what the rules no longer keep, as the schedule does, or restore it."""
@@ -188,13 +192,17 @@ async def forget(
         raise InvalidInput("--undo", "is not for --dry-run or --approve", fix="leave them out")
     if sweep and not undo:
         raise InvalidInput("--sweep", "is only for --undo", fix="add --undo, or leave --sweep out")
+    if redate and (undo or dry_run or approve or user):
+        raise InvalidInput("--redate", "goes through everybody, and forgets nothing", fix="leave the other options out")
+    if redate:
+        return await _redate(as_json=as_json)
     if undo:
         undone = await gateway(Settings()).undo(UndoRequest(sweep=sweep, user_id=user), by=person())
         if as_json:
             show_json(undone)
         else:
             out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the sweep {undone.sweep}")
-        return
+        return None
     request = ForgetRequest(dry_run=dry_run, user_id=user, approved=approve)
     swept = await gateway(Settings()).forget(request, by=person())
     if as_json:
@@ -202,6 +210,20 @@ async def forget(
     else:
         show_sweep(swept)
     if swept.report.failed:
+        raise typer.Exit(1)
+    return None
+
+
+async def _redate(*, as_json: bool) -> None:
+    done = await gateway(Settings()).redate(RedateRequest(again=True), by=person())
+    if as_json:
+        show_json(done)
+    else:
+        users = counted(done.tenants, "user")
+        out.print(f"dated {counted(done.redated, 'entry', 'entries')} anew; looked at {users}")
+        for failed in done.failed:
+            out.print(f"  left to the next pass: {failed}", markup=False)
+    if done.failed:
         raise typer.Exit(1)
 
 

@@ -21,6 +21,8 @@ from perdure.requests import (
     RecallRequest,
     ReconcileRequest,
     ReconcileResult,
+    RedateRequest,
+    RedateResult,
     Reference,
     RememberRequest,
     UndoRequest,
@@ -132,6 +134,11 @@ class MemoryCalls(Base):
     async def undo(self, request: UndoRequest, *, by: Actor) -> UndoResult:
         """Bring back what a sweep forgot."""
         return await self._execute(Workflow.UNDO_FORGETTING, request.changed(by=by), UndoResult, name="undo-forgetting")
+
+    @translated
+    async def redate(self, request: RedateRequest, *, by: Actor) -> RedateResult:
+        """Date anew, of everybody, what other rules than today's dated."""
+        return await self._execute(Workflow.REDATE_MEMORY, request.changed(by=by), RedateResult, name="redate-memory")
 
     @translated
     async def erase(self, request: EraseRequest, *, by: Actor) -> ErasureReceipt:

@@ -18,6 +18,10 @@ MOST_AT_ONCE = 200
 """Entries a plan takes: under 40 kB of history, and a few seconds under the tenant's lease."""
 
 
+_CONFLICTS = 5
+"""How often entries may have changed since they were read before their tenant is left to a later pass."""
+
+
 class Tombstoned(Passed):
     """What a step of a sweep has let go: only what has left the due set counts."""
 
@@ -140,6 +144,47 @@ class Forgetter:
     async def finish(self, tenant: str) -> None:
         """Set the tenant's next due date, now that what was due is gone."""
         await self._door.reindex(tenant)
+
+    @property
+    def rules_version(self) -> str:
+        """The version of the rules that this process forgets by."""
+        return self._rules.version
+
+    async def redate(self, tenant: str, *, operation: str, by: Actor) -> int:
+        """Date a tenant's entries by today's rules where others dated them; return how many.
+
+        Raises:
+            VersionConflict: The tenant's memory changes all the time.
+        """
+        done = set[str]()
+        conflicts = 0
+        while True:
+            found = await self._longterm.dated_otherwise(tenant, rules_version=self._rules.version, limit=MOST_AT_ONCE)
+            entries = [entry for entry in found if entry.id not in done]
+            if not entries:
+                break
+            changes = [
+                Change(
+                    id=entry.id,
+                    expected=entry.version,
+                    entry=self._rules.dated(entry),
+                    by=by,
+                    why="the rules changed",
+                    operation=operation,
+                )
+                for entry in entries
+            ]
+            try:
+                await self._door.change(tenant, changes)
+            except VersionConflict:
+                conflicts += 1
+                if conflicts == _CONFLICTS:
+                    raise
+                continue
+            done |= {entry.id for entry in entries}
+        if done:
+            await self._door.reindex(tenant)
+        return len(done)
 
     async def restore(self, tenant: str, *, run: str, at: datetime, by: Actor) -> Restored:
         """Undo what a run forgot, as far as it is not purged and as much as one call takes.

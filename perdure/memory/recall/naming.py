@@ -12,6 +12,7 @@ from perdure.filters import Filters
 from perdure.labels import label, labels_of, named
 from perdure.memory.recall.query import FoundBy
 from perdure.memory.recall.ranking import Profile, Scored, score_exact
+from perdure.memory.retention import RetentionRules
 
 _MISSPELT = 0.9
 _LINKED = 0.5
@@ -73,7 +74,13 @@ def links_of(candidates: Candidates, direct: Mapping[str, bool]) -> Links:
 
 
 def answered(
-    text: str, candidates: Candidates, direct: Mapping[str, bool], *, filters: Filters, profile: Profile
+    text: str,
+    candidates: Candidates,
+    direct: Mapping[str, bool],
+    *,
+    filters: Filters,
+    profile: Profile,
+    rules: RetentionRules,
 ) -> list[Named]:
     """Return what a question names and what is linked to it, best first.
 
@@ -83,6 +90,7 @@ def answered(
         direct: What the question names, see ``directly``.
         filters: What each must meet.
         profile: The weights of the order.
+        rules: How belief decays.
     """
     found: dict[str, tuple[float, FoundBy, str]] = {}
     for identifier, exact in sorted(
@@ -100,12 +108,13 @@ def answered(
         if leads_here or {*map(label, memory.called)} & {*links.labels}:
             heir = standing(candidates, memory.id)
             found.setdefault(heir, (_LINKED, FoundBy.LINKED, "a relation links it to what the question names"))
+    now = filters.now
     named_ones = [
-        Named(score_exact(candidates[heir], now=filters.now, profile=profile, relevance=relevance), found_by, why)
+        Named(score_exact(candidates[heir], now=now, profile=profile, relevance=relevance, rules=rules), found_by, why)
         for heir, (relevance, found_by, why) in found.items()
         if heir and filters.objection(candidates[heir]) is None
     ]
-    return sorted(named_ones, key=lambda one: _order(one, filters.now))
+    return sorted(named_ones, key=lambda one: _order(one, now))
 
 
 def _known(candidates: Candidates) -> list[str]:

@@ -6,13 +6,17 @@ relevant; otherwise the same memories would answer every question.
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from perdure.entries import Entry, Hit
 from perdure.filters import is_of_task
+from perdure.memory.retention import RetentionRules
 from perdure.model import Model, Unit
 from perdure.strategies import ProfileName
 
 _DAY = 86_400.0
+
+_RULES = RetentionRules()
 
 
 class Profile(Model):
@@ -48,25 +52,44 @@ class Scored(Model):
     parts: dict[str, float]
 
 
-def quality_parts(entry: Entry, now: datetime) -> dict[str, float]:
+class _Judging(NamedTuple):
+    """What an entry's quality is judged by."""
+
+    now: datetime
+    profile: Profile
+    rules: RetentionRules
+    task: str = ""
+
+
+def quality_parts(entry: Entry, now: datetime, rules: RetentionRules = _RULES) -> dict[str, float]:
     """Return how good an entry is in itself, whatever is asked (R31).
 
-    An entry is as fresh as its last observation; 90 days take all but a tenth of that away.
+    An entry is as fresh as its last observation; 90 days take all but a tenth of that away. Its confidence is what
+    decay has left of it.
     """
     days = max(0.0, (now - entry.last_seen).total_seconds() / _DAY)
     return {
-        "confidence": entry.confidence,
+        "confidence": rules.believed(entry, now),
         "recency": max(0.1, 1.0 - days / 90.0),
         "frequency": min(1.0, entry.access_count / 50.0),
     }
 
 
-def score_exact(entry: Entry, *, now: datetime, profile: Profile = RELEVANCE_FIRST, relevance: float = 1.0) -> Scored:
+def score_exact(
+    entry: Entry,
+    *,
+    now: datetime,
+    profile: Profile = RELEVANCE_FIRST,
+    relevance: float = 1.0,
+    rules: RetentionRules = _RULES,
+) -> Scored:
     """Score what was not searched for: with nothing else said, nothing is more relevant than what was asked for."""
-    return _scored(entry, {"relevance": relevance}, now, profile)
+    return _scored(entry, {"relevance": relevance}, _Judging(now, profile, rules))
 
 
-def reordered(chosen: Sequence[Scored], profile: Profile, *, now: datetime, task: str = "") -> list[Scored]:
+def reordered(
+    chosen: Sequence[Scored], profile: Profile, *, now: datetime, task: str = "", rules: RetentionRules = _RULES
+) -> list[Scored]:
     """Order what relevance chose by the weights of a profile.
 
     Args:
@@ -74,8 +97,10 @@ def reordered(chosen: Sequence[Scored], profile: Profile, *, now: datetime, task
         profile: The weights.
         now: The moment of the question.
         task: What counts as written for the task at hand.
+        rules: How belief decays.
     """
-    found = [_scored(one.entry, one.parts, now, profile, task) for one in chosen]
+    judging = _Judging(now, profile, rules, task)
+    found = [_scored(one.entry, one.parts, judging) for one in chosen]
     return sorted(found, key=_order)
 
 
@@ -100,7 +125,13 @@ def relevant(ranked: Sequence[Scored]) -> list[Scored]:
 
 
 def rank(
-    hits: Sequence[Hit], *, now: datetime, floor: float, limit: int, profile: Profile = RELEVANCE_FIRST
+    hits: Sequence[Hit],
+    *,
+    now: datetime,
+    floor: float,
+    limit: int,
+    profile: Profile = RELEVANCE_FIRST,
+    rules: RetentionRules = _RULES,
 ) -> list[Scored]:
     """Rank what was found by meaning and by words.
 
@@ -113,6 +144,7 @@ def rank(
         floor: The cosine below which nothing is right; what shares words with the question stays.
         limit: How many at most.
         profile: The weights.
+        rules: How belief decays.
 
     Returns:
         Best first; ties by the later observation, then by id.
@@ -131,8 +163,9 @@ def rank(
     # Quality can lift by its own share at most, so only what is that close to the last place is looked at.
     reach = sorted((relevance for relevance, _ in found), reverse=True)[:limit][-1:] or [0.0]
     least = reach[0] - profile.quality / (1.0 - profile.quality) if profile.quality < 1.0 else 0.0
+    judging = _Judging(now, profile, rules)
     scored = [
-        _scored(hit.entry, {**_found_by(hit), "relevance": relevance}, now, profile)
+        _scored(hit.entry, {**_found_by(hit), "relevance": relevance}, judging)
         for relevance, hit in found
         if relevance >= least
     ]
@@ -152,10 +185,11 @@ def _found_by(hit: Hit) -> dict[str, float]:
     return {name: value for name, value in by.items() if value is not None}
 
 
-def _scored(entry: Entry, parts: dict[str, float], now: datetime, profile: Profile, task: str = "") -> Scored:
-    relevance, good = parts["relevance"], quality_parts(entry, now)
-    if task:
-        good["task"] = float(is_of_task(entry, task))
+def _scored(entry: Entry, parts: dict[str, float], judging: _Judging) -> Scored:
+    profile, relevance = judging.profile, parts["relevance"]
+    good = quality_parts(entry, judging.now, judging.rules)
+    if judging.task:
+        good["task"] = float(is_of_task(entry, judging.task))
     quality = (
         profile.confidence * good["confidence"]
         + profile.recency * good["recency"]

@@ -31,6 +31,7 @@ from perdure.memory.recall.ranking import (
 )
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
+from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import Embedder
 from perdure.stores.journal.log import Journal
@@ -75,6 +76,7 @@ class Recall:
         limit_seconds: How long a recall may take, whatever is down.
         min_confidence: What is believed less is left out where a question does not say otherwise.
         policy: What may be believed; it decides on items whose jobs are not done.
+        rules: How belief decays.
         telemetry: Where spans and figures go; without one, to the global providers, without content.
     """
 
@@ -92,11 +94,13 @@ class Recall:
         limit_seconds: float = 3.0,
         min_confidence: float = MIN_CONFIDENCE,
         policy: WritePolicy | None = None,
+        rules: RetentionRules | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
         self._telemetry = telemetry or Telemetry()
         self._embedder = embedder
         self._min_confidence = min_confidence
+        self._rules = rules or RetentionRules()
         self._sources = Sources(
             longterm=longterm,
             speakers=Speakers(longterm),
@@ -181,11 +185,14 @@ class Recall:
     async def _exact(self, query: Query, asking: Asking) -> list[RecalledItem]:
         records, found_by = await asking.lookup(_EXACT_MOST if query.keys else query.limit)
         why = "same lane and key" if query.keys else "same lane"
-        return [recalled(score_exact(one, now=query.now), found_by, why) for one in records]
+        return [recalled(score_exact(one, now=query.now, rules=self._rules), found_by, why) for one in records]
 
     async def _pinned(self, query: Query, asking: Asking) -> list[RecalledItem]:
         found = await asking.pinned()
-        return [recalled(score_exact(one, now=query.now), FoundBy.PINNED, "it is pinned") for one in found]
+        return [
+            recalled(score_exact(one, now=query.now, rules=self._rules), FoundBy.PINNED, "it is pinned")
+            for one in found
+        ]
 
     async def _found(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
         """Return what the strategy chooses."""
@@ -203,9 +210,9 @@ class Recall:
 
     async def _newest(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
         found = sorted(await asking.newest(KINDS, limit), key=lambda entry: (entry.newest, entry.id), reverse=True)
-        chosen = [score_exact(entry, now=query.now) for entry in found[:limit]]
+        chosen = [score_exact(entry, now=query.now, rules=self._rules) for entry in found[:limit]]
         if query.profile is not None:
-            chosen = reordered(chosen, _profile(query), now=query.now, task=query.task)
+            chosen = reordered(chosen, _profile(query), now=query.now, task=query.task, rules=self._rules)
         return [recalled(scored, FoundBy.FILTERS, "it meets the filters") for scored in chosen]
 
     async def _named(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
@@ -215,17 +222,19 @@ class Recall:
         direct = directly(query.text, candidates)
         links = links_of(candidates, direct)
         candidates |= await _with_relatives(asking, await asking.called(links.labels, linked=links.linked))
-        found = answered(query.text, candidates, direct, filters=query.filters, profile=_profile(query))
+        found = answered(
+            query.text, candidates, direct, filters=query.filters, profile=_profile(query), rules=self._rules
+        )
         return [recalled(one.scored, one.found_by, one.why) for one in found[:limit]]
 
     async def _known(self, query: Query, asking: Asking, question: Question, limit: int) -> list[RecalledItem]:
         most = max(_CANDIDATES, limit)
         hits, found_by = await asking.hits(question, Wanted(("record", "memory"), most, most))
-        ranked = rank(hits, now=query.now, floor=self._embedder.relevance_floor, limit=limit)
+        ranked = rank(hits, now=query.now, floor=self._embedder.relevance_floor, limit=limit, rules=self._rules)
         chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant(ranked)
         profile = _profile(query)
         if profile is not RELEVANCE_FIRST:
-            chosen = reordered(chosen, profile, now=query.now, task=query.task)
+            chosen = reordered(chosen, profile, now=query.now, task=query.task, rules=self._rules)
         return [recalled(scored, found_by, explained(scored, profile)) for scored in chosen]
 
     async def _said(self, query: Query, asking: Asking, question: Question, limit: int) -> list[RecalledItem]:

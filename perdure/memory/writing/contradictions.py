@@ -70,15 +70,23 @@ def replaces(item: MemoryItem, memory: Memory) -> bool:
     return item.valid_until is None or (memory.valid_until or _EVER) <= item.valid_until
 
 
-def overtaken(memory: Memory, item: MemoryItem, by: str) -> Memory:
-    """Return a memory after a statement that contradicts it: replaced, replaced from some day on, or suspended."""
+def overtaken(memory: Memory, item: MemoryItem, by: str, at: datetime) -> Memory:
+    """Return a memory after a statement that contradicts it: replaced, replaced from some day on, or suspended.
+
+    Args:
+        memory: What it contradicts.
+        item: The statement.
+        by: The id of the memory that it becomes.
+        at: When it was recorded.
+    """
     start = _start(item)
     if not replaces(item, memory) and item.valid_until:
         first, last = memory.suspended or (start, item.valid_until)
         return memory.changed(suspended=(min(first, start), max(last, item.valid_until)))
     if start > item.occurred_at and (memory.valid_from is None or memory.valid_from < start):
-        return memory.changed(valid_until=min(memory.valid_until or start, start), superseded_by=by)
-    return memory.superseded(by)
+        end = min(memory.valid_until or start, start)
+        return memory.changed(valid_until=end, superseded_by=by, superseded_at=max(end, at), contradicted=True)
+    return memory.superseded(by, at, contradicted=True)
 
 
 def _is_beside(memory: Memory, item: MemoryItem, target: str, about: set[str]) -> bool:

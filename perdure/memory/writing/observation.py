@@ -81,6 +81,8 @@ def observed(
         again = {
             "state": State.CURRENT,
             "superseded_by": "",
+            "superseded_at": None,
+            "contradicted": False,
             "supersedes": item.supersedes or replaced,
             "valid_from": item.valid_from,
             "suspended": None,
@@ -128,7 +130,7 @@ def after(batch: Batch, planned: PlannedItem, stored: Mapping[str, Entry]) -> di
     recorded = recorded_at(batch, planned.index, item)
     entries: dict[str, Entry] = {planned.target: observed(before, planned.target, item, batch, recorded, replaced=link)}
     if isinstance(item, MemoryItem):
-        entries |= {other.id: overtaken(other, item, planned.target) for other in others}
+        entries |= {other.id: overtaken(other, item, planned.target, recorded) for other in others}
     return entries
 
 
@@ -155,7 +157,8 @@ def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> di
             if not isinstance(replaced, Memory) or replaced.state is State.FORGOTTEN:
                 continue
             if replaced.superseded_by != planned.target:
-                entries[replaced.id] = replaced.superseded(planned.target), decision
+                at = recorded_at(batch, planned.index, item)
+                entries[replaced.id] = replaced.superseded(planned.target, at), decision
     return entries
 
 

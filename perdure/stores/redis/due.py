@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from redis.asyncio import Redis
 
 from perdure.stores.redis.connection import ask
-from perdure.stores.redis.keys import DUE
+from perdure.stores.redis.keys import DUE, RULES
 
 
 class DueIndex:
@@ -43,3 +43,11 @@ class DueIndex:
         """Return a tenant's next due date."""
         score = await ask(self._redis, "ZSCORE", DUE, tenant)
         return None if score is None else datetime.fromtimestamp(float(score), UTC)
+
+    async def rules(self) -> str:
+        """Return the version of the rules that everybody's entries were last dated by; empty: it is not known."""
+        return await ask(self._redis, "GET", RULES) or ""
+
+    async def dated_by(self, rules_version: str) -> None:
+        """Record that everybody's entries are dated by these rules."""
+        await ask(self._redis, "SET", RULES, rules_version)

@@ -18,6 +18,9 @@ ACTIVE = "perdure:active"
 TENANT_KEY = "perdure:tenant-key"
 """The fingerprint of the tenant key that the data was written under."""
 
+RULES = "perdure:rules"
+"""The version of the retention rules that everything was dated by when a pass of redating last ended."""
+
 SWEEP = "perdure:sweep"
 """The workflow id of the sweep whose turn it is, or was last."""
 

@@ -114,6 +114,12 @@ def overdue(before: datetime) -> Condition:
     return condition & Filter.by_property("forget_after").less_or_equal(micros(before))
 
 
+def dated_otherwise(rules_version: str) -> Condition:
+    """Not forgotten, and dated by other rules than these."""
+    condition = state_is(State.CURRENT, State.SUPERSEDED)
+    return condition & Filter.by_property("rules_version").not_equal(rules_version)
+
+
 def past_purge(before: datetime) -> Condition:
     """Forgotten, and no longer restorable after a moment."""
     return state_is(State.FORGOTTEN) & Filter.by_property("purge_after").less_or_equal(micros(before))

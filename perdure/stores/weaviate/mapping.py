@@ -66,6 +66,7 @@ def properties_of(entry: Entry) -> dict[str, JsonValue]:
         "valid_until": micros(entry.valid_until),
         "forget_after": micros(entry.forget_after),
         "forget_reason": entry.forget_reason,
+        "rules_version": entry.rules_version,
         "purge_after": micros(entry.purge_after),
     }
     if isinstance(entry, Record):

@@ -167,6 +167,7 @@ COMMON = (
     _ranged("valid_until"),
     _ranged("forget_after"),
     _exact("forget_reason"),
+    _exact("rules_version"),
     _ranged("purge_after"),
 )
 

@@ -175,6 +175,12 @@ class LongTerm(Searches):
         """Return the entries due before a moment, most overdue first."""
         return await self._oldest(tenant, conditions.overdue(before), "forget_after", limit)
 
+    async def dated_otherwise(self, tenant: str, *, rules_version: str, limit: int) -> list[Entry]:
+        """Return entries that other rules than these dated, and that are not forgotten; in no particular order."""
+        condition = conditions.dated_otherwise(rules_version)
+        found = await together(*(self._queries.fetch(tenant, kind, condition, limit=limit) for kind in KINDS))
+        return [entry for entries in found for entry in entries][:limit]
+
     async def purgeable(self, tenant: str, *, before: datetime, limit: int) -> list[Entry]:
         """Return the forgotten entries whose time to be undone ends before a moment, most overdue first."""
         return await self._oldest(tenant, conditions.past_purge(before), "purge_after", limit)

@@ -21,7 +21,11 @@ def settings(tmp_path: Path) -> Settings:
 def beside(tmp_path: Path) -> Settings:
     """Settings of an installation beside that of the test run, on the same Temporal."""
     return clean_settings(
-        tmp_path / "home", task_queue=f"up-{uuid4().hex[:10]}", forgetting_cron="off", reconciling_cron="off"
+        tmp_path / "home",
+        task_queue=f"up-{uuid4().hex[:10]}",
+        forgetting_cron="off",
+        redating_cron="off",
+        reconciling_cron="off",
     )
 
 

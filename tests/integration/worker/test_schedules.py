@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription, ScheduleOverlapPolicy
 
-from perdure.names import RECONCILING, SCHEDULE
+from perdure.names import RECONCILING, REDATING, SCHEDULE
 from perdure.requests import ForgetResult
 from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
@@ -20,7 +20,9 @@ DAILY, OTHER = "0 3 * * *", "30 4 * * 0"
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return clean_settings(tmp_path, task_queue="one-queue", forgetting_cron=DAILY, reconciling_cron="off")
+    return clean_settings(
+        tmp_path, task_queue="one-queue", forgetting_cron=DAILY, redating_cron="off", reconciling_cron="off"
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -80,13 +82,19 @@ async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings)
     assert (found.schedule.state.paused, found.schedule.state.note) == (True, "an investigation goes on")
 
 
-async def test_the_reconciliation_is_scheduled_beside_it(namespaced: Client, settings: Settings) -> None:
-    await ensure_schedules(namespaced, settings.changed(reconciling_cron=OTHER))
+@pytest.mark.parametrize(
+    ("schedule", "setting", "workflow"),
+    [(RECONCILING, "reconciling_cron", "ReconcileMemory"), (REDATING, "redating_cron", "RedateMemory")],
+)
+async def test_others_are_scheduled_beside_it(
+    namespaced: Client, settings: Settings, schedule: str, setting: str, workflow: str
+) -> None:
+    await ensure_schedules(namespaced, settings.changed(**{setting: OTHER}))
 
-    found = await namespaced.get_schedule_handle(RECONCILING).describe()
+    found = await namespaced.get_schedule_handle(schedule).describe()
     assert times(found) == [(4, 30)]
     assert isinstance(found.schedule.action, ScheduleActionStartWorkflow)
-    assert found.schedule.action.workflow == "ReconcileMemory"
+    assert found.schedule.action.workflow == workflow
     await ensure_schedules(namespaced, settings)
     await until(lambda: ids(namespaced), lambda there: there == [SCHEDULE])
 

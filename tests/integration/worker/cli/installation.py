@@ -137,7 +137,12 @@ class Installation:
 async def installation(servers: Servers, folder: Path, **settings: Any) -> AsyncGenerator[Installation]:
     """Return an installation without a worker; in the end, all that it started is gone."""
     home = folder / "home"
-    values = {"task_queue": f"cli-{uuid4().hex[:10]}", "forgetting_cron": "off", "reconciling_cron": "off"} | settings
+    values = {
+        "task_queue": f"cli-{uuid4().hex[:10]}",
+        "forgetting_cron": "off",
+        "redating_cron": "off",
+        "reconciling_cron": "off",
+    } | settings
     values = {"journal": journal_of(servers, home)} | values
     addresses = Addresses.model_validate(servers.model_dump())
     give_tenant_key(home)

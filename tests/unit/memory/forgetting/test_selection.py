@@ -1,7 +1,7 @@
 """What a sweep lets go: pure rules."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -26,23 +26,6 @@ def entry(name: str, **more: object) -> Record:
     return Record.model_validate(plain | more)
 
 
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ({}, (None, "")),
-        ({"importance": None}, (None, "")),
-        ({"importance": 0.0}, (None, "")),
-        ({"valid_until": NOW}, (NOW, "expired")),
-        ({"confidence": 0.29}, (NOW, "confidence below 0.3")),
-        ({"confidence": 0.3}, (None, "")),
-        ({"confidence": 0.1, "valid_until": NOW - timedelta(days=1)}, (NOW - timedelta(days=1), "expired")),
-        ({"confidence": 0.1, "kept_at": NOW}, (None, "")),
-    ],
-)
-def test_when_the_rules_let_go(more: dict[str, object], expected: tuple[datetime | None, str]) -> None:
-    assert RULES.date(entry("a", **more)) == expected
-
-
 def chosen_of(
     read: Sequence[Record], *, due: dict[str, int], stored: int = 10, rules: RetentionRules = RULES
 ) -> Forgetting:
@@ -56,11 +39,6 @@ def chosen_of(
         approved=False,
         at=NOW,
     )
-
-
-def test_rules_that_changed_have_another_version() -> None:
-    assert RULES.version == "564fc6e77454", "each stored date carries it"
-    assert RULES.version != RetentionRules(minimum_confidence=0.2).version
 
 
 def test_todays_rules_have_the_last_word_over_an_old_date() -> None:
@@ -95,13 +73,6 @@ def test_the_guard_holds_what_is_both_many_and_a_large_share(due: int, stored: i
 
 def test_twenty_go_without_a_person() -> None:
     assert (Guard().objection(20, 20), bool(Guard().objection(21, 21))) == ("", True)
-
-
-def test_an_entry_is_dated_by_the_rules_of_the_day() -> None:
-    dated = RULES.dated(entry("a", valid_until=NOW))
-    assert (dated.forget_after, dated.forget_reason, dated.rules_version) == (NOW, "expired", RULES.version)
-    kept = RULES.dated(dated.changed(valid_until=None))
-    assert (kept.forget_after, kept.forget_reason, kept.rules_version) == (None, "", RULES.version)
 
 
 @pytest.mark.parametrize(("due", "purgeable", "more"), [(2, 1, False), (3, 1, True), (2, 2, True), (3, 2, True)])

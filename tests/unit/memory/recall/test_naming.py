@@ -16,6 +16,7 @@ from perdure.memory.recall import local
 from perdure.memory.recall.naming import Named, answered, directly, links_of, relatives
 from perdure.memory.recall.query import FoundBy
 from perdure.memory.recall.ranking import RELEVANCE_FIRST
+from perdure.memory.retention import RetentionRules
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -50,7 +51,7 @@ def ask(text: str, known: Sequence[Memory], **limited: Any) -> list[Named]:
     links = links_of(candidates, direct)
     candidates |= with_relatives(local.called(known, links.labels, (), links.linked))
     filters = Filters.model_validate({"now": NOW, **limited})
-    return answered(text, candidates, direct, filters=filters, profile=RELEVANCE_FIRST)
+    return answered(text, candidates, direct, filters=filters, profile=RELEVANCE_FIRST, rules=RetentionRules())
 
 
 def ids(found: list[Named]) -> list[str]:

@@ -20,8 +20,10 @@ from perdure.memory.recall.ranking import (
     score_exact,
     until_it_falls,
 )
+from perdure.memory.retention import RetentionRules
 from perdure.strategies import ProfileName
 
+SURE = Profile(name="sure", words=0.5, quality=1.0, confidence=1.0, recency=0.0, frequency=0.0)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
@@ -129,8 +131,21 @@ def test_the_weights_of_a_profile_are_its_own() -> None:
     assert RELEVANCE_FIRST.name == "relevance-first"
 
 
+def test_what_was_not_used_for_a_half_life_is_believed_half_as_much() -> None:
+    old, new = memory("old", days=180, confidence=0.8), memory("new", confidence=0.5)
+    assert score_exact(old, now=NOW).parts["confidence"] == 0.4
+    found = [Hit(old, cosine=0.6), Hit(new, cosine=0.6)]
+    assert [one.entry.id for one in rank(found, now=NOW, floor=0.0, limit=2, profile=SURE)] == ["mem_new", "mem_old"]
+    never = RetentionRules(half_life_days=None)
+    kept = rank(found, now=NOW, floor=0.0, limit=2, profile=SURE, rules=never)
+    assert [one.entry.id for one in kept] == ["mem_old", "mem_new"]
+    for rules, first in ((RetentionRules(), "mem_new"), (never, "mem_old")):
+        assert reordered(kept, SURE, now=NOW, rules=rules)[0].entry.id == first
+
+
 def test_quality_is_half_confidence_then_freshness_then_use() -> None:
-    scored = score_exact(memory("a", days=45, confidence=0.8, used=10), now=NOW)
+    never = RetentionRules(half_life_days=None)
+    scored = score_exact(memory("a", days=45, confidence=0.8, used=10), now=NOW, rules=never)
     assert scored.parts["quality"] == pytest.approx(0.5 * 0.8 + 0.3 * 0.5 + 0.2 * 0.2)
 
 

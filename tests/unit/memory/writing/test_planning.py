@@ -121,7 +121,7 @@ def test_a_full_list_of_occurrences_is_bounded_and_nothing_more_is_counted() -> 
     full, more = seen_by(range(OCCURRENCES_KEPT)), seen_by([*range(OCCURRENCES_KEPT + 50), 0, 7])
     assert (more.seen, more.occurrences) == (OCCURRENCES_KEPT, full.occurrences)
     assert len(set(more.occurrences)) == OCCURRENCES_KEPT
-    assert len(more.model_dump_json()) < 12_000
+    assert len(more.model_dump_json()) < 12_200
     again = memory("The lead is Kim.", occurrence="o9999")
     stored = full.changed(id=item_id("t", again), confidence=0.5)
     known = Known(entries={stored.id: stored}, deletions={})
@@ -245,10 +245,10 @@ def test_why_a_memory_cannot_replace_another() -> None:
     itself = believed(memory("The lead is Lee."))
     known = Known(entries={itself.id: itself}, deletions={})
     assert reason(item.changed(supersedes=itself.id), known) == f"{field}a memory cannot replace itself"
-    for gone in (believed(kim).forgotten("expired", NOW), believed(kim).superseded("mem_other")):
+    for gone in (believed(kim).forgotten("expired", NOW), believed(kim).superseded("mem_other", NOW)):
         known = Known(entries={of_kim: gone}, deletions={})
         assert reason(item, known) == f"{field}that memory is no longer believed"
-    replaced = Known(entries={of_kim: believed(kim).superseded(item_id("t", item))}, deletions={})
+    replaced = Known(entries={of_kim: believed(kim).superseded(item_id("t", item), NOW)}, deletions={})
     [again] = plan(batch(item), replaced, policy=WritePolicy(), at=NOW).items
     assert again.decision is Decision.SUPERSEDE, "by this one already"
 

@@ -1,0 +1,76 @@
+"""Redating as an activity: what other rules dated is dated by today's, some tenants a call."""
+
+import time
+from dataclasses import dataclass
+
+from temporalio import activity
+
+from perdure.changes import Actor
+from perdure.errors import LeaseLost, VersionConflict
+from perdure.memory.forgetting.forgetter import Forgetter
+from perdure.memory.wholeness import Wholeness
+from perdure.model import Passed
+from perdure.names import Activity
+from perdure.requests import RedateResult
+from perdure.stores.redis.due import DueIndex
+from perdure.stores.weaviate.store import LongTerm
+
+SECONDS = 20.0
+"""After how many a call returns, so that a retry repeats little."""
+
+
+class RedateCall(Passed):
+    """The input of ``redate_tenants``."""
+
+    again: bool = False
+    after: str = ""
+    """The cursor: the last tenant that was handled."""
+    rules_version: str = ""
+    """By which rules those up to the cursor are dated."""
+    complete: bool = True
+    """Whether none of them was left to the next pass."""
+    operation: str
+    by: Actor
+
+
+class Redated(Passed):
+    """How far a pass has come."""
+
+    after: str = ""
+    rules_version: str
+    more: bool = False
+    found: RedateResult = RedateResult()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedatingActivities:
+    """The activity of redating and what it needs."""
+
+    forgetter: Forgetter
+    longterm: LongTerm
+    due: DueIndex
+    whole: Wholeness
+
+    @activity.defn(name=Activity.REDATE_TENANTS)
+    async def redate(self, call: RedateCall) -> Redated:
+        """Redate the next tenants; nobody where a pass under the same rules has ended."""
+        await self.whole.require()
+        version = self.forgetter.rules_version
+        if not (call.after or call.again) and await self.due.rules() == version:
+            return Redated(rules_version=version)
+        # Where workers differ, those dated by another one's rules have to be dated again.
+        after = call.after if call.rules_version in ("", version) else ""
+        began, found = time.monotonic(), RedateResult()
+        waiting = [tenant for tenant in await self.longterm.tenants() if tenant > after]
+        for tenant in waiting:
+            try:
+                redated = await self.forgetter.redate(tenant, operation=call.operation, by=call.by)
+                found = found.changed(tenants=found.tenants + 1, redated=found.redated + redated)
+            except (LeaseLost, VersionConflict) as problem:
+                found = found.changed(failed=(*found.failed, f"{tenant}: {problem}"))
+            after = tenant
+            if time.monotonic() - began > SECONDS and tenant != waiting[-1]:
+                return Redated(after=after, rules_version=version, more=True, found=found)
+        if call.complete and not found.failed:
+            await self.due.dated_by(version)
+        return Redated(after=after, rules_version=version, found=found)

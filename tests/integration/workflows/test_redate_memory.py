@@ -1,0 +1,48 @@
+"""The pass that dates anew what other rules dated: for everybody, once for each change of the rules."""
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from activities import redating
+from perdure.requests import RedateRequest, RedateResult
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from tests.integration.workflows.test_forget_memory import note, write
+
+
+async def redated(here: Deployment, **request: Any) -> RedateResult:
+    return await here.client.execute_workflow(
+        "RedateMemory",
+        RedateRequest(**request),
+        id=f"redate-{uuid4().hex}",
+        task_queue=here.queue,
+        result_type=RedateResult,
+    )
+
+
+async def test_a_pass_redates_everybody_and_the_next_one_has_nothing_to_do(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenants = [f"t_{uuid4().hex}" for _ in range(3)]
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("unused_days: 9000\n")
+    async with deployment(servers, tmp_path) as here:
+        for tenant in tenants:
+            await write(here, tenant, note(1, valid_until=None), note(2, valid_until=None))
+    # A call ends after each tenant, so that the cursor is what makes it visit everybody once.
+    monkeypatch.setattr(redating, "SECONDS", 0.0)
+    async with deployment(servers, tmp_path, settings={"retention_rules": rules}) as here:
+        first = await redated(here)
+        assert first.failed == ()
+        assert first.redated >= 6
+        for tenant in tenants:
+            entries = (await here.services.longterm.everything(tenant)).values()
+            assert {(one.version, one.rules_version) for one in entries} == {(2, here.services.forgetter.rules_version)}
+        assert await redated(here) == RedateResult(), "the rules are the same"
+        again = await redated(here, again=True)
+        assert (again.tenants, again.redated) == (first.tenants, 0)
+    async with deployment(servers, tmp_path) as here:
+        assert (await redated(here)).redated >= 6, "another change of the rules"

@@ -1,0 +1,185 @@
+"""The retention rules: when each forgets, what is exempt, and that decay's formula and date agree."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.entries import Entry, Lane, Memory, MemoryType, Record, State, Turn
+from perdure.memory.retention import RetentionRules
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+RULES = RetentionRules()
+MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+SECOND = timedelta(seconds=1)
+
+
+def days(number: float) -> timedelta:
+    return timedelta(days=number)
+
+
+def memory(**more: Any) -> Memory:
+    plain: dict[str, Any] = {"id": "mem_a", "text": "a", "first_seen": NOW, "last_seen": NOW, "confidence": 1.0}
+    return Memory.model_validate(plain | more)
+
+
+def replaced(at: datetime = NOW, *, contradicted: bool = False, **more: Any) -> Memory:
+    return memory(**more).superseded("mem_b", at, contradicted=contradicted)
+
+
+TO_BE_REPLACED = memory(superseded_by="mem_b", superseded_at=NOW + days(7), valid_until=NOW + days(7))
+TURN = Turn(id="turn_a", text="a", first_seen=NOW, last_seen=NOW, session="s", position=0, speaker="Kim")
+RECORD = Record(
+    id="exec_a", text="a", first_seen=NOW, last_seen=NOW, lane=Lane.PATTERN, key="a", payload=1, confidence=0.5
+)
+
+memories = st.builds(
+    memory,
+    confidence=st.floats(0, 1),
+    last_seen=MOMENTS,
+    recorded_at=st.none() | MOMENTS,
+    last_accessed=st.none() | MOMENTS,
+    valid_until=st.none() | MOMENTS,
+    pinned=st.booleans(),
+    memory_type=st.sampled_from(list(MemoryType)),
+    state=st.sampled_from([State.CURRENT, State.SUPERSEDED]),
+    superseded_by=st.sampled_from(["", "mem_b"]),
+    superseded_at=st.none() | MOMENTS,
+    contradicted=st.booleans(),
+)
+rules = st.builds(
+    RetentionRules,
+    minimum_confidence=st.floats(0, 1),
+    superseded_days=st.floats(0.1, 36_500),
+    contradicted_days=st.floats(0.1, 36_500),
+    half_life_days=st.none() | st.floats(0.1, 36_500),
+    unused_days=st.none() | st.floats(0.1, 36_500),
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "after", "reason"),
+    [
+        (memory(valid_until=NOW + days(2)), 2, "expired"),
+        (memory(confidence=0.29), 0, "confidence below 0.3"),
+        (memory(confidence=0.6), 180, "decayed below 0.3"),
+        (memory(confidence=0.6, last_accessed=NOW + days(10)), 190, "decayed below 0.3"),
+        (memory(confidence=0.6, recorded_at=NOW + days(20)), 200, "decayed below 0.3"),
+        (memory(confidence=0.3), 0, "decayed below 0.3"),
+        (replaced(NOW + days(5)), 95, "superseded for 90 days"),
+        (replaced(NOW + days(5), contradicted=True), 95, "contradicted for 90 days"),
+        (replaced().changed(superseded_at=None), 90, "superseded for 90 days"),
+        (replaced(valid_until=NOW - days(9)), -9, "expired"),
+        (TO_BE_REPLACED, 97, "superseded for 90 days"),
+        (RECORD, 365, "not used or confirmed for 365 days"),
+        (RECORD.changed(last_accessed=NOW + days(1)), 366, "not used or confirmed for 365 days"),
+        (TURN, 365, "not used or confirmed for 365 days"),
+        (TURN.changed(last_seen=NOW - days(1_000), recorded_at=NOW), 365, "not used or confirmed for 365 days"),
+    ],
+)
+def test_each_rule_names_its_moment(entry: Entry, after: float, reason: str) -> None:
+    assert RULES.date(entry) == (NOW + days(after), reason)
+
+
+@pytest.mark.parametrize("exempt", [{"pinned": True}, {"memory_type": MemoryType.CONSTRAINT}])
+def test_what_is_pinned_or_a_constraint_only_expires(exempt: dict[str, Any]) -> None:
+    assert RULES.date(memory(confidence=0.1, last_seen=NOW - days(9_000), **exempt)) == (None, "")
+    assert RULES.date(replaced(**exempt)) == (None, "")
+    assert RULES.date(memory(valid_until=NOW, **exempt)) == (NOW, "expired")
+    assert RULES.believed(memory(confidence=0.5, **exempt), NOW + days(180)) == 0.5
+
+
+def test_rules_may_be_switched_off() -> None:
+    kept = RetentionRules(half_life_days=None, unused_days=None)
+    assert kept.date(memory(confidence=0.6)) == kept.date(TURN) == (None, "")
+    assert kept.believed(memory(confidence=0.6), NOW + days(9_000)) == 0.6
+    assert RetentionRules(minimum_confidence=0.0, unused_days=None).date(memory(confidence=0.0)) == (None, "")
+
+
+def test_a_date_beyond_all_dates_is_none() -> None:
+    late = memory(last_seen=datetime.max.replace(tzinfo=UTC))
+    assert RULES.date(late) == (None, "")
+
+
+def test_a_half_life_halves_what_is_believed_of_memories_alone() -> None:
+    assert RULES.believed(memory(confidence=0.8), NOW + days(180)) == pytest.approx(0.4)
+    assert RULES.believed(memory(confidence=0.8, last_accessed=NOW + days(180)), NOW + days(180)) == 0.8
+    assert RULES.believed(memory(confidence=0.8), NOW - days(1)) == 0.8, "it was observed tomorrow"
+    assert RULES.believed(RECORD, NOW + days(180)) == 0.5
+    assert RULES.believed(TURN, NOW + days(180)) == 1.0
+
+
+@given(st.floats(1e-6, 1), st.floats(0, 1), st.floats(0.1, 36_500), MOMENTS, st.none() | MOMENTS, st.none() | MOMENTS)
+def test_decays_date_is_when_the_formula_falls_under_the_minimum(
+    least: float,
+    share: float,
+    half_life: float,
+    seen: datetime,
+    recorded: datetime | None,
+    accessed: datetime | None,
+) -> None:
+    by = RetentionRules(minimum_confidence=least, half_life_days=half_life, unused_days=None)
+    entry = memory(confidence=least + share * (1 - least), last_seen=seen, recorded_at=recorded, last_accessed=accessed)
+    moment, reason = by.date(entry)
+    assert moment is not None
+    assert reason == f"decayed below {least:g}"
+    # A millionth, for what floats lose over a hundred years.
+    assert by.believed(entry, moment + SECOND) <= by.minimum_confidence * (1 + 1e-6)
+    if moment - SECOND >= entry.used_at:
+        assert by.believed(entry, moment - SECOND) >= by.minimum_confidence * (1 - 1e-6)
+
+
+@given(rules, memories, MOMENTS, MOMENTS)
+def test_nothing_is_believed_more_with_time(by: RetentionRules, entry: Memory, one: datetime, other: datetime) -> None:
+    early, late = sorted([one, other])
+    assert 0.0 <= by.believed(entry, late) <= by.believed(entry, early) <= entry.confidence
+
+
+@given(rules, memories, MOMENTS, st.floats(0, 1))
+def test_use_and_confirmation_never_bring_the_end_nearer(
+    by: RetentionRules, entry: Memory, moment: datetime, more: float
+) -> None:
+    before, _ = by.date(entry)
+    for better in (
+        entry.changed(last_accessed=max(moment, entry.last_accessed or moment)),
+        entry.changed(confidence=max(more, entry.confidence)),
+        entry.changed(pinned=True),
+    ):
+        after, _ = by.date(better)
+        assert after is None or (before is not None and after >= before)
+
+
+@given(memories, st.floats(0.1, 36_500), st.floats(0.1, 36_500))
+def test_tighter_rules_never_forget_later(entry: Memory, one: float, other: float) -> None:
+    shorter, longer = sorted([one, other])
+    for name in ("half_life_days", "unused_days", "superseded_days", "contradicted_days"):
+        tight, _ = RetentionRules.model_validate({name: shorter}).date(entry)
+        loose, _ = RetentionRules.model_validate({name: longer}).date(entry)
+        assert loose is None or (tight is not None and tight <= loose)
+
+
+@given(rules, memories, MOMENTS)
+def test_what_a_person_brought_back_is_never_due_again(by: RetentionRules, entry: Memory, at: datetime) -> None:
+    restored = entry.forgotten("expired", at).restored(at)
+    assert by.date(restored) == (None, "")
+    assert by.date(restored.changed(confidence=0.0, last_seen=NOW - days(9_000))) == (None, "")
+
+
+@given(rules, memories)
+def test_the_date_is_the_earliest_of_all_rules(by: RetentionRules, entry: Memory) -> None:
+    moment, reason = by.date(entry)
+    assert (moment is None) == (reason == "")
+    dated = by.dated(entry)
+    assert (dated.forget_after, dated.forget_reason, dated.rules_version) == (moment, reason, by.version)
+    for name in ("half_life_days", "unused_days"):
+        later, _ = by.changed(**{name: None}).date(entry)
+        assert later is None or (moment is not None and moment <= later)
+
+
+def test_rules_that_changed_have_another_version() -> None:
+    assert RULES.version == "664476b39b09", "each stored date carries it"
+    others = [RetentionRules.model_validate({name: 0.2}) for name in RetentionRules.model_fields]
+    assert len({RULES.version, *(one.version for one in others)}) == 1 + len(others)
+    assert RetentionRules(unused_days=365).version == RULES.version

@@ -1,0 +1,72 @@
+"""Dating anew what other rules dated: a pass through everybody. Which entries those are is found in activities."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.redating import RedateCall, RedatingActivities
+    from perdure.model import Passed
+    from perdure.names import REPORT, Workflow
+    from perdure.requests import RedateRequest, RedateResult
+    from workflows import options
+    from workflows.failures import asked
+    from workflows.history import History
+
+_KEPT = 20
+"""Lines of detail in the result; the counts are whole."""
+
+
+class Redating(Passed):
+    """How far a pass has come when its history is rolled over."""
+
+    call: RedateCall
+    report: RedateResult
+
+
+class RedateRun(RedateRequest):
+    """The input of one run of ``RedateMemory``: what was asked, and what a rolled over run carries."""
+
+    carried: Redating | None = None
+
+
+@workflow.defn(name=Workflow.REDATE_MEMORY)
+class RedateMemory:
+    """Dates by today's rules what others dated, so that rules that were tightened hold for what is stored."""
+
+    @workflow.init
+    def __init__(self, request: RedateRun | None = None) -> None:
+        self._report = request.carried.report if request and request.carried else RedateResult()
+        self._history = History(0)
+
+    @workflow.run
+    async def run(self, request: RedateRun | None = None) -> RedateResult:
+        """Redate until everybody was visited."""
+        request = asked(request, "give a RedateRequest, {} for the usual one")
+        operation = f"redate:{workflow.info().first_execution_run_id}"
+        first = RedateCall(again=request.again, operation=operation, by=request.by)
+        call = request.carried.call if request.carried else first
+        while True:
+            done = await options.long(RedatingActivities.redate, call, "Date anew what other rules dated")
+            self._history.grow()
+            report, found = self._report, done.found
+            self._report = RedateResult(
+                tenants=report.tenants + found.tenants,
+                redated=report.redated + found.redated,
+                failed=(*report.failed, *found.failed)[:_KEPT],
+            )
+            workflow.set_current_details(
+                f"**{self._report.tenants}** tenants visited: **{self._report.redated}** entries dated anew, "
+                f"**{len(self._report.failed)}** tenants left to the next pass"
+            )
+            if not done.more:
+                return self._report
+            call = call.changed(
+                after=done.after, rules_version=done.rules_version, complete=call.complete and not found.failed
+            )
+            if self._history.is_due:
+                carried = Redating(call=call, report=self._report)
+                workflow.continue_as_new(RedateRun(again=request.again, by=request.by, carried=carried))
+
+    @workflow.query(name=REPORT)
+    def report(self) -> RedateResult:
+        """What the pass did so far."""
+        return self._report
