@@ -41,6 +41,8 @@ class Change:
     by: Actor
     why: str
     """The reason, without content: it is logged."""
+    note: str = ""
+    """The reason in somebody's own words: journaled with the entry, and never logged."""
     operation: str
     """The id of the operation; an entry that carries it has had this change already."""
 
@@ -53,6 +55,8 @@ class Refusal(Passed):
     id: str = ""
     """The record or memory that it would have become."""
     reason: str
+    held: bool = False
+    """Whether a person has to say what holds, rather than a rule having refused it."""
 
 
 class Deletion(Stored):

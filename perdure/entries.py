@@ -196,6 +196,12 @@ class Memory(Remembered, Described):
     """When it was replaced, or will be."""
     contradicted: bool = False
     """Whether it was replaced because the other one contradicts it."""
+    merged_from: tuple[str, ...] = ()
+    """The ids of the memories that became this one; it stands for each of them."""
+    trials: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()
+    """The tasks that recalled it and of which it is known how they ended, newest last, by short digests."""
+    successes: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()
+    """Those of them that did what they were to do."""
     suspended: tuple[Instant, Instant] | None = None
     """From when until when something temporary goes before it, so that it does not hold."""
 

@@ -16,6 +16,7 @@ class Workflow(StrEnum):
     REDATE_MEMORY = "RedateMemory"
     RECONCILE_MEMORY = "ReconcileMemory"
     ERASE_MEMORY = "EraseMemory"
+    UPDATE_MEMORY = "UpdateMemory"
 
 
 class Activity(StrEnum):
@@ -54,6 +55,7 @@ class Activity(StrEnum):
     ERASE_STORES = "erase_stores"
     DELETE_RUNS = "delete_runs"
     PROVE_ERASURE = "prove_erasure"
+    UPDATE_MEMORY = "update_memory"
 
 
 RESERVED = frozenset({*(one.value for one in Activity), "recall"})

@@ -81,7 +81,7 @@ class ObserveRequest(Request):
     by: Actor = SOMEBODY
 
 
-class LeftOut(Passed):
+class NotBelieved(Passed):
     """Something that was said and is not believed."""
 
     index: int
@@ -98,7 +98,7 @@ class Observed(Passed):
     """The job of what may be believed; empty where nothing may."""
     items: int = 0
     """How many items the job has."""
-    left: tuple[LeftOut, ...] = ()
+    left: tuple[NotBelieved, ...] = ()
 
 
 class ForgetRequest(Request):

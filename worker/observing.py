@@ -8,12 +8,12 @@ from perdure.memory.extraction.model import extractor_of
 from perdure.memory.extraction.private import screened_json
 from perdure.memory.policies import policy_named
 from perdure.models.language import open_language_model
-from perdure.requests import LeftOut, ObserveRequest, RememberRequest
+from perdure.requests import NotBelieved, ObserveRequest, RememberRequest
 from perdure.settings import Settings
 from worker.policies import policies_of
 
 
-async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[JsonValue], tuple[LeftOut, ...]]:
+async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[JsonValue], tuple[NotBelieved, ...]]:
     """Return the items that are offered to memory, and what is left out of what was said.
 
     Raises:

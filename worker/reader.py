@@ -7,17 +7,22 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from perdure.documents import refuse_unknown
-from perdure.entries import headline_of, holds
+from perdure.entries import Entry, Memory, State, headline_of, holds
 from perdure.errors import StoreUnavailable, TenantKeyMissing
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
+from perdure.memory.updating.updater import unknown
+from perdure.memory.updating.versions import unsettled, versions
 from perdure.requests import RecallHandle, RecallRequest, Reference
 from perdure.settings import Addresses, Settings
+from perdure.stores.journal.folding import fold
+from perdure.stores.journal.lines import Line
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
+from perdure.updates import Unsettled, Version
 from worker.wiring import RESULTS_KEPT, Reading, open_reading
 
 
@@ -87,6 +92,55 @@ class Reader:
         now = datetime.now(UTC)
         stored, _ = await together(self._reading.longterm.get(tenant, list(ids)), self._check_all())
         return {entry.id: headline_of(entry.text) for entry in stored.values() if holds(entry, now)}
+
+    async def memories(self, user_id: str, *, everything: bool) -> list[Entry]:
+        """Return what is remembered of a user, the newest first.
+
+        Args:
+            user_id: Whose.
+            everything: Also what was replaced or forgotten, and records and turns.
+        """
+        _, stored = await self._whole(user_id)
+        found = [
+            entry
+            for entry in stored.values()
+            if everything or (isinstance(entry, Memory) and entry.state is State.CURRENT)
+        ]
+        return sorted(found, key=lambda entry: (entry.newest, entry.id), reverse=True)
+
+    async def history(self, user_id: str, identifier: str) -> list[Version]:
+        """Return the versions of an entry that are kept, oldest first.
+
+        Raises:
+            InvalidInput: There is no such entry of the user.
+        """
+        lines, stored = await self._whole(user_id)
+        if identifier not in stored:
+            raise unknown("id", identifier)
+        return versions(lines, identifier)
+
+    async def unsettled(self, user_id: str, *, held: bool, limit: int) -> list[Unsettled]:
+        """Return what was lately refused, or held, the newest first."""
+        lines, _ = await self._whole(user_id)
+        return [one for one in unsettled(lines) if one.held == held][:limit]
+
+    async def _whole(self, user_id: str) -> tuple[list[Line], dict[str, Entry]]:
+        """Return a user's lines of the journal, and what they come to: one moment of it, whoever writes meanwhile.
+
+        Raises:
+            StoreUnavailable: A store does not answer, or has lost data: it would tell too little.
+        """
+        tenant = self._reading.tenant_key.tenant_of(user_id)
+        await self._reading.installation.require(self._reading.tenant_key)
+        await self._reading.whole.require()
+        lines, log = await together(self._reading.journal.read(tenant), self._reading.deletions.all(tenant))
+        folded = await asyncio.to_thread(fold, lines, log)
+        gone = {line.id for line in folded.deletions.values() if line.purged and line.restored_at is None}
+        return lines, {
+            identifier: entry
+            for identifier, entry in folded.entries.items()
+            if identifier not in gone or entry.newest[1] > folded.deletions[identifier].at
+        }
 
     async def _check_all(self) -> None:
         await together(*map(self._check, self.unanswered))

@@ -1,6 +1,6 @@
 """Wiring: from settings and addresses to the services and activities of a process. Holds no logic."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,6 +21,7 @@ from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
+from activities.updating import UpdatingActivities
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
 from perdure.losses import Store
@@ -28,10 +29,12 @@ from perdure.memory.door import Door
 from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
+from perdure.memory.policies import WritePolicy
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
+from perdure.memory.updating.updater import Updater
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
@@ -90,6 +93,7 @@ class Reading:
     spool: Spool
     episodes: Episodes
     checks: Checks
+    deletions: Deletions
     whole: Wholeness
     recall: Recall
 
@@ -104,10 +108,11 @@ class Services(Reading):
     intake: Intake
     repair: Repair
     forgetter: Forgetter
+    updater: Updater
+    policies: Mapping[str, WritePolicy]
     erasures: RedisErasures
     eraser: Eraser
     reconciler: Reconciler
-    deletions: Deletions
     due: DueIndex
     bindings: TaskBindings
     claims: Claims
@@ -153,7 +158,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     embedder = CachedEmbedder(embedder_of(settings), _CACHED_VECTORS)
     longterm = longterm_of(addresses, redis, embedder)
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
-    checks = Checks(redis)
+    checks, deletions = Checks(redis), Deletions(redis)
     whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
     recall = Recall(
         longterm=longterm,
@@ -161,7 +166,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         journal=journal,
         spool=spool,
         checks=checks,
-        deletions=Deletions(redis),
+        deletions=deletions,
         whole=whole,
         embedder=embedder,
         policy=policies_of(settings)[DEFAULT_POLICY],
@@ -181,6 +186,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             spool=spool,
             episodes=episodes,
             checks=checks,
+            deletions=deletions,
             whole=whole,
             recall=recall,
         )
@@ -199,7 +205,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     key = TenantKey.load_or_create(settings.tenant_key_file)
     async with open_reading(settings, addresses, key) as reading:
         redis, longterm = reading.redis, reading.longterm
-        due, deletions, leases, rules = DueIndex(redis), Deletions(redis), Leases(redis), rules_of(settings)
+        due, deletions, leases, rules = DueIndex(redis), reading.deletions, Leases(redis), rules_of(settings)
         erasures = RedisErasures(redis)
         ttl, policies = timedelta(days=settings.claim_ttl_days), policies_of(settings)
         repair = Repair(
@@ -244,6 +250,14 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 guard=Guard(fraction=settings.forgetting_guard),
                 grace=timedelta(days=settings.forgetting_grace_days),
             ),
+            updater=Updater(
+                longterm=longterm,
+                embedder=reading.embedder,
+                journal=reading.journal,
+                door=door,
+                grace=timedelta(days=settings.forgetting_grace_days),
+            ),
+            policies=policies,
             erasures=erasures,
             eraser=Eraser(
                 longterm=longterm,
@@ -267,7 +281,6 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 grace=timedelta(days=settings.forgetting_grace_days),
                 client_timeout=WRITE_SECONDS,
             ),
-            deletions=deletions,
             due=due,
             bindings=TaskBindings(redis, ttl),
             claims=Claims(redis, ttl),
@@ -352,6 +365,9 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             longterm=services.longterm,
             journal=services.journal,
             tenant_key=services.tenant_key,
+        ),
+        UpdatingActivities(
+            updater=services.updater, tenant_key=services.tenant_key, policy=services.policies[DEFAULT_POLICY]
         ),
         ErasingActivities(client=client, eraser=services.eraser, tenant_key=services.tenant_key),
         RedatingActivities(

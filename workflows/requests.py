@@ -1,4 +1,4 @@
-"""Small workflows for callers without the tenant key: a question to memory, and items to remember."""
+"""Small workflows for callers without the tenant key: a question to memory, items to remember, a change by its id."""
 
 from temporalio import workflow
 
@@ -7,6 +7,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.names import Activity, Workflow
     from perdure.requests import RecallRequest, Reference, RememberRequest
     from perdure.temporal.attributes import TENANT
+    from perdure.updates import Updated, UpdateRequest
     from workflows import options
     from workflows.failures import asked
 
@@ -39,3 +40,18 @@ class RememberItems:
         )
         workflow.upsert_search_attributes([TENANT.value_set(tenant_of_job(job))])
         return job
+
+
+@workflow.defn(name=Workflow.UPDATE_MEMORY)
+class UpdateMemory:
+    """Changes one memory: corrects, refines, pins, forgets, merges, credits or reverts it."""
+
+    @workflow.run
+    async def run(self, request: UpdateRequest | None = None) -> Updated:
+        """Have a worker make the change; what is returned has no content."""
+        request = asked(request, "give an UpdateRequest")
+        updated = await workflow.execute_activity(
+            Activity.UPDATE_MEMORY, request, result_type=Updated, summary=request.update.kind, **options.of_request()
+        )
+        workflow.upsert_search_attributes([TENANT.value_set(updated.tenant)])
+        return updated

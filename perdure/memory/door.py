@@ -267,7 +267,7 @@ class Door:
         await lease.require(self._margin)
         now = datetime.now(UTC)
         lines = [
-            Changed(entry=entry, operation=change.operation, by=change.by, why=change.why, at=now)
+            Changed(entry=entry, operation=change.operation, by=change.by, why=change.why, note=change.note, at=now)
             for change, entry in zip(changes, written, strict=True)
         ]
         await self._log(tenant, new, *lines)

@@ -17,6 +17,7 @@ from perdure.memory.policies import WritePolicy
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
+from perdure.memory.updating.updater import Updater
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder
@@ -67,6 +68,7 @@ class Stores:
     door: Door
     writer: Writer
     forgetter: Forgetter
+    updater: Updater
 
 
 AnyStores = Stores | Services
@@ -153,6 +155,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             guard=Guard(),
             grace=timedelta(days=30),
         ),
+        updater=Updater(longterm=longterm, embedder=embedder, journal=journal, door=door, grace=timedelta(days=30)),
     )
     await longterm.close()
     await redis.aclose()

@@ -14,6 +14,7 @@ from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
+from activities.updating import UpdatingActivities
 from perdure.names import RESERVED, Activity, Workflow
 from worker.plugin import WORKFLOWS
 
@@ -24,7 +25,14 @@ NAMES = {one.value for one in (*Workflow, *Activity) if "_" in one.value or one.
 def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None:
     ours = (
         *(EvaluationActivities, ForgettingActivities, IngestActivities, MemoryActivities, RecallStepActivities),
-        *(ReconcilingActivities, RedatingActivities, StepActivities, TaskActivities, ErasingActivities),
+        *(
+            ReconcilingActivities,
+            RedatingActivities,
+            StepActivities,
+            TaskActivities,
+            ErasingActivities,
+            UpdatingActivities,
+        ),
     )
     marks = [getattr(value, "__temporal_activity_definition", None) for owner in ours for value in vars(owner).values()]
     assert {mark.name for mark in marks if mark is not None} == set(Activity)

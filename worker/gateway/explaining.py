@@ -8,12 +8,12 @@ from perdure.requests import TaskExplanation
 from perdure.tasks import TaskMemory
 from perdure.temporal.errors import translated
 from worker.gateway.base import ANSWERED_WITHIN
-from worker.gateway.memory import MemoryCalls
+from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import TaskCalls
 from worker.lookup import job_of
 
 
-class ExplainingCalls(TaskCalls, MemoryCalls):
+class ExplainingCalls(TaskCalls, MemoriesCalls):
     """Explaining tasks."""
 
     @translated

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.requests import LeftOut, ObserveRequest
+from perdure.requests import NotBelieved, ObserveRequest
 from perdure.said import Candidate, Extraction, Said
 
 
@@ -34,10 +34,10 @@ def believed(said: Sequence[Said], found: Sequence[Extraction]) -> list[JsonValu
     ]
 
 
-def left_out(found: Sequence[Extraction]) -> tuple[LeftOut, ...]:
+def left_out(found: Sequence[Extraction]) -> tuple[NotBelieved, ...]:
     """Return what is not believed, and why."""
     return tuple(
-        LeftOut(index=index, ground=left.ground, reason=left.reason)
+        NotBelieved(index=index, ground=left.ground, reason=left.reason)
         for index, extraction in enumerate(found)
         for left in extraction.left
     )

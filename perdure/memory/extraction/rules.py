@@ -221,7 +221,8 @@ def _ground_of_mood(words: str, by: Voice, *, outcome: bool) -> Ground | None:
         Ground.CHATTER: chatter.is_chatter(words) or (by is Voice.AGENT and not outcome and chatter.is_service(words)),
         Ground.INTENTION: plans.is_plan(main) or (by is Voice.AGENT and plans.is_own_next_step(words)),
         Ground.UNSTABLE: hedges.is_hedged(main),
-        Ground.TRANSIENT: passing.is_momentary(main) or (not outcome and passing.is_transient(_TURN_BACK.sub("", main))),
+        Ground.TRANSIENT: passing.is_momentary(main)
+        or (not outcome and passing.is_transient(_TURN_BACK.sub("", main))),
         Ground.UNCLEAR: chatter.is_unclear(words),
     }
     return next((ground for ground, holds in applies.items() if holds), None)

@@ -99,7 +99,7 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     index = case.index
     if isinstance(item, UnusableItem):
         return _rejected(index, item.reason)
-    target = item_id(case.batch.tenant, item)
+    target = _standing_for(item_id(case.batch.tenant, item), case.beside.entries)
     stored = case.beside.entries.get(target)
     written = stored is not None and case.known.operation in stored.operations
     if (known := _known_as(case, item, target)) and not written:
@@ -196,9 +196,21 @@ def _replaced_already(tenant: str, item: MemoryItem, entries: Mapping[str, Entry
     if occurrence_of(tenant, item) in stored.occurrences:
         return problem
     successor = entries.get(stored.superseded_by)
+    if _standing_for(stored.id, entries) != stored.id:
+        return ""
     if item.supersedes or found.over or successor is None or successor.state is State.FORGOTTEN:
         return ""
     return f"{problem} (if it holds again, say in supersedes what it replaces)"
+
+
+def _standing_for(target: str, entries: Mapping[str, Entry]) -> str:
+    """Return the memory that an observation of an entry counts for: what it was merged into, which says the same."""
+    stored = entries.get(target)
+    if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:
+        return target
+    whole = entries.get(stored.superseded_by)
+    stands = isinstance(whole, Memory) and whole.state is State.CURRENT and target in whole.merged_from
+    return whole.id if whole and stands else target
 
 
 def _rejected(index: int, reason: str) -> PlannedItem:

@@ -227,7 +227,7 @@ def _fate(decision: Decision) -> Fate:
 
 def _refused(decided: WritePlan) -> list[Refusal]:
     return [
-        Refusal(index=item.index, id=item.target, reason=item.reason)
+        Refusal(index=item.index, id=item.target, reason=item.reason, held=item.decision is Decision.HOLD)
         for item in decided.items
         if item.decision not in WRITING
     ]

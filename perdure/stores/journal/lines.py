@@ -36,6 +36,8 @@ class Changed(Stored):
     operation: str
     by: Actor
     why: str
+    note: str = ""
+    """The reason in somebody's own words."""
     at: Instant
 
 

@@ -1,0 +1,169 @@
+"""What a change by somebody makes of a memory. Pure: absolute values from what is stored and what is asked.
+
+Each takes memories as they are stored and returns them as they are to be; versions are the door's.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Source, State
+from perdure.errors import InvalidInput
+from perdure.identity import digest
+from perdure.model import Unit
+
+HELPFUL = 0.1
+"""What helping adds to a memory's confidence (R32)."""
+
+UNHELPFUL = -0.2
+"""What not helping takes from it (R32)."""
+
+_MOST_LISTED = 20
+"""Tags, names, relations and scopes that a memory may have."""
+
+_REVERTED = (*Described.model_fields, "text", "confidence", "importance", "valid_until")
+"""What an earlier version gives back: what a memory says and how much it is believed, and not its evidence."""
+
+
+def refined(memory: Memory, *, helpful: bool) -> Memory:
+    """Return a memory after feedback."""
+    confidence = round(min(1.0, max(0.0, memory.confidence + (HELPFUL if helpful else UNHELPFUL))), 6)
+    return memory.changed(confidence=confidence)
+
+
+def credited(memory: Memory, trial: str, *, succeeded: bool) -> Memory:
+    """Return a memory after a task that recalled it has ended; a task that is reported again is not counted again.
+
+    Args:
+        memory: The memory.
+        trial: The task, see ``trial_of``.
+        succeeded: Whether it did what it was to do, as far as is known now.
+    """
+    if trial not in memory.trials and len(memory.trials) >= OCCURRENCES_KEPT:
+        return memory
+    trials = memory.trials if trial in memory.trials else (*memory.trials, trial)
+    others = tuple(one for one in memory.successes if one != trial)
+    if not succeeded:
+        return memory.changed(trials=trials, successes=others)
+    return memory.changed(trials=trials, successes=memory.successes if trial in memory.successes else (*others, trial))
+
+
+def trial_of(tenant: str, task: str) -> str:
+    """Return the short form of a task's id, as a memory lists it."""
+    return digest("trial/1", tenant, task)[:12]
+
+
+def corrected(memory: Memory, *, described: Mapping[str, Any], text: str, confidence: Unit, at: datetime) -> Memory:
+    """Return a memory that still says the same, in other words or with other fields.
+
+    Args:
+        memory: The memory.
+        described: The fields that change, by name.
+        text: What it says.
+        confidence: How much that is believed.
+        at: When it was corrected.
+    """
+    return memory.changed(
+        **described,
+        text=text,
+        confidence=confidence,
+        source=Source.EXPLICIT,
+        last_seen=max(memory.last_seen, at),
+        recorded_at=max(memory.newest[1], at),
+    )
+
+
+def merged_id(operation: str, one: str, other: str) -> str:
+    """Return the id of what two memories become: neither of theirs, and another one for each merging."""
+    return f"mem_{digest('merged/1', operation, one, other)}"
+
+
+def merged(identifier: str, first: Memory, second: Memory) -> Memory:
+    """Return the memory that two become: the text of the first, and what else is known of both.
+
+    Raises:
+        InvalidInput: Both have more tags, names, relations or scopes than one memory may have.
+    """
+    oldest, newest = sorted((first, second), key=lambda one: one.newest)
+    occurrences = _union(oldest.occurrences, newest.occurrences)
+    important = [one.importance for one in (first, second) if one.importance is not None]
+    # One that counts everywhere, or for ever, still does.
+    everywhere = not (first.scopes and second.scopes)
+    constraint = MemoryType.CONSTRAINT in (first.memory_type, second.memory_type)
+    trials = _union(oldest.trials, newest.trials)
+    return first.changed(
+        id=identifier,
+        source=Source.MERGED,
+        memory_type=MemoryType.CONSTRAINT if constraint else first.memory_type,
+        confidence=round((first.confidence + second.confidence) / 2, 6),
+        importance=max(important, default=None),
+        tags=_listed("tags", first, second),
+        names=_listed("names", first, second),
+        relations=_listed("relations", first, second),
+        scopes=() if everywhere else _listed("scopes", first, second),
+        pinned=first.pinned or second.pinned,
+        metadata_json=_metadata(first, second),
+        occurrences=occurrences[-OCCURRENCES_KEPT:],
+        seen=min(len(occurrences), OCCURRENCES_KEPT) or 1,
+        first_seen=min(first.first_seen, second.first_seen),
+        last_seen=newest.last_seen,
+        recorded_at=newest.recorded_at,
+        last_accessed=max(filter(None, (first.last_accessed, second.last_accessed)), default=None),
+        access_count=first.access_count + second.access_count,
+        valid_from=_earliest(first.valid_from, second.valid_from),
+        valid_until=_latest(first.valid_until, second.valid_until),
+        suspended=None,
+        merged_from=(first.id, second.id),
+        supersedes=first.id,
+        superseded_by="",
+        trials=trials[-OCCURRENCES_KEPT:],
+        successes=tuple(one for one in trials[-OCCURRENCES_KEPT:] if one in {*first.successes, *second.successes}),
+        state=State.CURRENT,
+        forget_after=None,
+        forget_reason="",
+        kept_at=max(filter(None, (first.kept_at, second.kept_at)), default=None),
+        version=1,
+        operations=(),
+    )
+
+
+def reverted(memory: Memory, earlier: Memory, at: datetime) -> Memory:
+    """Return a memory that says again what it said at an earlier version, and is believed again if it was then.
+
+    Args:
+        memory: As it is.
+        earlier: As it was.
+        at: When it is reverted.
+    """
+    fields = {name: getattr(earlier, name) for name in _REVERTED}
+    believed = {"state": State.CURRENT, "superseded_by": "", "suspended": None}
+    if earlier.state is not State.CURRENT or memory.state is State.CURRENT:
+        return memory.changed(**fields)
+    return memory.changed(**fields, **believed, last_seen=max(memory.last_seen, at), recorded_at=at)
+
+
+def _listed(name: str, first: Memory, second: Memory) -> tuple[Any, ...]:
+    both = _union(getattr(first, name), getattr(second, name))
+    if len(both) > _MOST_LISTED:
+        problem = f"both together have {len(both)}, and a memory has at most {_MOST_LISTED}"
+        raise InvalidInput(name, problem, fix="correct one of the two so that it has fewer")
+    return both
+
+
+def _union(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*one, *(value for value in other if value not in one))
+
+
+def _metadata(first: Memory, second: Memory) -> Any:
+    one, other = first.metadata_json, second.metadata_json
+    if isinstance(one, dict) and isinstance(other, dict):
+        return other | one
+    return other if one is None else one
+
+
+def _earliest(one: datetime | None, other: datetime | None) -> datetime | None:
+    return None if one is None or other is None else min(one, other)
+
+
+def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
+    return None if one is None or other is None else max(one, other)

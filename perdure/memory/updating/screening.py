@@ -1,0 +1,35 @@
+"""What a change loses before it is sent, and again before it is made: private data and secrets. Pure."""
+
+from pydantic import JsonValue
+
+from perdure.entries import MARKER
+from perdure.errors import InvalidInput
+from perdure.memory.extraction.findings.remainder import says_something
+from perdure.memory.extraction.private import screened_json
+from perdure.memory.policies import WritePolicy
+from perdure.updates import Correction, UpdateRequest
+
+
+def screened_update(request: UpdateRequest, policy: WritePolicy) -> UpdateRequest:
+    """Return a change as it may be made.
+
+    Raises:
+        InvalidInput: The policy refuses what holds private data, or without them nothing is left to say.
+    """
+    note = _clean(request.note, policy, "note")
+    update = request.update
+    if isinstance(update, Correction) and update.content is not None:
+        if MARKER in update.content:
+            raise InvalidInput("content", f"carries {MARKER}", fix="recalled records are not remembered again")
+        content = _clean(update.content, policy, "content")
+        if not content.strip() or ("[" in content and not says_something(content)):
+            raise InvalidInput("content", "says nothing, or nothing beside private data or a secret")
+        if content != update.content:
+            request = request.changed(update=update.changed(content=content))
+    return request.changed(note=note) if note != request.note else request
+
+
+def _clean(text: str, policy: WritePolicy, field: str) -> str:
+    written: JsonValue = {"content": text}
+    clean = screened_json(written, policy, field)
+    return str(clean["content"]) if isinstance(clean, dict) else text

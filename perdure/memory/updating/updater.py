@@ -1,0 +1,294 @@
+"""Changes memories by their ids on the real stores, through the one door. What becomes of a memory is revising's."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from perdure.changes import Actor, Change, Deletion, Refusal
+from perdure.entries import Described, Entry, Memory, Source, State, headline_of
+from perdure.errors import InvalidInput
+from perdure.identity import memory_id
+from perdure.items import MemoryItem, statement
+from perdure.jobs import Batch, Decision
+from perdure.memory.door import Door
+from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.updating import revising
+from perdure.memory.updating.versions import version_of
+from perdure.memory.writing.contradictions import overtaken, verdict
+from perdure.memory.writing.observation import observed
+from perdure.models.embedding import Embedder
+from perdure.stores.journal.log import Journal
+from perdure.stores.weaviate.store import LongTerm
+from perdure.updates import (
+    Correction,
+    Credit,
+    Feedback,
+    Merger,
+    Pinning,
+    Removal,
+    Reversion,
+    Updated,
+    UpdateRequest,
+)
+
+FORGOTTEN = "forgotten on request"
+"""Why something is forgotten that somebody names. It stays in the deletion log, which has no content."""
+
+_FIELDS = frozenset(Described.model_fields) | {"valid_until"}
+
+
+class _Asked(NamedTuple):
+    """One change, as it is made."""
+
+    tenant: str
+    request: UpdateRequest
+    operation: str
+    at: datetime
+
+
+class _Plan(NamedTuple):
+    """What a change comes to."""
+
+    id: str
+    """The memory that carries it afterwards."""
+    changed: tuple[tuple[Entry | None, Entry], ...]
+    """Each entry that it changes, before and after."""
+    deletions: tuple[Deletion, ...] = ()
+
+
+class Updater:
+    """Corrects, refines, pins, forgets, merges, credits and reverts.
+
+    Args:
+        longterm: Where the memories are.
+        embedder: The model of its vectors.
+        journal: Has the earlier versions.
+        door: The one way to change them.
+        grace: How long forgetting can be undone.
+    """
+
+    def __init__(
+        self, *, longterm: LongTerm, embedder: Embedder, journal: Journal, door: Door, grace: timedelta
+    ) -> None:
+        self._longterm = longterm
+        self._embedder = embedder
+        self._journal = journal
+        self._door = door
+        self._grace = grace
+
+    async def update(self, tenant: str, request: UpdateRequest, *, operation: str, at: datetime) -> Updated:
+        """Make one change, once for each operation id.
+
+        Raises:
+            InvalidInput: There is no such memory of the user, it is not as expected, or the change makes no sense.
+            TenantErased: The user was erased meanwhile.
+            VersionConflict: Another writer changed it since it was read: call it again.
+            StoreUnavailable: A store does not answer, or has lost data.
+        """
+        asked = _Asked(tenant, request, operation, at)
+        epoch = await self._door.epoch(tenant)
+        plan = await self._plan(asked)
+        # Before the lease: a model may take seconds, and the plan under it finds the vectors there.
+        first = await self._changes(asked, plan)
+
+        async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
+            nonlocal plan
+            plan = await self._plan(asked)
+            return await self._changes(asked, plan), ()
+
+        # Only a plan under the lease sees what contradicts a correction and was written just now.
+        alone = bool(plan.deletions)
+        versions = await self._door.change(
+            tenant,
+            first if alone else (),
+            epoch=epoch,
+            deletions=plan.deletions,
+            operation=operation,
+            again=None if alone else again,
+        )
+        removes = isinstance(request.update, Removal)
+        return Updated(tenant=tenant, id=plan.id, versions=versions, undo=operation if removes else "")
+
+    async def _plan(self, asked: _Asked) -> _Plan:
+        match asked.request.update:
+            case Correction() as update:
+                return await self._correction(asked, update)
+            case Removal():
+                return await self._removal(asked)
+            case Merger(other=other):
+                return await self._merger(asked, other)
+            case Reversion(version=version):
+                return await self._reversion(asked, version)
+            case Feedback() | Pinning() | Credit() as update:
+                memory = await self._memory(asked, asked.request.id)
+                return _Plan(memory.id, ((memory, _revised(asked.tenant, memory, update)),))
+
+    async def _changes(self, asked: _Asked, plan: _Plan) -> list[Change]:
+        texts = [
+            headline_of(after.text)
+            for before, after in plan.changed
+            if before is None or headline_of(before.text) != headline_of(after.text)
+        ]
+        vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
+        by: Actor = asked.request.by
+        return [
+            Change(
+                id=after.id,
+                expected=before.version if before else 0,
+                entry=after,
+                vector=vectors.get(headline_of(after.text)),
+                by=by,
+                why=FORGOTTEN if isinstance(asked.request.update, Removal) else asked.request.update.kind,
+                note=asked.request.note,
+                operation=asked.operation,
+            )
+            for before, after in plan.changed
+        ]
+
+    async def _removal(self, asked: _Asked) -> _Plan:
+        entry = await self._entry(asked, asked.request.id)
+        if entry.state is State.FORGOTTEN:
+            if asked.operation not in entry.operations:
+                raise InvalidInput("id", "it is forgotten already")
+            return _Plan(entry.id, ((entry, entry),))
+        line = Deletion(id=entry.id, at=asked.at, reason=FORGOTTEN, run=asked.operation, occurrences=entry.occurrences)
+        return _Plan(entry.id, ((entry, entry.forgotten(FORGOTTEN, asked.at + self._grace)),), (line,))
+
+    async def _merger(self, asked: _Asked, other: str) -> _Plan:
+        if other == asked.request.id:
+            raise InvalidInput("other", "a memory cannot be merged with itself", fix="name another memory")
+        first = await self._believed(asked, asked.request.id)
+        second = await self._believed(asked, other, field="other", expected=False)
+        identifier = revising.merged_id(asked.operation, first.id, second.id)
+        stored = (await self._longterm.get(asked.tenant, [identifier])).get(identifier)
+        whole = revising.merged(identifier, first, second)
+        ancestors = [(one, one.superseded(identifier, asked.at)) for one in (first, second)]
+        return _Plan(identifier, ((stored, whole), *ancestors))
+
+    async def _reversion(self, asked: _Asked, version: int) -> _Plan:
+        memory = await self._memory(asked, asked.request.id)
+        if version == memory.version and asked.operation not in memory.operations:
+            raise InvalidInput("version", f"{version} is the one that it has", fix="name an earlier one")
+        earlier = version_of(await self._journal.history(asked.tenant, memory.id), version)
+        again = revising.reverted(memory, earlier, asked.at)
+        changed: list[tuple[Entry | None, Entry]] = [(memory, again)]
+        if memory.superseded_by and again.state is State.CURRENT and not again.superseded_by:
+            successor = (await self._longterm.get(asked.tenant, [memory.superseded_by])).get(memory.superseded_by)
+            # What replaced it is what is taken back.
+            if isinstance(successor, Memory) and successor.state is State.CURRENT:
+                changed.append((successor, successor.superseded(memory.id, asked.at)))
+        return _Plan(memory.id, tuple(changed))
+
+    async def _correction(self, asked: _Asked, update: Correction) -> _Plan:
+        memory = await self._believed(asked, asked.request.id)
+        fields, text = _corrected_fields(update, asked.at), update.content or memory.text
+        _require_lasting(memory, fields, asked.at)
+        kind = fields.get("memory_type", memory.memory_type)
+        if (kind, statement(text)) == (memory.memory_type, statement(memory.text)):
+            confidence = update.confidence
+            same = revising.corrected(memory, described=fields, text=text, confidence=confidence, at=asked.at)
+            return _Plan(memory.id, ((memory, same),))
+        return await self._replacement(asked, memory, _item(memory, update, fields, text, asked))
+
+    async def _replacement(self, asked: _Asked, memory: Memory, item: MemoryItem) -> _Plan:
+        """Plan a correction that says something else: another memory, which replaces this one."""
+        tenant = asked.tenant
+        target = memory_id(tenant, item.memory_type, statement(item.content))
+        terms = set(item.assertion.about) if item.assertion else set[str]()
+        beside = await self._longterm.about(tenant, terms)
+        others = [one for one in beside if one.id != memory.id and asked.operation not in one.operations]
+        found = verdict(item, target, others)
+        if found.decision in (Decision.HOLD, Decision.REJECT):
+            raise InvalidInput("content", found.reason, fix="correct or forget that one first")
+        batch = Batch(
+            tenant=tenant, key=asked.operation[:300], items=(item,), by=asked.request.by, accepted_at=asked.at
+        )
+        stored = (await self._longterm.get(tenant, [target])).get(target)
+        known = isinstance(stored, Memory) and stored.state is not State.FORGOTTEN
+        new = observed(stored, target, item, batch, asked.at, replaced=memory.id)
+        given = _corrected_fields(asked.request.update, asked.at) if known else {}
+        new = new.changed(**given, confidence=item.confidence, source=item.source, supersedes=memory.id)
+        replaced: list[tuple[Entry | None, Entry]] = [(memory, memory.superseded(target, asked.at))]
+        replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
+        if found.same and found.same.id != target and found.same not in found.over:
+            replaced.append((found.same, found.same.superseded(target, asked.at)))
+        return _Plan(target, ((stored, new), *replaced))
+
+    async def _believed(self, asked: _Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
+        memory = await self._memory(asked, identifier, field=field, expected=expected)
+        if memory.state is not State.CURRENT and asked.operation not in memory.operations:
+            raise InvalidInput(field, f"it was replaced by {memory.superseded_by}", fix="name that one")
+        return memory
+
+    async def _memory(self, asked: _Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Memory:
+        entry = await self._entry(asked, identifier, field=field, expected=expected)
+        if not isinstance(entry, Memory):
+            raise InvalidInput(field, f"is a {entry.kind}, which is what happened", fix="name a memory")
+        if entry.state is State.FORGOTTEN:
+            raise InvalidInput(field, "it is forgotten", fix="undo that first: perdure forget --undo")
+        return entry
+
+    async def _entry(self, asked: _Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Entry:
+        """Return an entry of the user; another user's is as if it did not exist.
+
+        Raises:
+            InvalidInput: There is none, or it is no longer at the version that was named.
+        """
+        entry = (await self._longterm.get(asked.tenant, [identifier])).get(identifier)
+        if entry is None:
+            raise unknown(field, identifier)
+        wanted = asked.request.expected
+        if expected and wanted and entry.version != wanted and asked.operation not in entry.operations:
+            problem = f"it is at version {entry.version}, and not {wanted}"
+            raise InvalidInput("expected", problem, fix="look at it again: perdure memories show")
+        return entry
+
+
+def unknown(field: str, identifier: str) -> InvalidInput:
+    """Return the error for an id that is nobody's, or somebody else's: nothing tells the two apart."""
+    return InvalidInput(field, f"there is no {identifier!r} of this user", fix="perdure memories list shows the ids")
+
+
+def _revised(tenant: str, memory: Memory, update: Feedback | Pinning | Credit) -> Memory:
+    match update:
+        case Feedback(helpful=helpful):
+            return revising.refined(memory, helpful=helpful)
+        case Pinning(pinned=pinned):
+            return memory.changed(pinned=pinned)
+        case Credit(task=task, succeeded=succeeded):
+            return revising.credited(memory, revising.trial_of(tenant, task), succeeded=succeeded)
+
+
+def _corrected_fields(update: object, at: datetime) -> dict[str, Any]:
+    """Return what a correction changes beside the text, by name."""
+    if not isinstance(update, Correction):
+        return {}
+    given = {name: getattr(update, name) for name in update.model_fields_set & _FIELDS}
+    fields = {name: value for name, value in given.items() if value is not None}
+    if update.content is not None:
+        stated = assertion_of(update.content, at)
+        said = {"valid_from": stated.valid_from, "valid_until": stated.valid_until}
+        fields = {name: value for name, value in said.items() if value} | fields | {"assertion": stated.assertion}
+    return fields
+
+
+def _require_lasting(memory: Memory, fields: dict[str, Any], at: datetime) -> None:
+    begin, end = fields.get("valid_from", memory.valid_from), fields.get("valid_until")
+    if end is not None and end <= at:
+        raise InvalidInput("valid_until", f"{end:%Y-%m-%d} is over", fix="forget it instead: perdure memories forget")
+    if end is not None and begin is not None and end <= begin:
+        raise InvalidInput("valid_until", f"{end:%Y-%m-%d} is not after valid_from", fix="give a later day")
+
+
+def _item(memory: Memory, update: Correction, fields: dict[str, Any], text: str, asked: _Asked) -> MemoryItem:
+    described: dict[str, Any] = {name: getattr(memory, name) for name in Described.model_fields}
+    values: dict[str, Any] = {**described, "valid_until": memory.valid_until, **fields, "source": Source.EXPLICIT}
+    return MemoryItem(
+        **values,
+        content=text,
+        confidence=update.confidence,
+        importance=memory.importance,
+        supersedes=memory.id,
+        occurrence=asked.operation,
+        occurred_at=asked.at,
+    )

@@ -1,0 +1,50 @@
+"""What the journal's lines tell about entries' versions, and about what did not become memory. Pure."""
+
+from collections.abc import Sequence
+
+from perdure.entries import Memory
+from perdure.errors import InvalidInput
+from perdure.stores.journal.folding import history
+from perdure.stores.journal.lines import Changed, Line, Settled
+from perdure.updates import Unsettled, Version
+
+
+def versions(lines: Sequence[Line], identifier: str) -> list[Version]:
+    """Return the versions of an entry that are kept, oldest first."""
+    return [_version(line) for line in history(lines, identifier)]
+
+
+def version_of(changes: Sequence[Changed], version: int) -> Memory:
+    """Return a memory as it was at a version.
+
+    Args:
+        changes: Its history.
+        version: Which one.
+
+    Raises:
+        InvalidInput: It is gone, or there never was one; with those that are kept.
+    """
+    kept = {line.entry.version: line.entry for line in changes}
+    entry = kept.get(version)
+    if not isinstance(entry, Memory):
+        there = ", ".join(map(str, sorted(kept))) or "none"
+        raise InvalidInput(
+            "version", f"{version} is not kept (kept: {there})", fix="perdure memories history shows them"
+        )
+    return entry
+
+
+def unsettled(lines: Sequence[Line]) -> list[Unsettled]:
+    """Return what was refused or held lately, newest first."""
+    found = [
+        Unsettled(job=line.operation, index=one.index, at=line.at, reason=one.reason, held=one.held)
+        for line in lines
+        if isinstance(line, Settled)
+        for one in line.refused
+    ]
+    return sorted({(one.job, one.index): one for one in found}.values(), key=lambda one: one.at, reverse=True)
+
+
+def _version(line: Changed) -> Version:
+    entry = line.entry
+    return Version(version=entry.version, at=line.at, by=line.by, why=line.why, note=line.note, entry=entry)

@@ -1,0 +1,126 @@
+"""What a person or an agent can change of what is remembered, and what became of it. Pure values."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from perdure.changes import Actor
+from perdure.entries import Entry, Label, MemoryType, Relation
+from perdure.identity import UserId
+from perdure.model import Instant, Name, Passed, Request, Text, Unit
+from perdure.requests import SOMEBODY
+
+Note = Annotated[str, Field(max_length=500)]
+"""A reason in somebody's own words: kept with the history of what was changed, and never logged."""
+
+
+class Correction(Request):
+    """What a memory says is put right; what is not given stays as it is."""
+
+    kind: Literal["correct"] = "correct"
+    content: Text | None = None
+    memory_type: MemoryType | None = None
+    tags: Annotated[tuple[Name, ...], Field(max_length=20)] | None = None
+    names: Annotated[tuple[Label, ...], Field(max_length=20)] | None = None
+    relations: Annotated[tuple[Relation, ...], Field(max_length=20)] | None = None
+    scopes: Annotated[tuple[Name, ...], Field(max_length=20)] | None = None
+    valid_from: Instant | None = None
+    valid_until: Instant | None = None
+    confidence: Unit = 0.95
+    """How much a person's correction is believed."""
+
+
+class Feedback(Request):
+    """Whether a memory helped."""
+
+    kind: Literal["refine"] = "refine"
+    helpful: bool
+
+
+class Pinning(Request):
+    """Whether a memory always stands in the context."""
+
+    kind: Literal["pin"] = "pin"
+    pinned: bool
+
+
+class Removal(Request):
+    """Something is forgotten, which can be undone for a while."""
+
+    kind: Literal["forget"] = "forget"
+
+
+class Merger(Request):
+    """Two memories become one, with the text of the first."""
+
+    kind: Literal["merge"] = "merge"
+    other: str
+    """The id of the second."""
+
+
+class Credit(Request):
+    """How a task ended in which a memory was recalled."""
+
+    kind: Literal["credit"] = "credit"
+    task: Annotated[str, Field(min_length=1, max_length=300)]
+    """The task's workflow id: one task is one trial, however often it is reported."""
+    succeeded: bool
+
+
+class Reversion(Request):
+    """A memory says again what it said at an earlier version."""
+
+    kind: Literal["revert"] = "revert"
+    version: Annotated[int, Field(ge=1)]
+
+
+Update = Annotated[Correction | Feedback | Pinning | Removal | Merger | Credit | Reversion, Field(discriminator="kind")]
+"""Anything that can be done to a memory by its id."""
+
+
+class UpdateRequest(Request):
+    """A change of one memory, by its id."""
+
+    user_id: UserId
+    id: Annotated[str, Field(min_length=1, max_length=200)]
+    """The memory's id, as ``recall`` gives it; another user's is as if it did not exist."""
+    update: Update
+    expected: Annotated[int, Field(ge=1)] | None = None
+    """The version that it must still have; None: whichever it has."""
+    note: Note = ""
+    """Why, in the words of whoever asks."""
+    by: Actor = SOMEBODY
+
+
+class Updated(Passed):
+    """What became of a change, without content."""
+
+    tenant: str
+    id: str
+    """The memory that carries it now: another one where it says something else."""
+    versions: dict[str, int]
+    """The version of each entry that was changed."""
+    undo: str = ""
+    """For something forgotten: the id by which that is undone, as a sweep's."""
+
+
+class Version(Passed):
+    """One version of an entry: who made it of the one before, why and when."""
+
+    version: int
+    at: Instant
+    by: Actor
+    why: str
+    note: str = ""
+    entry: Entry
+
+
+class Unsettled(Passed):
+    """An item that did not become memory, without its text."""
+
+    job: str
+    index: int
+    at: Instant
+    reason: str
+    held: bool = False
+    """Whether a person has to say what holds, rather than a rule having refused it."""

@@ -1,0 +1,257 @@
+"""Memories changed by their ids on the real stores: once, as expected, by whom and why, and taken back."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from perdure.changes import Actor, ActorKind
+from perdure.entries import Memory, Source, State
+from perdure.errors import InvalidInput, TenantErased
+from perdure.jobs import Decision
+from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.updating.revising import trial_of
+from perdure.memory.updating.versions import unsettled, versions
+from perdure.memory.writing.checking import read_batch
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
+from perdure.updates import (
+    Correction,
+    Credit,
+    Feedback,
+    Merger,
+    Pinning,
+    Removal,
+    Reversion,
+    Update,
+    Updated,
+    UpdateRequest,
+)
+from tests.integration.conftest import Stores
+
+ADA = Actor(kind=ActorKind.PERSON, id="ada")
+NOW = datetime.now(UTC)
+
+
+async def told(stores: Stores, tenant: str, *texts: str, **fields: JsonValue) -> list[str]:
+    """Remember statements; gives their ids."""
+    items: list[JsonValue] = [
+        {"kind": "memory", "content": text, "occurrence": text, "occurred_at": NOW.isoformat(), **fields}
+        for text in texts
+    ]
+    for item in items:
+        assertion = assertion_of(str(item["content"]), NOW).assertion if isinstance(item, dict) else None
+        if assertion and isinstance(item, dict):
+            item["assertion"] = assertion.model_dump(mode="json")
+    operation = f"job-{uuid4().hex}"
+    batch = read_batch(tenant=tenant, key=operation, items=items, accepted_at=NOW)
+    plan = await stores.writer.plan(batch, at=NOW)
+    await stores.writer.apply(batch, plan, operation=operation)
+    return [item.target for item in plan.items]
+
+
+async def change(
+    stores: Stores, tenant: str, identifier: str, update: Update, *, operation: str = "", **more: Any
+) -> Updated:
+    request = UpdateRequest(user_id="u", id=identifier, update=update, by=ADA, **more)
+    operation = operation or f"update:{uuid4().hex}"
+    return await stores.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+
+
+async def stored(stores: Stores, tenant: str, identifier: str) -> Memory:
+    [entry] = (await stores.longterm.get(tenant, [identifier])).values()
+    assert isinstance(entry, Memory)
+    return entry
+
+
+async def test_a_correction_of_the_wording_is_a_new_version(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "the standup is at 9.", names=["standup"])
+    done = await change(stores, tenant, one, Correction(content="The standup is at 9"), note="a capital", expected=1)
+    assert (done.id, done.versions) == (one, {one: 2})
+    found = await stored(stores, tenant, one)
+    assert (found.text, found.confidence, found.names) == ("The standup is at 9", 0.95, ("standup",))
+    told_of = versions(await stores.journal.read(tenant), one)
+    assert [(v.version, v.why, v.note, v.by.id) for v in told_of][1:] == [(2, "correct", "a capital", "ada")]
+    assert "a capital" not in str(stores.audit.found), "what a person writes is not logged"
+    assert stores.audit.found[-1][3:] == (ADA, "correct")
+
+
+async def test_a_correction_that_says_something_else_replaces_the_memory(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The standup is at 9.", tags=["team"])
+    done = await change(stores, tenant, one, Correction(content="The standup is at 10."))
+    new, old = await stored(stores, tenant, done.id), await stored(stores, tenant, one)
+    assert (new.supersedes, old.superseded_by, old.state) == (one, new.id, State.SUPERSEDED)
+    assert (new.confidence, new.source, new.tags) == (0.95, Source.EXPLICIT, ("team",))
+    assert (await stores.longterm.searchable(tenant, [new.id])) == {new.id: 1}
+    with pytest.raises(InvalidInput, match="it was replaced by"):
+        await change(stores, tenant, one, Correction(content="The standup is at 11."))
+    # Corrected back, what was said first is believed again.
+    back = await change(stores, tenant, new.id, Correction(content="The standup is at 9."))
+    assert back.id == one
+    assert (await stored(stores, tenant, one)).state is State.CURRENT
+    assert (await stored(stores, tenant, new.id)).state is State.SUPERSEDED
+
+
+async def test_a_correction_goes_before_what_else_it_contradicts(stores: Stores, tenant: str) -> None:
+    [standup] = await told(stores, tenant, "The standup is at 9.")
+    [lunch] = await told(stores, tenant, "Lunch is at 12.")
+    done = await change(stores, tenant, lunch, Correction(content="The standup is at 10."))
+    assert (await stored(stores, tenant, standup)).superseded_by == done.id
+
+
+async def test_a_correction_does_not_lift_another_constraint(stores: Stores, tenant: str) -> None:
+    await told(stores, tenant, "The deploy window is on Monday.", memory_type="constraint")
+    [other] = await told(stores, tenant, "Lunch is at 12.")
+    with pytest.raises(InvalidInput, match="would lift a constraint"):
+        await change(stores, tenant, other, Correction(content="The deploy window is on Friday."))
+    assert (await stored(stores, tenant, other)).state is State.CURRENT
+
+
+async def test_a_repeated_attempt_changes_nothing_more(stores: Stores, tenant: str) -> None:
+    one, other = await told(stores, tenant, "The office is in Ghent.", "The office dog is called Bo.")
+    for update in (Feedback(helpful=False), Correction(content="The office is in Bruges."), Removal()):
+        subject = other if isinstance(update, Removal) else one
+        operation = f"update:{uuid4().hex}"
+        first, second = [await change(stores, tenant, subject, update, operation=operation) for _ in range(2)]
+        assert first == second
+    assert (await stored(stores, tenant, one)).confidence == 0.7
+    # The control: another operation does it again.
+    [third] = await told(stores, tenant, "The kitchen is on the second floor.")
+    for _ in range(2):
+        await change(stores, tenant, third, Feedback(helpful=False))
+    assert (await stored(stores, tenant, third)).confidence == 0.5
+
+
+async def test_an_attempt_that_died_in_between_is_finished(stores: Stores, tenant: str) -> None:
+    one, other = await told(stores, tenant, "The office is in Ghent.", "The office is at the Korenmarkt in Ghent.")
+    operation = f"update:{uuid4().hex}"
+    done = await change(stores, tenant, one, Merger(other=other), operation=operation)
+    # What the first attempt did not get to: its second ancestor.
+    current = await stored(stores, tenant, other)
+    undone = current.changed(state=State.CURRENT, superseded_by="", version=1, operations=())
+    await stores.longterm.put(tenant, [undone], {})
+    assert await change(stores, tenant, one, Merger(other=other), operation=operation) == done
+    assert (await stored(stores, tenant, other)).superseded_by == done.id
+
+
+async def test_merging_links_both_and_a_repetition_of_either_counts_for_the_whole(stores: Stores, tenant: str) -> None:
+    one, other = await told(stores, tenant, "Cats rule at home.", "At home, the cats are the rulers.", confidence=0.8)
+    await change(stores, tenant, one, Feedback(helpful=True))
+    done = await change(stores, tenant, one, Merger(other=other))
+    whole = await stored(stores, tenant, done.id)
+    assert (whole.text, whole.merged_from, whole.seen) == ("Cats rule at home.", (one, other), 2)
+    assert (whole.confidence, whole.source) == (0.85, Source.MERGED)
+    for ancestor in (one, other):
+        assert (await stored(stores, tenant, ancestor)).superseded_by == whole.id
+    item: JsonValue = {
+        "kind": "memory",
+        "content": "At home, the cats are the rulers.",
+        "occurrence": "again",
+        "occurred_at": datetime.now(UTC).isoformat(),
+    }
+    batch = read_batch(tenant=tenant, key="again", items=[item], accepted_at=datetime.now(UTC))
+    plan = await stores.writer.plan(batch, at=datetime.now(UTC))
+    assert [(planned.decision, planned.target) for planned in plan.items] == [(Decision.REINFORCE, whole.id)]
+    await stores.writer.apply(batch, plan, operation="again")
+    assert (await stored(stores, tenant, whole.id)).seen == 3
+    with pytest.raises(InvalidInput, match="cannot be merged with itself"):
+        await change(stores, tenant, whole.id, Merger(other=whole.id))
+
+
+async def test_forgetting_by_id_can_be_undone(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+    done = await change(stores, tenant, one, Removal(), note="moved")
+    assert (await stored(stores, tenant, one)).state is State.FORGOTTEN
+    assert await told(stores, tenant, "The office is in Ghent.") == [""], "the same observation does not bring it back"
+    with pytest.raises(InvalidInput, match="forgotten already"):
+        await change(stores, tenant, one, Removal())
+    restored = await stores.forgetter.restore(tenant, run=done.undo, at=datetime.now(UTC), by=ADA)
+    assert restored.restored == 1
+    assert (await stored(stores, tenant, one)).state is State.CURRENT
+
+
+async def test_pins_and_outcomes(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+    await change(stores, tenant, one, Pinning(pinned=True))
+    for task, succeeded in (("a", True), ("b", False), ("a", True)):
+        await change(stores, tenant, one, Credit(task=task, succeeded=succeeded))
+    found = await stored(stores, tenant, one)
+    assert found.pinned
+    assert (found.trials, found.successes) == ((trial_of(tenant, "a"), trial_of(tenant, "b")), (found.trials[0],))
+    await change(stores, tenant, one, Pinning(pinned=False))
+    assert not (await stored(stores, tenant, one)).pinned
+
+
+async def test_an_earlier_version_comes_back_as_a_new_one(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The standup is at 9.", tags=["first"])
+    await change(stores, tenant, one, Correction(tags=("second",)))
+    done = await change(stores, tenant, one, Correction(content="The standup is at 10."))
+    await change(stores, tenant, one, Reversion(version=1))
+    found = await stored(stores, tenant, one)
+    assert (found.state, found.tags, found.version) == (State.CURRENT, ("first",), 4)
+    assert (await stored(stores, tenant, done.id)).superseded_by == one
+    with pytest.raises(InvalidInput, match=r"99 is not kept \(kept: 1, 2, 3, 4\)"):
+        await change(stores, tenant, one, Reversion(version=99))
+    with pytest.raises(InvalidInput, match="is the one that it has"):
+        await change(stores, tenant, one, Reversion(version=4))
+
+
+async def test_what_is_somebody_elses_is_as_if_it_did_not_exist(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+    stranger = f"t_{uuid4().hex}"
+    [own] = await told(stores, stranger, "The kitchen is blue.")
+    unknown = "mem_unknown"
+    for update in (Correction(content="x y"), Feedback(helpful=True), Pinning(pinned=True), Removal()):
+        messages: list[str] = []
+        for identifier in (one, unknown):
+            with pytest.raises(InvalidInput) as refused:
+                await change(stores, stranger, identifier, update)
+            messages.append(str(refused.value).replace(identifier, "ID"))
+        assert len(set(messages)) == 1
+    with pytest.raises(InvalidInput, match="other: there is no"):
+        await change(stores, stranger, own, Merger(other=one))
+    assert (await stored(stores, tenant, one)).version == 1
+
+
+@pytest.mark.parametrize(
+    ("update", "expected", "problem"),
+    [
+        (Correction(valid_until=NOW - timedelta(days=1)), None, "valid_until: .* is over"),
+        (Correction(valid_from=NOW + timedelta(days=9), valid_until=NOW + timedelta(days=8)), None, "not after"),
+        (Feedback(helpful=True), 7, "expected: it is at version 1, and not 7"),
+    ],
+)
+async def test_what_makes_no_sense_is_refused_and_nothing_changes(
+    stores: Stores, tenant: str, update: Update, expected: int | None, problem: str
+) -> None:
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+    with pytest.raises(InvalidInput, match=problem):
+        await change(stores, tenant, one, update, expected=expected)
+    assert (await stored(stores, tenant, one)).version == 1
+
+
+async def test_what_was_asked_before_an_erasure_is_not_written(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+    plan = stores.updater._plan  # pyright: ignore[reportPrivateUsage]
+
+    async def erased_meanwhile(asked: Any) -> Any:
+        await ask(stores.redis, "INCR", keys.epoch(tenant))
+        return await plan(asked)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stores.updater, "_plan", erased_meanwhile)
+        with pytest.raises(TenantErased):
+            await change(stores, tenant, one, Correction(content="The office is in Bruges."))
+
+
+async def test_what_was_refused_and_what_is_held_are_told_without_text(stores: Stores, tenant: str) -> None:
+    await told(stores, tenant, "The deploy window is on Monday.", memory_type="constraint")
+    await told(stores, tenant, "The deploy window is on Tuesday.")
+    await told(stores, tenant, "The office is in Ghent.", confidence=0.2)
+    found = unsettled(await stores.journal.read(tenant))
+    assert sorted((one.held, one.reason.split(":")[0]) for one in found) == [
+        (False, "PRD105 items[0].confidence"),
+        (True, "it was said at the same moment as what it contradicts"),
+    ]

@@ -1,0 +1,113 @@
+"""What corrections, feedback, outcomes, mergers and reversions make of memories."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Source, State
+from perdure.errors import InvalidInput
+from perdure.memory.updating.revising import credited, merged, merged_id, refined, reverted, trial_of
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def memory(identifier: str = "mem_1", **fields: Any) -> Memory:
+    given: dict[str, Any] = {
+        "text": f"text of {identifier}",
+        "first_seen": NOW,
+        "last_seen": NOW,
+        "occurrences": ("o",),
+    }
+    return Memory(id=identifier, **(given | fields))
+
+
+@pytest.mark.parametrize(("helpful", "after"), [(True, 0.6), (False, 0.3)])
+def test_feedback_moves_confidence(helpful: bool, after: float) -> None:
+    assert refined(memory(confidence=0.5), helpful=helpful).confidence == after
+
+
+@given(st.floats(0, 1), st.lists(st.booleans(), max_size=30))
+def test_feedback_stays_within_bounds(start: float, given: list[bool]) -> None:
+    one = memory(confidence=start)
+    for helpful in given:
+        one = refined(one, helpful=helpful)
+        assert 0 <= one.confidence <= 1
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=30))
+def test_outcomes_count_each_task_once_as_it_ended_last(outcomes: list[tuple[str, bool]]) -> None:
+    one = memory()
+    for task, succeeded in outcomes:
+        one = credited(one, trial_of("t", task), succeeded=succeeded)
+    last = dict(outcomes)
+    assert len(one.trials) == len(set(one.trials)) == len(last)
+    assert set(one.successes) == {trial_of("t", task) for task, succeeded in last.items() if succeeded}
+    assert credited(one, "x" * 12, succeeded=True) != one
+
+
+def test_outcomes_beyond_the_bound_are_not_counted() -> None:
+    full = memory(trials=tuple(map(str, range(OCCURRENCES_KEPT))))
+    assert credited(full, "another", succeeded=True) == full
+
+
+names = st.lists(st.sampled_from(["k8s", "kube", "pod", "node"]), max_size=4, unique=True).map(tuple)
+observations = st.lists(st.sampled_from("abcdef"), max_size=6, unique=True).map(tuple)
+memories = st.builds(
+    memory,
+    st.sampled_from(["mem_1", "mem_2"]),
+    names=names,
+    tags=names,
+    scopes=names,
+    occurrences=observations,
+    trials=observations,
+    confidence=st.floats(0, 1),
+    pinned=st.booleans(),
+    memory_type=st.sampled_from([MemoryType.FACT, MemoryType.CONSTRAINT]),
+    last_seen=st.integers(0, 9).map(lambda days: NOW + timedelta(days)),
+)
+
+
+@given(memories, memories)
+def test_merging_loses_nothing(one: Memory, other: Memory) -> None:
+    whole = merged("mem_whole", one, other)
+    assert whole.text == one.text
+    for field in ("names", "tags", "occurrences", "trials"):
+        assert set(getattr(whole, field)) == {*getattr(one, field), *getattr(other, field)}
+    assert whole.merged_from == (one.id, other.id)
+    assert (whole.source, whole.state) == (Source.MERGED, State.CURRENT)
+    assert whole.confidence == pytest.approx((one.confidence + other.confidence) / 2, abs=1e-6)
+    assert whole.pinned == (one.pinned or other.pinned)
+    assert (whole.memory_type is MemoryType.CONSTRAINT) == (
+        MemoryType.CONSTRAINT in (one.memory_type, other.memory_type)
+    )
+    # What counted somewhere still counts there.
+    for scope in {*one.scopes, *other.scopes, "elsewhere"}:
+        counted = any(not each.scopes or scope in each.scopes for each in (one, other))
+        assert not counted or not whole.scopes or scope in whole.scopes
+
+
+def test_merging_refuses_what_would_not_fit() -> None:
+    many = [memory(f"mem_{letter}", tags=tuple(f"{letter}{n}" for n in range(15))) for letter in "ab"]
+    with pytest.raises(InvalidInput, match="tags: both together have 30"):
+        merged("mem_whole", *many)
+
+
+def test_each_merger_has_an_id_of_its_own() -> None:
+    assert len({merged_id(operation, "a", "b") for operation in ("1", "2")}) == 2
+
+
+def test_reverting_gives_back_what_was_said_and_keeps_the_evidence() -> None:
+    earlier = memory(text="Before.", tags=("old",), confidence=0.8, version=1)
+    now = memory(text="After.", tags=("new",), confidence=0.4, version=5, occurrences=("o", "p"), seen=2, trials=("x",))
+    again = reverted(now, earlier, NOW)
+    assert (again.text, again.tags, again.confidence) == ("Before.", ("old",), 0.8)
+    assert (again.version, again.occurrences, again.seen, again.trials) == (5, ("o", "p"), 2, ("x",))
+
+
+def test_reverting_believes_again_what_was_believed_then() -> None:
+    replaced = memory(state=State.SUPERSEDED, superseded_by="mem_2")
+    assert reverted(replaced, memory(), NOW).state is State.CURRENT
+    assert reverted(replaced, replaced, NOW).state is State.SUPERSEDED

@@ -1,0 +1,81 @@
+"""What can be asked about single memories: changing them by their ids, listing them and their history."""
+
+from typing import TYPE_CHECKING
+
+from perdure.changes import Actor
+from perdure.entries import Entry
+from perdure.errors import TenantKeyMissing
+from perdure.names import DEFAULT_POLICY, Workflow
+from perdure.temporal.errors import translated
+from perdure.updates import Unsettled, Updated, UpdateRequest, Version
+from worker.gateway.memory import MemoryCalls
+from worker.waiting import ANSWER_WITHIN
+
+if TYPE_CHECKING:
+    from worker.reader import Reader
+
+
+class MemoriesCalls(MemoryCalls):
+    """Managing what is remembered of a user.
+
+    Reading needs the tenant key in this process, as it leaves no text in a history.
+    """
+
+    @translated
+    async def update(self, request: UpdateRequest, *, by: Actor) -> Updated:
+        """Change one memory by its id, without private data and secrets.
+
+        Raises:
+            InvalidInput: There is no such memory of the user, or the change makes no sense.
+        """
+        from perdure.memory.updating.screening import screened_update  # noqa: PLC0415  it loads rules and libraries
+        from worker.policies import policies_of  # noqa: PLC0415
+
+        given = screened_update(request, policies_of(self._settings)[DEFAULT_POLICY]).changed(by=by)
+        return await self._execute(Workflow.UPDATE_MEMORY, given, Updated, name="update", within=ANSWER_WITHIN)
+
+    @translated
+    async def memories(self, user_id: str, *, everything: bool = False) -> list[Entry]:
+        """Return what is remembered of a user, the newest first.
+
+        Args:
+            user_id: Whose.
+            everything: Also what was replaced or forgotten, and records and turns.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: A store does not answer, or has lost data.
+        """
+        return await (await self._keyed_reader()).memories(user_id, everything=everything)
+
+    @translated
+    async def history(self, user_id: str, identifier: str) -> list[Version]:
+        """Return the versions of an entry that are kept, oldest first: who, why and when.
+
+        Raises:
+            InvalidInput: There is no such entry of the user.
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: A store does not answer, or has lost data.
+        """
+        return await (await self._keyed_reader()).history(user_id, identifier)
+
+    @translated
+    async def unsettled(self, user_id: str, *, held: bool, limit: int = 50) -> list[Unsettled]:
+        """Return what was lately refused, or held, and why: the newest first, without text.
+
+        Args:
+            user_id: Whose.
+            held: What a person has to decide on; otherwise what a rule has refused.
+            limit: How many at most.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: A store does not answer, or has lost data.
+        """
+        return await (await self._keyed_reader()).unsettled(user_id, held=held, limit=limit)
+
+    async def _keyed_reader(self) -> "Reader":
+        own = await self._own_reader()
+        if own is None:
+            raise TenantKeyMissing(str(self._settings.tenant_key_file))
+        return own
