@@ -14,7 +14,7 @@ Note = Annotated[str, Field(max_length=500)]
 """A reason in somebody's own words: kept with the history of what was changed, and never logged."""
 
 
-class Correction(Request):
+class Correction(Passed):
     """What a memory says is put right; what is not given stays as it is."""
 
     kind: Literal["correct"] = "correct"
@@ -30,27 +30,27 @@ class Correction(Request):
     """How much a person's correction is believed."""
 
 
-class Feedback(Request):
+class Feedback(Passed):
     """Whether a memory helped."""
 
     kind: Literal["refine"] = "refine"
     helpful: bool
 
 
-class Pinning(Request):
+class Pinning(Passed):
     """Whether a memory always stands in the context."""
 
     kind: Literal["pin"] = "pin"
     pinned: bool
 
 
-class Removal(Request):
+class Removal(Passed):
     """Something is forgotten, which can be undone for a while."""
 
     kind: Literal["forget"] = "forget"
 
 
-class Merger(Request):
+class Merger(Passed):
     """Two memories become one, with the text of the first."""
 
     kind: Literal["merge"] = "merge"
@@ -58,7 +58,7 @@ class Merger(Request):
     """The id of the second."""
 
 
-class Credit(Request):
+class Credit(Passed):
     """How a task ended in which a memory was recalled."""
 
     kind: Literal["credit"] = "credit"
@@ -67,7 +67,7 @@ class Credit(Request):
     succeeded: bool
 
 
-class Reversion(Request):
+class Reversion(Passed):
     """A memory says again what it said at an earlier version."""
 
     kind: Literal["revert"] = "revert"

@@ -12,6 +12,7 @@ from perdure.errors import StoreUnavailable, TenantKeyMissing
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
+from perdure.memory.updating.exports import written
 from perdure.memory.updating.updater import unknown
 from perdure.memory.updating.versions import unsettled, versions
 from perdure.requests import RecallHandle, RecallRequest, Reference
@@ -123,6 +124,11 @@ class Reader:
         """Return what was lately refused, or held, the newest first."""
         lines, _ = await self._whole(user_id)
         return [one for one in unsettled(lines) if one.held == held][:limit]
+
+    async def exported(self, user_id: str) -> list[str]:
+        """Return the lines of an export of all that is remembered of a user."""
+        lines, stored = await self._whole(user_id)
+        return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC))))
 
     async def _whole(self, user_id: str) -> tuple[list[Line], dict[str, Entry]]:
         """Return a user's lines of the journal, and what they come to: one moment of it, whoever writes meanwhile.

@@ -5,7 +5,7 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import typer
 from typer.core import TyperGroup
@@ -28,27 +28,50 @@ COMMANDS = {
     "remember": "worker.cli.memory:remember",
     "observe": "worker.cli.observe:observe",
     "forget": "worker.cli.memory:forget",
+    "memories": "worker.cli.app:memories",
     "erase": "worker.cli.erase:erase",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
     "demo": "demo.command:demo",
 }
 
+MEMORIES = {
+    "list": "worker.cli.memories:list_",
+    "show": "worker.cli.memories:show",
+    "history": "worker.cli.memories:history",
+    "correct": "worker.cli.memories:correct",
+    "refine": "worker.cli.memories:refine",
+    "pin": "worker.cli.memories:pin",
+    "unpin": "worker.cli.memories:unpin",
+    "forget": "worker.cli.memories:forget",
+    "merge": "worker.cli.memories:merge",
+    "revert": "worker.cli.memories:revert",
+    "rejected": "worker.cli.memories:rejected",
+    "held": "worker.cli.memories:held",
+    "export": "worker.cli.moving:export",
+    "import": "worker.cli.moving:import_",
+}
+"""The commands of ``perdure memories``."""
+
 
 class _Table(TyperGroup):
     """All clients together take 2.9 s to import (measured), and asking for a status needs a third of them."""
 
+    table: ClassVar[Mapping[str, str]] = COMMANDS
+
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            ctx.fail(f"there is no command {cmd_name!r} ({nearest(cmd_name, COMMANDS)})")
-        module, _, name = COMMANDS[cmd_name].partition(":")
-        function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        if cmd_name not in self.table:
+            ctx.fail(f"there is no command {cmd_name!r} ({nearest(cmd_name, self.table)})")
+        module, _, name = self.table[cmd_name].partition(":")
+        found: Any = getattr(importlib.import_module(module), name)
+        if isinstance(found, typer.Typer):
+            return get_command(found)
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         spelled: dict[str, str] = {}
-        app.command(name=cmd_name)(_synchronous(function, spelled))
+        app.command(name=cmd_name)(_synchronous(found, spelled))
         command = get_command(app)
         spelled.update({str(parameter.name): parameter.opts[0] for parameter in command.params})
         return command
@@ -59,6 +82,13 @@ class _Table(TyperGroup):
 
         with explained():
             return super().invoke(ctx)
+
+
+class _Memories(_Table):
+    table = MEMORIES
+
+    def invoke(self, ctx: Any) -> Any:
+        return TyperGroup.invoke(self, ctx)
 
 
 def _synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
@@ -105,6 +135,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+memories = typer.Typer(
+    name="memories",
+    cls=_Memories,
+    help="What is remembered of a user, memory by memory: look at it, put it right, take it along.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@memories.callback()
+def _memories() -> None:
+    """What is remembered of a user, memory by memory: look at it, put it right, take it along."""
 
 
 @app.callback()

@@ -1,11 +1,14 @@
 """What can be asked about single memories: changing them by their ids, listing them and their history."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from perdure.changes import Actor
 from perdure.entries import Entry
 from perdure.errors import TenantKeyMissing
+from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, Workflow
+from perdure.requests import RememberRequest
 from perdure.temporal.errors import translated
 from perdure.updates import Unsettled, Updated, UpdateRequest, Version
 from worker.gateway.memory import MemoryCalls
@@ -73,6 +76,36 @@ class MemoriesCalls(MemoryCalls):
             StoreUnavailable: A store does not answer, or has lost data.
         """
         return await (await self._keyed_reader()).unsettled(user_id, held=held, limit=limit)
+
+    @translated
+    async def exported(self, user_id: str) -> list[str]:
+        """Return all that is remembered of a user, with its history, as lines of JSON after a header.
+
+        They tell of one moment, whoever writes meanwhile.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: A store does not answer, or has lost data.
+        """
+        return await (await self._keyed_reader()).exported(user_id)
+
+    @translated
+    async def import_(self, user_id: str, lines: Iterable[str], *, by: Actor) -> list[str]:
+        """Submit what an export says as jobs; returns their ids. The same export again is the same jobs.
+
+        All of it is read before anything is submitted. What was replaced or forgotten in it is not remembered.
+
+        Raises:
+            InvalidInput: It is no export, or was cut off or damaged; with the line.
+        """
+        from perdure.memory.updating.exports import batches, items, read  # noqa: PLC0415
+
+        given = items(read(lines))
+        jobs: list[str] = []
+        for batch in batches(given):
+            key = f"import-{content_digest(list(batch))[:24]}"
+            jobs.append(await self.remember(RememberRequest(user_id=user_id, key=key, items=batch), by=by))
+        return jobs
 
     async def _keyed_reader(self) -> "Reader":
         own = await self._own_reader()

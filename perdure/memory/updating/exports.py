@@ -1,0 +1,174 @@
+"""What is remembered of a user as lines of JSON, and back. Pure: text and values, no file and no store.
+
+The first line says what the file is and how many entries follow. Each of the others is one entry with the history of
+its versions and a digest of both, by which a line that was damaged is found.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, cast
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from perdure.documents import validated
+from perdure.entries import Described, Entry, Memory, Record, State
+from perdure.errors import InvalidInput, InvalidItem, PerdureError
+from perdure.identity import content_digest
+from perdure.items import Item
+from perdure.memory.updating.versions import versions
+from perdure.memory.writing.checking import LARGEST_BATCH, read_item
+from perdure.model import Instant, Passed
+from perdure.stores.journal.lines import Line
+from perdure.updates import Version
+
+SCHEMA = "perdure.memories"
+VERSION = 1
+
+_MOST = 100
+"""Items of a batch."""
+
+LONGEST_LINE = 4_000_000
+"""Characters of one line: an entry with a history of some hundred versions."""
+
+
+class Header(Passed):
+    """The first line of an export."""
+
+    exported: Literal["perdure.memories"] = SCHEMA
+    version: int = VERSION
+    count: int
+    """The entries that follow."""
+    at: Instant
+
+
+class Exported(Passed):
+    """One entry of an export."""
+
+    entry: Entry
+    history: tuple[Version, ...] = ()
+    """Its versions that are kept, oldest first."""
+
+
+def written(entries: Mapping[str, Entry], lines: Sequence[Line], *, at: datetime) -> Iterator[str]:
+    """Return the lines of an export.
+
+    Args:
+        entries: What is remembered of the user, by id.
+        lines: The lines of the journal of the same moment.
+        at: That moment.
+    """
+    yield Header(count=len(entries), at=at).model_dump_json()
+    for identifier in sorted(entries):
+        one = Exported(entry=entries[identifier], history=tuple(versions(lines, identifier)))
+        content = one.model_dump(mode="json")
+        yield json.dumps({**content, "digest": content_digest(content)}, ensure_ascii=False)
+
+
+def read(lines: Iterable[str]) -> list[Exported]:
+    """Read an export as a whole.
+
+    Raises:
+        InvalidInput: It is none, of a newer build, cut off or damaged; with the line.
+    """
+    numbered = enumerate((line.rstrip("\n") for line in lines), start=1)
+    number, first = next(numbered, (1, ""))
+    header = _header(first, number)
+    found: list[Exported] = []
+    seen: set[str] = set()
+    for number, line in numbered:
+        one = _exported(line, number)
+        if one.entry.id in seen:
+            raise InvalidInput(f"line {number}", f"{one.entry.id} stands here a second time")
+        seen.add(one.entry.id)
+        found.append(one)
+    if len(found) != header.count:
+        problem = f"there are {len(found)} entries, and the header says {header.count}"
+        raise InvalidInput(f"line {number}", problem, fix="the file was cut off or put together: export it again")
+    return found
+
+
+def items(exported: Sequence[Exported]) -> list[JsonValue]:
+    """Return what can be remembered of an export: what was replaced or forgotten is history, and stays in the file.
+
+    Raises:
+        InvalidItem: One cannot be remembered; with its id.
+    """
+    return [_item(one.entry) for one in exported if one.entry.state is State.CURRENT]
+
+
+def batches(given: Sequence[JsonValue]) -> Iterator[tuple[JsonValue, ...]]:
+    """Return items in as many batches as one job may take each."""
+    batch: list[JsonValue] = []
+    size = 0
+    for item in given:
+        own = len(json.dumps(item))
+        if batch and (len(batch) == _MOST or size + own > LARGEST_BATCH // 2):
+            yield tuple(batch)
+            batch, size = [], 0
+        batch.append(item)
+        size += own
+    if batch:
+        yield tuple(batch)
+
+
+def _header(line: str, number: int) -> Header:
+    content = _json(line, number)
+    if content.get("exported") != SCHEMA:
+        fix = "give a file that 'perdure memories export' has written"
+        raise InvalidInput(f"line {number}", "is not the header of an export", fix=fix)
+    if content.get("version") != VERSION:
+        problem = f"has version {content.get('version')}, and this build reads {VERSION}"
+        raise InvalidInput(f"line {number}", problem, fix="import it with the build that wrote it, or a newer one")
+    return validated(Header, content, f"line {number}")
+
+
+def _exported(line: str, number: int) -> Exported:
+    content = _json(line, number)
+    digest = content.pop("digest", None)
+    if digest != content_digest(content):
+        raise InvalidInput(f"line {number}", "is not as it was exported: it was damaged or changed")
+    try:
+        return Exported.model_validate(content)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise InvalidInput(f"line {number}", f"{place}: {error.errors()[0]['msg']}") from None
+
+
+def _json(line: str, number: int) -> dict[str, Any]:
+    if len(line) > LONGEST_LINE:
+        raise InvalidInput(f"line {number}", f"has {len(line):,} characters (at most {LONGEST_LINE:,})")
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InvalidInput(f"line {number}", "is not JSON") from None
+    if not isinstance(content, dict):
+        raise InvalidInput(f"line {number}", "is not a JSON object")
+    return cast("dict[str, Any]", content)
+
+
+def _item(entry: Entry) -> JsonValue:
+    common: dict[str, Any] = {
+        "kind": entry.kind,
+        "confidence": entry.confidence,
+        "importance": entry.importance,
+        "valid_until": entry.valid_until,
+        # The same file again is the same observation, and counts once.
+        "occurrence": f"import/{entry.id}",
+        "occurred_at": entry.last_seen,
+    }
+    own: dict[str, Any]
+    if isinstance(entry, Memory):
+        own = {name: getattr(entry, name) for name in Described.model_fields}
+        own |= {"content": entry.text}
+    elif isinstance(entry, Record):
+        own = {name: getattr(entry, name) for name in ("lane", "key", "payload", "intent")}
+        own |= {"summary": entry.text.split("\n")[0]}
+    else:
+        own = {name: getattr(entry, name) for name in ("session", "position", "speaker")}
+        own |= {"content": entry.text.removeprefix(f"{entry.speaker}: ")}
+    try:
+        item: Item = read_item(TypeAdapter(dict[str, Any]).dump_python({**common, **own}, mode="json"), entry.id)
+    except PerdureError as error:
+        raise InvalidItem(entry.id, f"cannot be remembered: {error}") from error
+    return item.model_dump(mode="json", exclude_defaults=True) | {"kind": entry.kind}

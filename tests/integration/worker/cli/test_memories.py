@@ -1,0 +1,139 @@
+"""``perdure memories``: looked at, put right, taken along; somebody else's is as if it did not exist."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.integration.worker.cli.installation import Installation
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user {uuid4().hex}"
+
+
+async def told(installed: Installation, user: str, text: str, *more: str) -> str:
+    """Remember a statement; gives its id."""
+    ran = await installed.perdure("remember", text, "--user", user, "--json", *more)
+    assert ran.status == 0, ran.err
+    return json.loads(ran.out)["items"][0]["id"]
+
+
+async def asked(installed: Installation, *arguments: str) -> Any:
+    ran = await installed.perdure("memories", *arguments, "--json")
+    assert ran.status == 0, ran.err
+    return json.loads(ran.out)
+
+
+async def test_a_memory_is_listed_corrected_and_taken_back(installed: Installation, user: str) -> None:
+    one = await told(installed, user, "The standup is at 9.")
+    done = await asked(
+        installed, "correct", one, "The standup is at 10.", "--user", user, "--because", "ask lena@example.com"
+    )
+    listed = await asked(installed, "list", "--user", user)
+    assert [(entry["id"], entry["text"]) for entry in listed] == [(done["id"], "The standup is at 10.")]
+    assert len(await asked(installed, "list", "--user", user, "--all")) == 2
+    history = await asked(installed, "history", one, "--user", user)
+    assert [(version["version"], version["why"], version["note"]) for version in history] == [
+        (1, "insert", ""),
+        (2, "correct", "ask [email]"),
+    ]
+    await asked(installed, "revert", one, "--user", user, "--version", "1")
+    listed = await asked(installed, "list", "--user", user)
+    assert [entry["id"] for entry in listed] == [one]
+    shown = await installed.perdure("memories", "show", one, "--user", user)
+    assert shown.out.startswith("The standup is at 9.\n")
+
+
+async def test_pins_feedback_merging_and_forgetting(installed: Installation, user: str) -> None:
+    one, other = [await told(installed, user, text) for text in ("Cats rule.", "The cats are the rulers.")]
+    await asked(installed, "pin", one, "--user", user)
+    await asked(installed, "refine", one, "--not-helpful", "--user", user)
+    whole = (await asked(installed, "merge", one, other, "--user", user))["id"]
+    [entry] = await asked(installed, "list", "--user", user)
+    assert (entry["id"], entry["pinned"], entry["confidence"]) == (whole, True, 0.8)
+    forgot = await installed.perdure("memories", "forget", whole, "--user", user)
+    assert forgot.status == 0, forgot.err
+    assert await asked(installed, "list", "--user", user) == []
+    undo = forgot.out.split("undo: ")[1].strip()
+    assert (await installed.typed(undo)).status == 0
+    assert [entry["id"] for entry in await asked(installed, "list", "--user", user)] == [whole]
+    await asked(installed, "unpin", whole, "--user", user)
+    itself = await installed.perdure("memories", "merge", whole, whole, "--user", user)
+    assert (itself.status, "cannot be merged with itself" in itself.complaint) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "line", ["show ID", "history ID", "correct ID x", "pin ID", "forget ID", "merge ID mem_1", "revert ID --version 1"]
+)
+async def test_somebody_elses_is_answered_as_unknown(installed: Installation, user: str, line: str) -> None:
+    one = await told(installed, user, "The office is in Ghent.")
+    complaints: list[str] = []
+    for identifier in (one, "mem_unknown"):
+        words = [identifier if word == "ID" else word for word in line.split()]
+        ran = await installed.perdure("memories", *words, "--user", f"not {user}")
+        assert ran.status == 2
+        complaints.append(ran.complaint.replace(identifier, "ID"))
+    assert complaints[0] == complaints[1]
+    assert "there is no 'ID' of this user" in complaints[0]
+
+
+async def test_what_was_refused_is_told_without_text(installed: Installation, user: str) -> None:
+    ran = await installed.perdure("remember", "Marzipan is nice.", "--user", user, "--confidence", "0.2")
+    assert ran.status == 1
+    [one] = await asked(installed, "rejected", "--user", user)
+    assert "0.2 is below 0.7" in one["reason"]
+    assert "Marzipan" not in str(one)
+    assert await asked(installed, "held", "--user", user) == []
+
+
+async def test_an_export_is_imported_by_somebody_else(installed: Installation, user: str) -> None:
+    one = await told(installed, user, "The standup is at 9.")
+    await asked(installed, "correct", one, "The standup is at 10.", "--user", user)
+    await told(installed, user, "The office is in Ghent.")
+    name = f"{uuid4().hex}.jsonl"
+    exported = await installed.perdure("memories", "export", "--user", user, "--file", name)
+    assert (exported.status, exported.err) == (0, "exported 3 entries\n")
+    assert (installed.folder / name).stat().st_mode & 0o077 == 0
+    again = await installed.perdure("memories", "export", "--user", user, "--file", name)
+    assert "cannot be written" in again.complaint
+    heir = f"heir of {user}"
+    for _ in range(2):
+        ran = await installed.perdure("memories", "import", name, "--user", heir)
+        assert (ran.status, ran.err.splitlines()[-1]) == (0, "imported 2 entries"), ran.err
+    found = await asked(installed, "list", "--user", heir)
+    assert sorted((entry["text"], entry["seen"]) for entry in found) == [
+        ("The office is in Ghent.", 1),
+        ("The standup is at 10.", 1),
+    ]
+    # A damaged line keeps all of it out.
+    lines = (installed.folder / name).read_text(encoding="utf-8").splitlines()
+    damaged = installed.write(f"{uuid4().hex}.jsonl", "\n".join([*lines[:-1], lines[-1].replace("office", "orifice")]))
+    refused = await installed.perdure("memories", "import", damaged, "--user", f"another of {user}")
+    assert refused.status == 2
+    assert "line 4: is not as it was exported" in refused.complaint or "is not as it was" in refused.complaint
+    assert await asked(installed, "list", "--user", f"another of {user}") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("correct mem_1 --user u", "content: is missing"),
+        ("correct mem_1 x --user u --expected 0", "--expected"),
+        ("revert mem_1 --user u --version 0", "--version"),
+        ("import nothing.jsonl --user u", "cannot be read"),
+    ],
+)
+async def test_bad_input_is_refused(installed: Installation, line: str, problem: str) -> None:
+    ran = await installed.perdure("memories", *line.split())
+    assert ran.status == 2
+    assert problem in ran.err
+
+
+@pytest.mark.parametrize("confidence", ["nan", "1.5", "-1"])
+async def test_a_confidence_that_is_none_is_refused(installed: Installation, user: str, confidence: str) -> None:
+    ran = await installed.perdure("remember", "The office is in Ghent.", "--user", user, f"--confidence={confidence}")
+    assert ran.status == 2, ran.err
+    assert "confidence" in ran.err

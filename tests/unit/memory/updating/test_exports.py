@@ -1,0 +1,107 @@
+"""An export is read back as it was written, and one that is foreign, cut off or damaged is refused with the line."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from perdure.changes import Actor, ActorKind
+from perdure.entries import MARKER, Entry, Lane, Memory, Record, State, Turn
+from perdure.errors import InvalidInput
+from perdure.memory.updating.exports import batches, items, read, written
+from perdure.stores.journal.lines import Changed, Line, Settled
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+BY = Actor(kind=ActorKind.PERSON, id="ada")
+seen: dict[str, Any] = {"first_seen": NOW, "last_seen": NOW}
+ENTRIES: dict[str, Entry] = {
+    one.id: one
+    for one in (
+        Memory(id="mem_1", text="Line one\nline\u2028two 🎈", tags=("a",), names=("K8s",), confidence=0.8, **seen),
+        Memory(id="mem_2", text="Old.", state=State.SUPERSEDED, superseded_by="mem_1", **seen),
+        Record(id="exec_1", text=f"pattern k\n{MARKER}1", lane=Lane.PATTERN, key="k", payload=1, **seen),
+        Turn(id="turn_1", text="Kim: Hello.", session="s", position=0, speaker="Kim", **seen),
+    )
+}
+LINES: list[Line] = [
+    Changed(entry=ENTRIES["mem_1"], operation="op", by=BY, why="insert", note="why not", at=NOW),
+    Settled(operation="op", versions={"mem_1": 1}, at=NOW),
+]
+
+
+def export() -> list[str]:
+    return list(written(ENTRIES, LINES, at=NOW))
+
+
+def test_what_was_written_is_read() -> None:
+    found = read(export())
+    assert {one.entry.id: one.entry for one in found} == ENTRIES
+    [history] = [one.history for one in found if one.entry.id == "mem_1"]
+    assert [(version.by, version.why, version.note) for version in history] == [(BY, "insert", "why not")]
+
+
+def test_what_holds_can_be_remembered() -> None:
+    given = {item["occurrence"]: item for item in items(read(export())) if isinstance(item, dict)}
+    assert sorted(map(str, given)) == ["import/exec_1", "import/mem_1", "import/turn_1"]
+    assert given["import/mem_1"] == {
+        "kind": "memory",
+        "content": "Line one\nline\u2028two 🎈",
+        "tags": ["a"],
+        "names": ["K8s"],
+        "confidence": 0.8,
+        "occurrence": "import/mem_1",
+        "occurred_at": "2026-05-01T00:00:00Z",
+    }
+    assert (given["import/exec_1"]["payload"], given["import/turn_1"]["content"]) == (1, "Hello.")
+
+
+def changed(line: str, **fields: object) -> str:
+    return json.dumps(json.loads(line) | fields)
+
+
+HEADER, FIRST, *REST = export()
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ([], "line 1: is not JSON"),
+        (["[]"], "line 1: is not a JSON object"),
+        (['{"kind": "memory"}'], "line 1: is not the header of an export"),
+        ([changed(HEADER, version=2)], "line 1: has version 2, and this build reads 1"),
+        ([changed(HEADER, count="x")], "line 1"),
+        ([HEADER, FIRST], "line 2: there are 1 entries, and the header says 4"),
+        ([HEADER, FIRST, REST[0][:-20]], "line 3: is not JSON"),
+        ([HEADER, FIRST.replace("pattern k", "pattern x")], "line 2: is not as it was exported"),
+        ([HEADER, "{}"], "line 2: is not as it was exported"),
+        ([HEADER, FIRST, FIRST], "line 3: exec_1 stands here a second time"),
+        ([HEADER, "[" * 100_000], "line 2: is not JSON"),
+    ],
+)
+def test_what_is_no_whole_export_is_refused_with_the_line(lines: list[str], problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        read(lines)
+
+
+@given(st.data())
+def test_no_change_of_a_character_goes_unnoticed(data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(FIRST) - 1))
+    letter = data.draw(st.characters(codec="utf-8", exclude_characters=FIRST[place]))
+    damaged = FIRST[:place] + letter + FIRST[place + 1 :]
+    try:
+        found = read([HEADER, damaged, *REST])
+    except InvalidInput:
+        return
+    # White space between the parts, say: it means the same.
+    assert found == read([HEADER, FIRST, *REST])
+
+
+def test_batches_are_as_large_as_a_job_may_take() -> None:
+    given: list[JsonValue] = [{"kind": "memory", "content": "x" * 7_000} for _ in range(250)]
+    found = list(batches(given))
+    assert [item for batch in found for item in batch] == given
+    assert all(len(batch) <= 100 and len(json.dumps(batch)) < 400_000 for batch in found)

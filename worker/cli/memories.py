@@ -1,0 +1,228 @@
+"""``perdure memories``: what is remembered of a user, listed, shown and changed by ids."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from perdure.documents import validated
+from perdure.entries import Entry, Memory, MemoryType, headline_of
+from perdure.errors import InvalidInput
+from perdure.settings import Settings
+from perdure.updates import (
+    Correction,
+    Feedback,
+    Merger,
+    Pinning,
+    Removal,
+    Reversion,
+    Unsettled,
+    Update,
+    Updated,
+    UpdateRequest,
+)
+from worker.cli.memory import User
+from worker.cli.reach import gateway, person
+from worker.cli.tasks import AsJson
+from worker.terminal.output import counted, out, say, show_json
+
+Id = Annotated[str, typer.Argument(help="The memory's id, as 'memories list' and 'recall --json' show it.")]
+Expected = Annotated[
+    int | None, typer.Option(min=1, help="Refuse unless it is still at this version.", show_default=False)
+]
+Because = Annotated[str, typer.Option("--because", help="Why, for its history.")]
+
+
+async def list_(
+    *,
+    user: User,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also what was replaced or forgotten, and records and turns.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List what is believed of a user, the newest first."""
+    async with gateway(Settings()) as installation:
+        found = await installation.memories(user, everything=everything)
+    if as_json:
+        show_json([entry.model_dump(mode="json") for entry in found])
+        return
+    for entry in found:
+        out.print(f"{entry.id}  {_summary(entry)}", markup=False)
+        out.print(f"    {headline_of(entry.text)}", markup=False)
+    say(counted(len(found), "memory", "memories") if not everything else counted(len(found), "entry", "entries"))
+
+
+async def show(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
+    """Show everything that is known of one memory."""
+    async with gateway(Settings()) as installation:
+        entry = (await installation.history(user, identifier))[-1].entry
+    if as_json:
+        show_json(entry)
+        return
+    out.print(headline_of(entry.text), markup=False)
+    fields: dict[str, Any] = entry.model_dump(mode="json", exclude={"text", "occurrences", "operations"})
+    for name, value in fields.items():
+        if value not in (None, "", [], False):
+            out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}", markup=False)
+
+
+async def history(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
+    """Show the versions of a memory: who made each, why and when. They are kept for 90 days, the last one longer."""
+    async with gateway(Settings()) as installation:
+        found = await installation.history(user, identifier)
+    if as_json:
+        show_json([version.model_dump(mode="json") for version in found])
+        return
+    for one in found:
+        note = f": {one.note}" if one.note else ""
+        by = f"{one.by.kind.value} {one.by.id}".strip()
+        out.print(f"{one.version:>4}  {one.at:%Y-%m-%d %H:%M:%S}  {by}  {one.why}{note}", markup=False)
+        out.print(f"      {_summary(one.entry)}  {headline_of(one.entry.text)}", markup=False)
+
+
+async def correct(
+    identifier: Id,
+    content: Annotated[str, typer.Argument(help="What it should say; leave it out to change fields only.")] = "",
+    *,
+    user: User,
+    memory_type: Annotated[MemoryType | None, typer.Option("--type", show_default=False)] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Its tags from now on; may be repeated.")] = None,
+    name: Annotated[list[str] | None, typer.Option(help="What it is about, from now on; may be repeated.")] = None,
+    scope: Annotated[list[str] | None, typer.Option(help="Where it counts, from now on; may be repeated.")] = None,
+    valid_from: Annotated[datetime | None, typer.Option(help="When it begins to be true (UTC).")] = None,
+    valid_until: Annotated[datetime | None, typer.Option(help="When it stops being true (UTC).")] = None,
+    because: Because = "",
+    expected: Expected = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put right what a memory says: it is believed with confidence .95.
+
+    What says something else is another memory, which replaces this one.
+    """
+    given = {
+        "content": content or None,
+        "memory_type": memory_type,
+        "tags": tag,
+        "names": name,
+        "scopes": scope,
+        "valid_from": valid_from and valid_from.replace(tzinfo=UTC),
+        "valid_until": valid_until and valid_until.replace(tzinfo=UTC),
+    }
+    chosen = {field: value for field, value in given.items() if value is not None}
+    if not chosen:
+        raise InvalidInput("content", "is missing", fix="say what is right, or change a field: --tag, --type …")
+    await _changed(validated(Correction, chosen, ""), identifier, user, because, expected, as_json=as_json)
+
+
+async def refine(
+    identifier: Id,
+    *,
+    user: User,
+    helpful: Annotated[bool, typer.Option("--helpful/--not-helpful", help="Whether it helped.", show_default=False)],
+    because: Because = "",
+    expected: Expected = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a memory helped: its confidence grows by .1, or falls by .2."""
+    await _changed(Feedback(helpful=helpful), identifier, user, because, expected, as_json=as_json)
+
+
+async def pin(
+    identifier: Id, *, user: User, because: Because = "", expected: Expected = None, as_json: AsJson = False
+) -> None:
+    """Have a memory always stand in the context; the rules never forget it."""
+    await _changed(Pinning(pinned=True), identifier, user, because, expected, as_json=as_json)
+
+
+async def unpin(
+    identifier: Id, *, user: User, because: Because = "", expected: Expected = None, as_json: AsJson = False
+) -> None:
+    """Have a memory stand in the context only where it is asked for."""
+    await _changed(Pinning(pinned=False), identifier, user, because, expected, as_json=as_json)
+
+
+async def forget(
+    identifier: Id, *, user: User, because: Because = "", expected: Expected = None, as_json: AsJson = False
+) -> None:
+    """Forget one memory, record or turn. It can be undone for 30 days."""
+    done = await _changed(Removal(), identifier, user, because, expected, as_json=as_json)
+    if not as_json:
+        out.print(f"  undo: perdure forget --undo --sweep {done.undo}", markup=False)
+
+
+async def merge(
+    identifier: Id,
+    other: Annotated[str, typer.Argument(help="The id of the one that says the same.")],
+    *,
+    user: User,
+    because: Because = "",
+    expected: Expected = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make one memory of two, with the text of the first and what else is known of both."""
+    await _changed(Merger(other=other), identifier, user, because, expected, as_json=as_json)
+
+
+async def revert(
+    identifier: Id,
+    *,
+    user: User,
+    version: Annotated[int, typer.Option(min=1, help="The version, as 'memories history' shows it.")],
+    because: Because = "",
+    expected: Expected = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have a memory say again what it said at an earlier version."""
+    await _changed(Reversion(version=version), identifier, user, because, expected, as_json=as_json)
+
+
+async def rejected(
+    *, user: User, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
+) -> None:
+    """Show what was refused lately and why, without its text, which is not kept."""
+    await _unsettled(user, held=False, limit=limit, as_json=as_json)
+
+
+async def held(
+    *, user: User, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
+) -> None:
+    """Show what was not believed since it is in doubt what holds, without its text."""
+    await _unsettled(user, held=True, limit=limit, as_json=as_json)
+
+
+async def _unsettled(user: str, *, held: bool, limit: int, as_json: bool) -> None:
+    async with gateway(Settings()) as installation:
+        found: list[Unsettled] = await installation.unsettled(user, held=held, limit=limit)
+    if as_json:
+        show_json([one.model_dump(mode="json") for one in found])
+        return
+    for one in found:
+        out.print(f"{one.at:%Y-%m-%d %H:%M:%S}  {one.job}[{one.index}]  {one.reason}", markup=False)
+    say(counted(len(found), "item"))
+
+
+async def _changed(
+    update: Update, identifier: str, user: str, because: str, expected: int | None, *, as_json: bool
+) -> Updated:
+    asked = {"user_id": user, "id": identifier, "update": update, "note": because, "expected": expected}
+    request = validated(UpdateRequest, asked, "")
+    async with gateway(Settings()) as installation:
+        done = await installation.update(request, by=person())
+    if as_json:
+        show_json(done)
+    else:
+        for changed, version in done.versions.items():
+            out.print(f"{changed}  version {version}", markup=False)
+    return done
+
+
+def _summary(entry: Entry) -> str:
+    parts = [entry.kind, entry.state.value, f"confidence {entry.confidence:.2f}", f"version {entry.version}"]
+    if isinstance(entry, Memory):
+        parts[0] = entry.memory_type.value
+        if entry.trials:
+            parts.append(f"{len(entry.successes)} of {len(entry.trials)} tasks succeeded")
+        parts += ["pinned"] if entry.pinned else []
+    return ", ".join(parts)

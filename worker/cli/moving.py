@@ -1,0 +1,84 @@
+"""``perdure memories export`` and ``import``: what is remembered of a user, to a file and from one."""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perdure.errors import InvalidInput
+from perdure.jobs import Fate, Receipt
+from perdure.settings import Settings
+from worker.cli.memory import User
+from worker.cli.reach import gateway, person
+from worker.cli.tasks import AsJson
+from worker.terminal.output import Exit, counted, out, say, show_json
+
+_LARGEST = 1_000_000_000
+"""Bytes of a file that is read: more than 100,000 entries with their histories."""
+
+
+async def export(
+    *,
+    user: User,
+    file: Annotated[Path | None, typer.Option(help="Write it here instead of on stdout; must not exist.")] = None,
+) -> None:
+    """Write all that is remembered of a user, with its history, as JSON Lines after a header.
+
+    It tells of one moment, whoever writes meanwhile.
+    """
+    async with gateway(Settings()) as installation:
+        lines = await installation.exported(user)
+    if file is None:
+        for line in lines:
+            typer.echo(line)
+    else:
+        _write(file, lines)
+    say(f"exported {counted(len(lines) - 1, 'entry', 'entries')}")
+
+
+async def import_(
+    file: Annotated[Path, typer.Argument(help="What 'perdure memories export' has written.")],
+    *,
+    user: User,
+    as_json: AsJson = False,
+) -> None:
+    """Remember what an export says, of any user and installation, and wait until it is searchable.
+
+    Everything is read before anything is written. What was replaced or forgotten in it stays in the file.
+    """
+    async with gateway(Settings()) as installation:
+        jobs = await installation.import_(user, _lines(file), by=person())
+        receipts: list[Receipt] = [await installation.receipt(job) for job in jobs]
+    if as_json:
+        show_json([receipt.model_dump(mode="json") for receipt in receipts])
+    for receipt in [] if as_json else receipts:
+        for line in receipt.items:
+            if line.fate is not Fate.SEARCHABLE:
+                out.print(f"{line.fate.value:<10}  {receipt.job_id}[{line.index}]  {line.reason}", markup=False)
+    say(f"imported {counted(sum(one.count(Fate.SEARCHABLE) for one in receipts), 'entry', 'entries')}")
+    if any(one.count(Fate.SEARCHABLE) < len(one.items) for one in receipts):
+        raise typer.Exit(Exit.FAILED)
+
+
+def _write(file: Path, lines: list[str]) -> None:
+    try:
+        # It is content, so nobody else may read it.
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as written:
+            written.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        raise InvalidInput("--file", f"{file} cannot be written: {error.strerror}") from error
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            if file.stat().st_size > _LARGEST:
+                raise InvalidInput(str(file), f"has more than {_LARGEST:,} bytes")
+        # Other characters that end a line somewhere may stand inside a text.
+        return file.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except OSError as error:
+        raise InvalidInput(str(file), f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(str(file), "is not UTF-8 text, so it is no export") from error
