@@ -165,9 +165,24 @@ _GREETING = re.compile(
 )
 
 
+_DISCLAIMER = re.compile(
+    r"^(?:i (?:might|may|could|must) be (?:the only one|alone|old[- ]fashioned|in (?:the|a) minority|weird|fussy|odd"
+    r"|picky|boring|strange|biased)"
+    r"(?: (?:in|on|about|with|here) \w+)*|call me (?:old[- ]fashioned|crazy|fussy|picky|boring)|(?:maybe|perhaps) "
+    r"it's just me"
+    r"|(?:this|it|that) (?:might|may|will|could) (?:sound|seem|be) (?:\w+ )?(?:odd|silly|weird|strange|funny|petty"
+    r"|fussy)"
+    r"|you (?:might|may|could|will) (?:laugh|think (?:me|i'm) \w+)|i know (?:it's|it is|this is|that's) (?:odd|silly"
+    r"|weird|petty|fussy)"
+    r"|believe it or not|not everyone agrees|others may differ),? (?:but )?(?=(?:i|i'm|we|my|our)\b)",
+    re.IGNORECASE,
+)
+"""What people say of themselves before what they want, which takes nothing back."""
+
+
 def trimmed(sentence: str) -> str:
     """Return a statement without "Remember that", "FYI" and the like before it."""
-    bare = _GREETING.sub("", sentence.strip())
+    bare = _DISCLAIMER.sub("", _GREETING.sub("", sentence.strip()))
     match = _PREFIX.match(bare)
     if match and re.search(r"\w", bare[match.end() :]):
         bare = bare[match.end() :]

@@ -19,6 +19,8 @@ class Kind(OpenEnum):
     NATIONAL_ID = "national id"
     ADDRESS = "home address"
     BIRTH = "date of birth"
+    PLATE = "number plate"
+    PERSONAL_NUMBER = "personal number"
     KEY = "key"
     PASSWORD = "password"  # noqa: S105
     PIN = "PIN"
@@ -30,7 +32,10 @@ class Kind(OpenEnum):
 
 
 _PRIVATE = frozenset(
-    {Kind.EMAIL, Kind.CARD, Kind.IBAN, Kind.PHONE, Kind.IP, Kind.NATIONAL_ID, Kind.ADDRESS, Kind.BIRTH}
+    {
+        *(Kind.EMAIL, Kind.CARD, Kind.IBAN, Kind.PHONE, Kind.IP, Kind.NATIONAL_ID, Kind.ADDRESS, Kind.BIRTH),
+        *(Kind.PLATE, Kind.PERSONAL_NUMBER),
+    }
 )
 
 

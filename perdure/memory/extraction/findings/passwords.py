@@ -71,7 +71,8 @@ _OPTION = re.compile(
 )
 
 _ASSIGNED = re.compile(
-    r"(?<!\w)\w{0,30}?(?:password|passwd|pwd|secret|token"
+    r"(?<!\w)[\w.-]{0,30}?(?:pass(?!\w)|password|passwd|pwd|secret|token|credential|auth|signature|[_.-]sid|sessid|sessionid"
+    r"|csrf|xsrf|cookie|(?:access|account|shared|signing|master|license)[_-]?key"
     r"|apikey)\w{0,20}\s?=\s?[\"']?(?P<value>[^\s\[\"';&]{4,200})",
     re.IGNORECASE,
 )
@@ -89,6 +90,21 @@ _CODE = (
 _CODE_IS = re.compile(
     rf"(?<![^\W_]){_CODE}{_OF}(?:{_IS}|\s+)[\"']?(?P<value>\d{{1,4}}(?:[- ]\d{{1,4}}){{1,5}}"
     rf"|[*#]?\d{{3,10}}[*#]?)(?![^\W_]|[.,]\d)",
+    re.IGNORECASE,
+)
+_CODES = re.compile(
+    r"\b(?:(?:backup|recovery|rescue|restore|scratch|emergency|one[- ]time|2fa|mfa|otp|totp|authenticator|activation"
+    r"|licen[cs]e"
+    r"|product|redemption|redeem|setup|reset|unlock|bitlocker|filevault|verification|security|login|access|entry|door|gate"
+    r"|wiederherstellungs|pairing)[ -]?(?:codes?|keys?|seeds?|secrets?)|(?:authenticator|totp|otp|2fa) (?:setup "
+    r")?(?:seed|secret|key))"
+    rf"\b{_OF}(?:{_IS}|\s+|\s*,\s*)[\"']?(?P<value>[A-Za-z\d]+(?:[-_#*][A-Za-z\d]+)*[#*]?)",
+    re.IGNORECASE,
+)
+_MAIDEN = re.compile(
+    r"\b(?:mother's maiden name|maiden name|(?:security|secret|memorable) (?:answer|word|question(?: answer)?)"
+    r"|secret answer)\b"
+    rf"{_OF}{_IS}[\"']?(?P<value>[^\s\[\"',;.]{{2,60}})",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
@@ -137,6 +153,13 @@ def passwords(folded: Folded) -> Iterator[Finding]:
             start, end = _stated(folded.text, *match.span("value"), words=words)
             if start < end:
                 yield folded.found(start, end, Kind.PASSWORD)
+    for match in _CODES.finditer(folded.text):
+        start, end = match.span("value")
+        if _is_code(folded.text[start:end]):
+            yield folded.found(start, _end_of_made_up(folded.text, end, len(folded.text)), Kind.PASSWORD)
+    for match in _MAIDEN.finditer(folded.text):
+        if match["value"].casefold() not in _FUNCTION_WORDS | _STATES:
+            yield folded.found(*match.span("value"), Kind.PASSWORD)
     for pattern in (
         _PASSWORD_THERE_IS,
         _PASSWORD_NEXT,
@@ -297,6 +320,17 @@ def _looks_made_up(value: str) -> bool:
     signs = re.search(r"[^\w\s'’.,/-]", value[1:] if value[0] in "#@" else value) is not None or "_" in value
     inner_capital = re.search(r"[a-z][A-Z]", value) is not None and len(value) >= 8
     return letters and (digits or signs or inner_capital)
+
+
+def _is_code(value: str) -> bool:
+    """Whether a token after the name of a code is one: digits and letters, groups of digits, or long in capitals."""
+    digits = sum(map(str.isdigit, value))
+    grouped = digits >= 4 and len(value) >= 6
+    return (
+        not _PLACEHOLDER.fullmatch(value)
+        and not _TECHNICAL.fullmatch(value)
+        and (grouped or (len(value) >= 10 and value.isupper() and value.isalnum()))
+    )
 
 
 def _looks_like_key(value: str) -> bool:

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
 
 _EMAIL = re.compile(r"[\w.%+'-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")
-_AT = r"\s?(?:[\[({<]\s?at\s?[\])}>]|[\[({]@[\])}])\s?"
-_DOT = r"\s?(?:\.|[\[({<]\s?(?:dot|punkt|punto|point)\s?[\])}>]|\bdot\b)\s?"
+_AT_WORDS = (
+    r"(?:at|ät|aet|et|a|@|arroba|arobase|chiocciola|klammeraffe|apenstaartje|snabel-?a|małpa|malpa|zavin[áa][čc])"
+)
+_AT = (
+    rf"\s?(?:[\[({{<|]\s?{_AT_WORDS}\s?[\])}}>|]|\b(?:arroba|arobase|chiocciola|klammeraffe|apenstaartje|snabel-?a"
+    rf"|małpa|malpa|zavin[áa][čc])\b|[_-]at[_-])\s?"
+)
+_DOT = (
+    r"\s?(?:\.|[\[({<]\s?(?:dot|punkt|punto|point|ponto|kropka|punt|tečka)\s?[\])}>]|\b(?:dot|punto|ponto|punkt)\b)\s?"
+)
 _EMAILS_DISGUISED = (
     re.compile(r"[\w.+-]{1,64} @ ?(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])"),
     re.compile(rf"[\w.+-]{{1,64}}{_AT}[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}", re.IGNORECASE),
@@ -70,6 +78,28 @@ _ADDRESSES = (
         rf"\b(?:my|our|his|her|their) (?:house|flat|apartment|home|place) (?:is|'s) (?:at|on)\s+{_LINE}", re.IGNORECASE
     ),
 )
+_STREET = (
+    r"(?:\d{1,5}[a-z]?,? (?:[A-Z][\w'.-]+ ){1,4}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Close|Court|Ct|Way"
+    r"|Place|Pl"
+    r"|Terrace|Crescent|Gardens|Grove|Square|Boulevard|Blvd|Row|Mews|Hill|Parade|Quay|Walk|Rise|View|Park|Green)\b\.?"
+    r"|[A-ZÄÖÜÅ][\w-]*(?:stra(?:ß|ss)e|str\.|gasse|weg|platz|allee|ring|damm|ufer|steig|gata|gatan|vägen|gate|vej|veien|katu"
+    r"|tie|straat|laan|plein|gracht|kade|utca|ulica) \d{1,4}[a-z]?\b"
+    r"|\b(?:rue|avenue|boulevard|place|chemin|impasse|via|viale|piazza|corso|calle|avenida|plaza|paseo|rua|travessa|ul\.|ulica"
+    r"|carrer) (?:d[eiua]l? |la |le |les )*(?:[A-ZÀ-Ž][\w'.-]+ ?){1,4},? \d{1,4}[a-z]?\b"
+    r"|\b\d{1,4},? (?:bis,? )?(?:rue|avenue|boulevard|place|chemin|impasse) (?:d[eu]s? |la |le |l')*[A-ZÀ-Ž][\w'-]+)"
+)
+_AT_HOME = re.compile(
+    r"\b(?:i|we|he|she|they|user|customer|client|tenant|patient) (?:\w+ )?(?:live|lives|living|lived|reside|resides"
+    r"|stay|stays"
+    r"|moved|am|are|is)\b|\b(?:ship|send|post|mail|deliver|bring|drop|forward|collect|pick)\w* (?:\w+ ){0,4}?(?:to|at"
+    r"|round|from)\b"
+    r"|\b(?:home|house|flat|apartment|resident\w*|living|lives|address|domicile|wohn\w*|zuhause|chez moi|parcels?"
+    r"|letters?)\b"
+    r"|\b(?:my|his|her|their) (?:place|parents|mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband"
+    r"|partner|gran\w*)\b",
+    re.IGNORECASE,
+)
+_STREETS = re.compile(_STREET + r"(?:,? (?:\d{4,5}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})? ?[A-ZÄÖÜ][\w-]+)?")
 _HOUSE_NUMBER = re.compile(r"\d")
 _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
 
@@ -81,3 +111,6 @@ def addresses(folded: Folded) -> Iterator[Finding]:
             line = match.group(1)
             if _HOUSE_NUMBER.search(line) and not _NOT_A_HOME.search(line) and "[" not in line:
                 yield folded.found(*match.span(1), Kind.ADDRESS)
+    for match in _STREETS.finditer(folded.text):
+        if _AT_HOME.search(folded.text, max(0, match.start() - 80), match.start()):
+            yield folded.found(*match.span(), Kind.ADDRESS)

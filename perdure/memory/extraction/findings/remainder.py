@@ -42,6 +42,8 @@ _LABELS = frozenset(
         "thanks thank note keep later save "
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
         "yours ours recovery seed phrase words connection string url curl x-api-key bearer client app application "
+        "plate plates car vehicle registration registered reg belongs belong owner owned owns keeper patient member "
+        "filed geburtsdatum adresse anschrift correo "
         "for reference future sake records emergency case urgent anytime anything time questions question problem "
         "problems personal main primary secondary alternative other handy nummer telefon telefonnummer meine mein "
         "lautet ist mi es número teléfono correo mon ma numéro est meu minha steuer-id henkilötunnus codice "
@@ -71,7 +73,11 @@ _OF_A_DOCUMENT = re.compile(
 
 def says_something(text: str) -> bool:
     """Whether a text still states something beside what stood where the words in brackets are."""
-    return any(part_says_something(part) for part in parts(text))
+    return any(part_says_something(part) and not _is_of_names(part) for part in parts(text))
+
+
+_NAME = re.compile(r"[A-ZÀ-Ž][\w'’-]*")
+_FULL_NAME = re.compile(r"(?<=\w )[A-ZÀ-Ž][\w'’-]+ (?:[A-Z]\. )?[A-ZÀ-Ž][\w'’-]+")
 
 
 def parts(text: str) -> list[str]:
@@ -79,10 +85,20 @@ def parts(text: str) -> list[str]:
     return [part for part in _PARTS.split(text) if part and part.strip()]
 
 
+def _is_of_names(part: str) -> bool:
+    """Whether a part beside a finding only names who it is of: "Judith Kessler"."""
+    words = [match.group() for match in _WORD.finditer(TAKEN_OUT.sub(" ", part))]
+    said = [word for word in words if word.casefold() not in _LABELS | _FUNCTION_WORDS]
+    return 0 < len(said) <= 4 and all(_NAME.fullmatch(word) for word in said) and not _SUBJECT.match(part)
+
+
 def part_says_something(part: str) -> bool:
     """Whether one part states something by itself."""
     taken_out = TAKEN_OUT.search(part)
     bare = TAKEN_OUT.sub(" ", part)
+    if taken_out:
+        # Whose the finding is says nothing more.
+        bare = _FULL_NAME.sub(" ", bare)
     content = [
         word
         for word in (match.group().casefold() for match in _WORD.finditer(bare))

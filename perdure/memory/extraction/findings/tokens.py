@@ -96,11 +96,21 @@ def tokens(folded: Folded) -> Iterator[Finding]:
             if start < end and (pattern not in _ARTIFACTORY or any(map(str.isdigit, match.group()))):
                 yield folded.found(start, end, Kind.KEY)
     for match in _PREFIXED.finditer(text):
-        if any(map(str.isdigit, match.group())) or match.group().startswith(("https", "hooks")):
+        if (
+            any(map(str.isdigit, match.group()))
+            or match.group().startswith(("https", "hooks"))
+            or _is_mixed(match.group())
+        ):
             yield folded.found(match.start(), match.end(), Kind.KEY)
     for match in _TOKEN.finditer(text):
         if is_random(match.group()):
             yield folded.found(match.start(), match.end(), Kind.KEY)
+
+
+def _is_mixed(written: str) -> bool:
+    """Whether small and capital letters take turns as in no name: "QwErTzUi"."""
+    changes = sum(_class(one) != _class(other) for one, other in itertools.pairwise(written))
+    return len(written) >= 20 and changes >= len(written) / 3
 
 
 _ARTIFACTORY = frozenset(cast("list[re.Pattern[str]]", ArtifactoryDetector.denylist))

@@ -61,6 +61,30 @@ _QUESTIONS = (
         re.IGNORECASE,
     ),
 )
+_WOULD_KNOW = re.compile(
+    r"\b(?:curious|interested|keen|love|like|good|helpful|nice|great|useful|glad|dying|want|wanted|need|trying|eager"
+    r"|hoping) to (?:know|hear|find out"
+    r"|ask|learn|understand|work out|figure out|see) (?:if|whether|what|which|who|whose|how|when|where|why|more about"
+    r"|your)\b"
+    r"|^(?:which|whose|whom) (?:of|one|ones|is|are|was|were|do|does|did|has|have|would|should|can|could"
+    r"|will)\b(?!.*(?:is why|means that))"
+    r"|^(?:what|who|where|when|how|why) (?:is|are|was|were|do|does|did|would|should|could|can)\b[^,]*, (?:the|a|an"
+    r"|this|my|your|our|it|him|her|x)\b[^,]* or\b"
+    r"|\b(?:mind (?:telling|explaining|showing|checking)|point me (?:to|at|towards?)|enlighten me|do tell|i don't "
+    r"(?:get|see|understand) (?:why|how|what)"
+    r"|can't (?:work|figure) out (?:why|how|what|if|whether|which|who)|wanted to ask|meaning to ask|(?:one (?:more"
+    r"|last)|another|quick|small|silly) question|have a question"
+    r"|looking for (?:advice|recommendations?|suggestions?|a recommendation|tips|ideas|help)|(?:any|got any|have "
+    r"any) (?:recommendations?|suggestions?"
+    r"|advice|pointers|ideas?|experience with)|(?:need|want|after|could (?:do with|use)) (?:some |a bit of |your "
+    r")?(?:help|advice|a hand|guidance|an opinion"
+    r"|a second opinion) (?:with|on|about|choosing|deciding|finding)|(?:remind|tell|show|teach|ask) me (?:what|who"
+    r"|when|where|which|how|why|whether|if)"
+    r"|thoughts on|your (?:thoughts|opinion|view|take) on|what's (?:the deal|up|wrong|best|better) with|settle (?:a"
+    r"|an) (?:bet|argument)"
+    r"|(?:is|are) (?:it|there|they|you|we) (?:ok|okay|true|possible|any|allowed|worth)|help me (?:understand|choose"
+    r"|decide|pick|find|with|out))\b"
+)
 _LEAD_IN = re.compile(r"^(?:(?:so|and|but|ok|okay|well|hey|hi|sorry|btw|also|or|now|um|right|anyway|hmm)[, ]+)+")
 _MARK = re.compile(r"[?？؟;]?[?？؟][\s!?.)\"'”’»\]]*(?:[^\w\s]+\s*)*$")
 
@@ -73,7 +97,11 @@ def is_marked_as_question(words: str) -> bool:
 def is_question(words: str) -> bool:
     """Whether it asks, with or without a question mark."""
     plain = _LEAD_IN.sub("", words.strip())
-    return is_marked_as_question(words) or any(pattern.search(plain) for pattern in _QUESTIONS)
+    return (
+        is_marked_as_question(words)
+        or bool(_WOULD_KNOW.search(plain))
+        or any(pattern.search(plain) for pattern in _QUESTIONS)
+    )
 
 
 _POLITE = (

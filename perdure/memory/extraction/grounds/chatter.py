@@ -26,7 +26,19 @@ _CHATTER = frozenset(
         "cześć ok okej spasibo привет спасибо пока 谢谢 你好 ありがとう こんにちは "
         "question idea thing stuff "
         "test testing ping pong hear long time no lifesavers way exciting sigh yawn yum tasty cute sad damn "
-        "dammit heck gosh god geez jeez man omg omfg wtf smh tbh imo btw fyi np nvm idk tho though",
+        "dammit mm mmm mmmm hmmm aye och cheerio obliged that'll that'd it'll there's you'd you'll fab brill ace top "
+        "class "
+        "spot-on smashing grand splendid superb stellar marvellous magnificent magic legendary kudos props bravo "
+        "hurrah touché goodness gracious "
+        "blimey crikey cor heavens word deal ditto likewise same quite rather who'd who've knew told nicely put said "
+        "played beautifully "
+        "learn learned tell say figures course harm history story worse catch later safe travels trip journey flight "
+        "sleep tight dreams "
+        "cheering onwards upwards ready when whenever suits fab ages heavens wonders miracles surprise surprised "
+        "shock bonkers mental "
+        "mad nuts unreal insanely honestly literally seriously proper bloody flipping blooming rough tough shame "
+        "pity bummer gutted typical "
+        "heck gosh god geez jeez man omg omfg wtf smh tbh imo btw fyi np nvm idk tho though",
     )
 )
 _EXCLAMATION = re.compile(
@@ -60,6 +72,8 @@ def is_chatter(words: str) -> bool:
     content = [word for word in spoken if word.strip("'-").casefold() not in _CHATTER]
     if not content:
         return True
+    if _SAYING.match(plain) and len(content) < 5 and not re.search(r"\d|\bX", plain):
+        return True
     if (
         stands(plain)
         and len(content) > 1
@@ -75,6 +89,32 @@ def is_chatter(words: str) -> bool:
     )
 
 
+_SAYING = re.compile(
+    r"^(?:beautifully (?:done|put)|nicely (?:done|put)|well (?:said|put|played|i never)|can't argue with|you learn "
+    r"something|tell me about it"
+    r"|say no more|no harm done|all's well|who knew|there you have it|so it goes|right you are|fair (?:dos|play|point"
+    r"|comment|do's|cop)"
+    r"|go figure|story of my life|here's (?:hoping|to)|touch wood|knock on wood|good grief|(?:that|it) figures|speak "
+    r"of the devil"
+    r"|better late|it is what it is|practice makes|onwards|famous last|not to worry|you never know|time will tell"
+    r"|all in a day's"
+    r"|catch you|sleep well|safe (?:travels|journey|trip|flight)|get well|bon (?:voyage|appetit|appétit)|take it easy"
+    r"|keep (?:it up|up the|going)"
+    r"|over and out|that(?:'ll| will|'d| would) (?:do|be|work|suit|explain)|(?:suits|works|fine|okay|good|ok) (?:me"
+    r"|by me|for me|with me)"
+    r"|your call|you bet|same to you|you too|back at you|right back|don't mention|no (?:bother|sweat|stress|hurry"
+    r"|rush|pressure|comment)"
+    r"|much (?:appreciated|obliged)|made my day|hats off|good (?:man|lad|lass|heavens|lord|god|grief|call|shout|spot"
+    r"|catch|thinking)"
+    r"|how time|rest is history|long story|you (?:don't say|reckon|legend|star|beauty|had me)|i (?:see|hear you|get "
+    r"it|know right|feel you|rest my"
+    r"|stand corrected|can imagine|bet|couldn't agree|could hug|owe you)|we (?:did it|got there|made it)|(?:lucky"
+    r"|poor|silly|good for) (?:you|me|us|thing|old)"
+    r"|bless (?:you|him|her|them)|my (?:goodness|word|hero|thoughts exactly|treat)|fancy that|imagine that|small "
+    r"world|spot on|bang on|nail on"
+    r"|job done|job's a|sorted|consider it|message received|copy that|ten four|will do|on it|aye|och|mmm+|hear,? hear"
+    r"|amen|preach)\b"
+)
 _OWN = re.compile(r"\W*(?:i'm|i|my|we|we're|never|always|no|only)\b")
 _EVALUATION = re.compile(
     r"^(?:all good|not (?:bad|great|good|too bad|ideal)|brilliant|perfect|great|excellent|awesome|amazing"

@@ -3,7 +3,8 @@
 import re
 
 _RUMOUR = re.compile(
-    r"\b(?:rumou?rs?|rumou?red|gossip\w*|grapevine|hearsay|scuttlebutt|(?:at|only|all|just) second[- ]hand"
+    r"\b(?:rumou?rs?(?! (?:check\w*|page|column|detect\w+|filter|module|service|feature|board|app)\b)|rumou?red"
+    r"|gossip\w*|grapevine|hearsay|scuttlebutt|(?:at|only|all|just) second[- ]hand"
     r"|second[- ]hand (?:info|news|account)|word (?:is|has it"
     r"|on the street|in the \w+)|the talk (?:of|is|in|at|around)"
     r"|(?:they|people|folks|some|many|most|others|everyone|everybody|half the \w+|neighbou?rs|colleagues"
@@ -56,6 +57,28 @@ _ANYONE = re.compile(
     rf"|his|her|their|my"
     rf"|some|both|all) (?:\w+ ){{0,2}}?{_PEOPLE})\b"
 )
+_SAY = (
+    r"(?:say|says|said|claim|claims|think|thinks|thought|believe|believes|reckon|reckons|swear|swears|insist|insists"
+    r"|maintain|maintains|whisper|tell me|are saying|were saying)"
+)
+_GOING_ROUND = re.compile(
+    r"\b(?:(?:you|one|we|i) (?:do |keep |often |sometimes |always )?hear(?:ing)? (?:stories|things|tales|talk"
+    r"|whispers|it said|rumblings|about|of)"
+    r"|(?:there are|there's|heard|many|some|funny|odd|bad|wild) (?:stories|tales|whispers|talk|murmurs|mutterings)"
+    r"|stories about"
+    r"|going (?:a)?round (?:that|the|about|town)|doing the rounds|(?:a )?little bird|don't repeat|between (?:you and "
+    r"me|ourselves|us)|keep (?:it|this)"
+    r" to yourself|don't tell (?:anyone|anybody|him|her|them)|hear it from me|on the quiet|on the qt|strictly off "
+    r"the record|off the record"
+    r"|by all accounts|to hear (?:him|her|them|people) tell|if (?:the )?(?:talk|stories|gossip|papers|rumours?) (?:is"
+    r"|are)|(?:it )?(?:is|was|'s) (?:an )?open secret"
+    rf"|(?:the other|some of the|one of the|a few|several|most|many|other|all the|both the|half the) (?:[\w-]+ "
+    rf"){{0,2}}?[\w-]+ {_SAY}(?! (?:to|no|yes|so|thank|hello)\b)"
+    rf"|(?:the|our|my|his|her|their) (?:other |whole |entire |next-door |old )?(?:mums|moms|dads|wives|husbands|girls"
+    rf"|boys|neighbours?|neighbors?|regulars|lads|ladies"
+    rf"|locals|villagers|parents|staff|crew|cleaners?|porters?|guards?|gardeners?|drivers?|bakers?|barman|barmaid|landlords?|tabloids?|papers?|press|internet|forums?|town|village"
+    rf"|street|office|school gate|grapevine) (?:\w+ )?{_SAY} (?!to\b|no\b|yes\b|that we\b|we\b|i\b|my\b|our\b))\b"
+)
 _GOSSIP = re.compile(
     r"\b(?:divorc\w+|having an affair|(?:an|the) affair|got fired|was fired|been fired|sacked"
     r"|getting fired|arrested|prison|jail|kickbacks?|brib\w+|drunk|drinks (?:at|on|too|a lot|heavily)"
@@ -85,7 +108,7 @@ def is_hearsay(words: str) -> bool:
     Args:
         words: The words of the sentence, see ``reading.words_of``.
     """
-    if _RUMOUR.search(words) or _IT_IS_SAID.search(words):
+    if _RUMOUR.search(words) or _GOING_ROUND.search(words) or _IT_IS_SAID.search(words):
         return True
     according = _ACCORDING.search(words)
     if according and not re.search(r"\b(?:i|my|we|our)\b", words[according.end() :]):

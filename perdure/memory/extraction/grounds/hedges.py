@@ -79,6 +79,44 @@ _COULD = re.compile(
     r"|\bwith (?:a bit of |any )?luck\b|\blet's say\b|\bwe don't know\b|\b(?:no one|nobody) knows\b"
     r"|\bguess(?:ed|es)?\b|\bconfidence:? (?:is |of |= ?)?(?:0?\.\d|\d\d? ?%|low)|\bapproximately right\b"
 )
+_ODDS = re.compile(
+    r"\b(?:chances are|odds are|the odds|in all (?:likelihood|probability)|(?:half|part|most|some|one part|a part"
+    r"|one half) of me"
+    r"|(?:my|our|a|the) (?:\w+ )?(?:estimate|guesstimate|ballpark|approximation|reckoning)|guesstimat\w+|ballpark"
+    r"|something tells me"
+    r"|(?:i|we) (?:have|had|get|'ve got) (?:a|the|this) (?:\w+ )?(?:feeling|hunch|suspicion|impression|sense|inkling"
+    r"|notion|idea) (?:that|it|the"
+    r"|this|he|she|they|we|i)|seem to (?:recall|remember|think)|as best (?:i|we) can|to the best of (?:my|our)|from "
+    r"memory|off the top of"
+    r"|could (?:have )?sw(?:ear|orn)|would(?:n't)? (?:put money|bet|swear|stake|bank)|(?:not|isn't|wasn't) (?:a "
+    r")?(?:100|\d\d|hundred|one hundred)"
+    r" ?(?:%|per ?cent)|(?:\d\d|ninety|eighty|seventy|sixty|fifty|ninety-nine) ?(?:%|per ?cent)? (?:sure|certain"
+    r"|confident|positive)"
+    r"|fifty[- ]fifty|50[/-]50|toss[- ]?up|touch and go|(?:could|may|might) be (?:wrong|mistaken|misremembering"
+    r"|mixing)|unless i'm (?:wrong"
+    r"|mistaken|misremembering|confus\w+)|stand to be corrected|misremember\w*|don't take my word|no (?:promises"
+    r"|guarantees?)"
+    r"|(?:or|and) (?:is|was|are|were) (?:it|that|they)(?=[.!]|\s*$)|depending on (?:how|who|when|whether|my mood|the "
+    r"day|which way)"
+    r"|i would have thought|you'd think|one would think|to my mind it could|inclined to (?:think|say|believe|agree)"
+    r"|not (?:wholly|fully|yet)"
+    r" (?:sure|certain|convinced|decided|persuaded)|half (?:expect|suspect|think|wonder|convinced)|can't (?:swear"
+    r"|vouch|promise|guarantee)"
+    r"|cannot (?:swear|vouch|promise|guarantee)|second[- ]guess\w*|(?:no|not) (?:real |firm |hard )?(?:proof|evidence"
+    r"|certainty)"
+    r"|(?:yet|still) to be (?:proven|verified|checked|settled)|jury (?:is|'s) (?:still )?out|(?:some|one) days? i "
+    r".{1,40}(?:other|some|the next)"
+    r"|on (?:some|certain|good) days|(?:blow|blowing|run|running) hot and cold|(?:of|in) two minds|if (?:memory"
+    r"|recollection)"
+    r"|as far as i (?:\w+ )?(?:recall|understand|know|see)|rings a bell|vague(?:ly)? (?:memory|recollection|idea"
+    r"|notion)|(?:a|some) doubts?"
+    r"|doubtful|dubious|iffy|not for certain|not for sure|for now i (?:think|lean)|prob|probs|prolly|poss|idk|dunno"
+    r"|mebbe|mayb|perhps|p sure"
+    r"|deffo not sure|not 100|imho?(?= (?:prob|it|the|this|that))|afaicr|ianal|ymmv|iirc|wild stab|stab in the dark"
+    r"|educated guess"
+    r"|finger in the air|take a punt|at a push i'd say|if pushed i'd|(?:i'd|i would) hazard|hazard a guess|surely)\b"
+    r"|(?:^|[ ,])\(\?\)|\?\?|\bsome(?:where|thing) (?:between|in the region|like|around|near)\b"
+)
 _KIND_OF = re.compile(r"(?:^|\b(?P<before>[a-z']+) )(?:sort|kind) of\b")
 _DETERMINERS = frozenset(
     re.findall(
@@ -90,7 +128,12 @@ _DETERMINERS = frozenset(
 
 def is_hedged(words: str) -> bool:
     """Whether the speaker does not vouch for it: "maybe", "I think", "not sure". "May" can also permit."""
-    if _OPEN.search(words) or _COULD.search(words) or any(pattern.search(words) for pattern in _HEDGES):
+    if (
+        _ODDS.search(words)
+        or _OPEN.search(words)
+        or _COULD.search(words)
+        or any(pattern.search(words) for pattern in _HEDGES)
+    ):
         return True
     if any(match.group("before") not in _DETERMINERS for match in _KIND_OF.finditer(words)):
         return True

@@ -2,6 +2,7 @@
 
 import re
 
+from perdure.memory.extraction.grounds.situations import is_situation, without_any_time
 from perdure.memory.extraction.grounds.standing import recurs
 
 _NOW = re.compile(
@@ -158,7 +159,7 @@ _LASTING_CHANGE = re.compile(
     r"|generations)\b|\b(?:19|20)\d\d\b"
 )
 _EVENT = re.compile(
-    r"^(?:and |but |so |then |oh,? )?(?:i|we|he|she|they|it|that|someone|somebody) (?:\w+ly |just |also "
+    r"^(?:and |but |so |then |oh,? )?(?:i|we|he|she|they|it|that|someone|somebody) (?!turned out)(?:\w+ly |just |also "
     r"|then |really |totally |even |finally |almost |nearly )?(?:had|ate|saw|met|woke|went|made|found|lost"
     r"|broke|spilled|spilt|dropped|forgot|missed|watched|slept|spoke|heard|called|rang|texted|laughed"
     r"|cried|fell|got|came|left|ran|walked|drove|arrived|finished|started|burned|burnt|cut|hit|tripped"
@@ -282,6 +283,7 @@ def is_momentary(words: str) -> bool:
 
 def is_transient(words: str) -> bool:
     """Whether it is true only now: it says so, or tells of a state that passes."""
+    words = without_any_time(words)
     if _NOW.search(words) or _MOMENT.search(words):
         return True
     if recurs(words):
@@ -295,5 +297,6 @@ def is_transient(words: str) -> bool:
             or _WHEREABOUTS.match(words)
         )
         or _is_event(words)
+        or is_situation(words)
         or any(p.search(words) for p in _STATES)
     )

@@ -90,6 +90,44 @@ _MORE_PLANS = re.compile(
     r"|one day)(?=[.!]|\s*$)|next thing to|(?:i|we) could (?:try|also|use|add|look|go|do|run|check)"
     r"|one of these days|at some point|sooner or later|when i (?:get|find) (?:the )?(?:time|around))\b"
 )
+_SOME_DAY = re.compile(
+    r"\b(?:one day|some ?day|one of these (?:days|weekends|years)|at some (?:point|stage)|before (?:too|very) long"
+    r"|in due course"
+    r"|sooner or later|when (?:i|we) (?:retire|finally|have the|have time|can afford|win|get (?:a|the|round|around))"
+    r"|when things (?:calm"
+    r"|settle|quiet)|in the pipeline|on the cards|bucket list|pencilled in|penciled in|(?:get|getting|got) "
+    r"(?:a)?round to|got (?:my|our) (?:eye"
+    r"|sights|heart) (?:on|set)|sav(?:e|ing) (?:up )?(?:for|to) (?:a|an|buy|get|go)|(?:half )?a mind to|(?:about"
+    r"|high) time (?:i|we)"
+    r"|(?:vowed|sworn|vow|pledge|pledged|swore) to|(?:am|'m|are|'re) (?:dying|itching|longing|aching|set|bound"
+    r"|minded) to"
+    r"|(?:looking|gearing|working|building) (?:forward|up|towards?) (?:to )?(?:a|an|the|my|our)? ?\w+ing"
+    r"|(?:fancy|fancies|feel like|considering|contemplating|entertaining) \w+ing|make (?:a note|a point|time|sure) to"
+    r"|don't let me forget"
+    r"|(?:need|must|should|ought|have|got|try)(?: to)? remember to|(?:mustn't|must not|better not|shouldn't|can't) "
+    r"forget to"
+    r"|(?:the|my|our) (?:plan|idea|goal|aim|hope|dream|ambition|intention)(?:'s| is| for [\w ]{1,20} is| would be)"
+    r"|resolution\b"
+    r"|(?:is|are|am|'s|'re|'m) (?:due|scheduled|slated|planned|booked|meant|supposed|set|expected|hoping|wanting"
+    r"|eager|keen|tempted) to"
+    r" (?!be\b)[a-z]+)\b"
+)
+_LASTING_WISH = (
+    r"(?:be|get|receive|keep|avoid|have|see|hear|know|pay|use|stay|work|sit|speak|eat|drink|take|wear|follow|limit|sleep|stick|read"
+    r"|live|write|always|never|only|not|talk|communicate|meet)"
+)
+_WISH = re.compile(
+    rf"\b(?:i|we) (?:really |still |also |just |do |would |'d )*(?:want|wanna|wish|long|yearn|hope|need|ought"
+    rf"|should)(?: to)? (?!{_LASTING_WISH}\b)"
+    rf"(?<=to )[a-z]+ (?:the|my|our|a|an|some|that|this|it|him|her|them|up|out|off|round|down|back|X|x)"
+)
+_FULFILLED = re.compile(
+    r"\b(?:was|were|had been|had|been|'d been) (?:planning|going|meaning|hoping|about|intending|trying|wanting"
+    r"|planned|meant|intended|hoped)"
+    r"(?: to)?\b.*?\b(?:and (?:i |we )?(?:did|have|managed|succeeded|now|finally)|so i did|which i did|it worked|and "
+    r"it)\b"
+)
+"""A plan that was carried out is a result."""
 _UNFINISHED = re.compile(
     r"^(?:must|have to|need to|got to|got ta|should) (?!be\b|not\b|have\b|never\b|always\b)[a-z]+ "
     r"|^(?:trying|testing|planning|hoping|thinking|aiming|looking|starting|moving|switching|considering"
@@ -106,6 +144,8 @@ _FROM_A_DATE = re.compile(
 
 def is_plan(words: str) -> bool:
     """Whether it says what somebody is going to do or wishes to, which is no result."""
+    if _FULFILLED.search(words):
+        return False
     if re.search(r"\blet's\b|\bplan(?:ning)? to\b|\b(?:i|we)'ll\b", words) and not re.search(
         r"\b(?:always|never|only)\b", words
     ):
@@ -114,7 +154,9 @@ def is_plan(words: str) -> bool:
         return False
     if _UNFINISHED.match(words):
         return True
-    return bool(_MORE_PLANS.search(words)) or any(pattern.search(words) for pattern in _PLANS)
+    return bool(_SOME_DAY.search(words) or _WISH.search(words) or _MORE_PLANS.search(words)) or any(
+        pattern.search(words) for pattern in _PLANS
+    )
 
 
 _OWN_NEXT_STEP = re.compile(

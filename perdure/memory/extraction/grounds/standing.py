@@ -10,7 +10,7 @@ _RECURS = re.compile(
     r"|(?:once|twice|three times|\d+ times) (?:a|per|an)|daily|weekly|monthly|yearly|annually|quarterly"
     r"|hourly|nightly|per (?:day|week|month|year)"
     r"|any ?time|from now on|in (?:the )?(?:summers?|winters?|mornings|evenings|afternoons)|at night"
-    r"|these days|nowadays|in future|going forward|permanently|since (?:19|20)\d\d|for (?:\w+ )?years)\b"
+    r"|(?<!one of )these days|nowadays|in future|going forward|permanently|since (?:19|20)\d\d|for (?:\w+ )?years)\b"
 )
 
 

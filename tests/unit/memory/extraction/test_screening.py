@@ -69,6 +69,22 @@ FOUND = {
     "the alarm code is 9911": Kind.PIN,
     "The code for the garage is 4821": Kind.PIN,
     "safe combination is 12-34-56": Kind.PIN,
+    "my number plate is B-KX 4821": Kind.PLATE,
+    "The van, AB12 CDE, is parked behind the hall": Kind.PLATE,
+    "matrícula 4821 KLM": Kind.PLATE,
+    "patient number 00482913": Kind.PERSONAL_NUMBER,
+    "my student id is 20114873": Kind.PERSONAL_NUMBER,
+    "MRN of the resident: 4829-113": Kind.PERSONAL_NUMBER,
+    "ring me on oh seven seven double zero nine one two three": Kind.PHONE,
+    "send the parcels to Lindenstraße 14, 50674 Köln": Kind.ADDRESS,
+    "my sister's letters go to 22 Harrow Lane": Kind.ADDRESS,
+    "pedro arroba correo punto example": Kind.EMAIL,
+    "pedro (chiocciola) posta.example": Kind.EMAIL,
+    "recovery codes: 3fk2-99ab, 7hq1-02cd": Kind.PASSWORD,
+    "authenticator seed JBSWY3DPEHPKXPXP": Kind.PASSWORD,
+    "session_sid=s%3A8dJ2kQ0xLm": Kind.PASSWORD,
+    "masterpass=heron7Marsh": Kind.PASSWORD,
+    "my mother's maiden name is Oyelaran": Kind.PASSWORD,
 }
 
 KEPT = (
@@ -99,6 +115,10 @@ KEPT = (
     "My passport expires on 2031-04-02.",
     "My daughter was born on 3 May.",
     "Call the API 60 times per minute.",
+    "The museum is at 14 Harbour Street, next to the library.",
+    "Our van is a Transit 350 and seats nine.",
+    "We have one, two, three and four bedroom flats.",
+    "The recovery key is kept in the safe.",
     "BaseHTTPRequestHandlerFactory and CamelCaseIdentifierNumber2Factory",
 )
 
