@@ -108,6 +108,14 @@ def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
     return kept, tuple(_left(ground) for ground in dict.fromkeys(grounds))
 
 
+_CHANGE_OF_MIND = re.compile(
+    r"\b(?:changed my mind|come (?:round|around) to|come to (?:see|prefer|like)|gone off|given up|gave up|ceased to"
+    r"|scrapped|dropped (?:that|it)|switched|transferred|upgraded|succeeded|took over|taken over|returned to our"
+    r"|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved|went back:)\b",
+    re.IGNORECASE,
+)
+"""Says that something else holds from now on, as people tell what lasts."""
+
 _TURN_BACK = re.compile(r",?\s*\b(?:again|any ?more|once more)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
 """Says that something changed back or ended, of what lasts as of what passes: it is no sign of either."""
 
@@ -204,7 +212,13 @@ def _ground(sentence: str, said: Said) -> Ground | None:
     words = reading.words_of(trimmed(sentence))
     outcome = standing.is_outcome(words)
     of_voice = _ground_of_voice(sentence, words, said, outcome=outcome)
-    return of_voice or _ground_of_mood(words, said.by, outcome=outcome)
+    return of_voice or _ground_of_mood(words, said.by, outcome=outcome, begins=_begins(sentence, said))
+
+
+def _begins(sentence: str, said: Said) -> bool:
+    """Return whether something begins on a day that is named, and then lasts."""
+    stated = assertion_of(sentence, said.at)
+    return stated.assertion is not None and stated.valid_from is not None and stated.valid_until is None
 
 
 def _foreign_ground(sentence: str, by: Voice) -> Ground | None:
@@ -229,15 +243,16 @@ def _ground_of_voice(sentence: str, words: str, said: Said, *, outcome: bool) ->
     return Ground.HEARSAY if hearsay.is_hearsay(words) else None
 
 
-def _ground_of_mood(words: str, by: Voice, *, outcome: bool) -> Ground | None:
+def _ground_of_mood(words: str, by: Voice, *, outcome: bool, begins: bool) -> Ground | None:
     main = reading.without_conditions(words)
+    lasts = begins or bool(_CHANGE_OF_MIND.search(main))
     applies = {
         Ground.QUESTION: asked.is_marked_as_question(words) if by is Voice.TOOL else asked.is_asking(words),
         Ground.CHATTER: chatter.is_chatter(words) or (by is Voice.AGENT and not outcome and chatter.is_service(words)),
         Ground.INTENTION: plans.is_plan(main) or (by is Voice.AGENT and plans.is_own_next_step(words)),
         Ground.UNSTABLE: hedges.is_hedged(main),
         Ground.TRANSIENT: passing.is_momentary(main)
-        or (not outcome and passing.is_transient(_TURN_BACK.sub("", main))),
+        or (not (outcome or lasts) and passing.is_transient(_TURN_BACK.sub("", main))),
         Ground.UNCLEAR: chatter.is_unclear(words),
     }
     return next((ground for ground, holds in applies.items() if holds), None)
