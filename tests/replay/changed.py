@@ -14,8 +14,17 @@ with workflow.unsafe.imports_passed_through():
     from perdure.memory.forgetting.forgetter import Tombstoned
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
-    from perdure.requests import ForgetResult, RecallRequest, ReconcileResult, Reference, RememberRequest, UndoResult
+    from perdure.requests import (
+        ForgetResult,
+        RecallRequest,
+        ReconcileResult,
+        RedateResult,
+        Reference,
+        RememberRequest,
+        UndoResult,
+    )
     from perdure.tasks import TaskResult
+    from perdure.updates import Updated, UpdateRequest
     from workflows import options
     from workflows.erase_memory import EraseMemory, ErasingRun
     from workflows.forget_memory import ForgetMemory, ForgetRun
@@ -23,7 +32,8 @@ with workflow.unsafe.imports_passed_through():
     from workflows.keep_claims import KeepClaims
     from workflows.plan_runner import PlanRunner
     from workflows.reconcile_memory import ReconcileMemory, ReconcileRun
-    from workflows.requests import RecallMemory, RememberItems
+    from workflows.redate_memory import RedateMemory, RedateRun
+    from workflows.requests import RecallMemory, RememberItems, UpdateMemory
     from workflows.resumable_agent import ResumableAgent
     from workflows.undo_forgetting import UndoForgetting, UndoRun
 
@@ -130,6 +140,30 @@ class LateErasure(EraseMemory):
         return await super().run(request)
 
 
+@workflow.defn(name="RedateMemory")
+class LateRedating(RedateMemory):
+    """A timer before anything else."""
+
+    @workflow.init
+    def __init__(self, request: RedateRun | None = None) -> None:
+        super().__init__(request)
+
+    @workflow.run
+    async def run(self, request: RedateRun | None = None) -> RedateResult:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
+@workflow.defn(name="UpdateMemory")
+class LateUpdate(UpdateMemory):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, request: UpdateRequest | None = None) -> Updated:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
 @workflow.defn(name="RecallMemory")
 class LateRecall(RecallMemory):
     """A timer more."""
@@ -167,6 +201,8 @@ CHANGED = (
     Hesitant,
     Overhasty,
     LateErasure,
+    LateRedating,
+    LateUpdate,
     LateRecall,
     LateRemember,
     LateKeeping,

@@ -13,6 +13,7 @@ from perdure.agent.steps.calls import KeepCall
 from perdure.jobs import Batch
 from perdure.memory.writing.checking import read_batch
 from perdure.requests import EraseRequest, RecallRequest, RememberRequest
+from perdure.updates import Pinning, UpdateRequest
 from tests.replay.recorder import Recorder
 from workflows.forget_memory import ForgetRun
 from workflows.undo_forgetting import UndoRun
@@ -34,6 +35,14 @@ async def record_reconciliations(here: Recorder) -> None:
     assert (await whole.result())["losses"] == []
     await here.keep("reconcile_memory", whole)
     await here.keep_failed("reconcile_refused", await here.start("ReconcileMemory", {"users": ["ada"]}))
+
+
+async def record_redating(here: Recorder) -> None:
+    """Record a pass through everybody, and one that was asked for something else."""
+    redating = await here.start("RedateMemory", {"again": True})
+    await redating.result()
+    await here.keep("redate_memory", redating)
+    await here.keep_failed("redate_refused", await here.start("RedateMemory", {"users": ["ada"]}))
 
 
 async def record_erasures(here: Recorder) -> None:
@@ -72,6 +81,13 @@ async def _requests(here: Recorder) -> None:
     remembering = await here.start("RememberItems", RememberRequest(user_id=user, key="k", items=(_memory(1),)))
     await here.client.get_workflow_handle(await remembering.result()).result()
     await here.keep("remember_items", remembering)
+    tenant = here.services.tenant_key.tenant_of(user)
+    [identifier] = await here.services.longterm.everything(tenant)
+    pinning = UpdateRequest(user_id=user, id=identifier, update=Pinning(pinned=True))
+    updating = await here.start("UpdateMemory", pinning)
+    await updating.result()
+    await here.keep("update_memory", updating)
+    await here.keep_failed("update_refused", await here.start("UpdateMemory", {"user_id": user, "idd": "x"}))
     recalling = await here.start("RecallMemory", RecallRequest(user_id=user, text="how many windows?"))
     await recalling.result()
     await here.keep("recall_memory", recalling)
