@@ -26,6 +26,8 @@ class Agreement(Enum):
     APART = auto()
 
 
+_OPPOSED = {Agreement.SAME, Agreement.CONTRADICTION}
+
 _COMPARING = frozenset(["over", "than", "above", "below", "before", "after", "beat", "outrank"])
 """Words of which what stands on their left is not what stands on their right."""
 _DIRECTED = frozenset({"from", "to"})
@@ -77,6 +79,14 @@ class _Frame(NamedTuple):
 
 def agreement(old: Assertion, new: Assertion) -> Agreement:
     """Return how a later statement stands to an earlier one; both are somebody's about the same user."""
+    found = _agreement(old, new)
+    if found in _OPPOSED and {found, _agreement(new, old)} == _OPPOSED:
+        # The same one way round and a contradiction the other: it cannot be told.
+        return Agreement.LIKELY
+    return found
+
+
+def _agreement(old: Assertion, new: Assertion) -> Agreement:
     one, other = _frame(old), _frame(new)
     if (old.subject, old.attribute, old.value, old.negated) == (new.subject, new.attribute, new.value, new.negated):
         return Agreement.SAME
