@@ -26,7 +26,7 @@ from pydantic import (
 class Model(BaseModel):
     """A value: two with the same fields are equal, and none ever changes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def changed(self, **changes: Any) -> Self:
         """Return a copy with some fields changed, each checked against its field's type and bounds.

@@ -65,7 +65,7 @@ class Settings(BaseSettings):
     """Everything that an operator may choose; each has a default that works on one machine."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, frozen=True, extra="forbid", use_attribute_docstrings=True, env_ignore_empty=True
+        env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True
     )
 
     home: Absolute = Field(default_factory=lambda: _base("XDG_DATA_HOME", ".local/share"))
