@@ -5,7 +5,6 @@ looked at in the end; what must be and must not be in a current memory, compared
 """
 
 import json
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,13 +16,13 @@ from perdure.entries import Entry, Memory, Source, State
 from perdure.items import MemoryItem
 from perdure.jobs import Batch, PlannedItem
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.extraction.grounds.chatter import is_chatter
+from perdure.memory.extraction.reading import words_of
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, WritePolicy, plan
 
 START = datetime(2026, 5, 4, 9, tzinfo=UTC)
 """A Monday."""
-
-_GREETING = re.compile(r"(?:hello|hi|hey|yo|morning|good (?:morning|evening|day))\b[\s\w,!.👋]{0,20}", re.IGNORECASE)
 
 
 class ToldTurn(BaseModel):
@@ -69,7 +68,7 @@ def stories(file: Path) -> list[Story]:
 def items(story: Story) -> Iterator[tuple[str, MemoryItem]]:
     """Yield what is to be remembered of a story, with its user, in the order in which it was said."""
     for number, turn in enumerate(story.turns):
-        if _GREETING.fullmatch(turn.text.strip()):
+        if is_chatter(words_of(turn.text)):
             continue
         at = START + timedelta(days=turn.day, seconds=number)
         stated = assertion_of(turn.text, at)

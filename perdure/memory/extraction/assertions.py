@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from perdure.assertions import Assertion
 from perdure.memory.extraction.clauses import Clause, clause_of
+from perdure.memory.extraction.comparing import compared
 from perdure.memory.extraction.lexicon import (
     ARTICLES,
     DETERMINERS,
@@ -22,7 +23,16 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
 from perdure.memory.extraction.times import period_of
-from perdure.memory.extraction.verbs import CHANGING, CLASS, CONSUMING, DISLIKING, PERSONAL, RESPONSIBLE, SINGLE
+from perdure.memory.extraction.verbs import (
+    CHANGING,
+    CLASS,
+    CONSUMING,
+    DISLIKING,
+    PERSONAL,
+    QUITTING,
+    RESPONSIBLE,
+    SINGLE,
+)
 
 _LONGEST = 1_000
 """Characters of a sentence that is read; longer ones are texts. A choice."""
@@ -51,7 +61,7 @@ def assertion_of(text: str, at: datetime) -> Stated:
     if len(text) > _LONGEST:
         return Stated()
     period = period_of(text, at)
-    clause = clause_of(period.text)
+    clause = clause_of(compared(period.text) or period.text)
     assertion = _asserted(clause, revises=bool(period.valid_from or period.valid_until)) if clause else None
     return Stated(assertion, period.valid_from, period.valid_until)
 
@@ -61,6 +71,9 @@ def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
     subject, rest = list(clause.subject), [word for word in clause.rest if word.lower() not in ("me", "us", "myself")]
     negated, verb = clause.negated, clause.verb
     attribute = "who" if clause.passive and verb in RESPONSIBLE and "by" in rest else CLASS.get(verb, verb)
+    if verb in QUITTING and rest:
+        attribute, negated = "quit", not negated
+        rest = rest[1:] if rest[0].lower() in ("with", "of", "on") else rest
     if verb in DISLIKING:
         attribute, negated = "like", not negated
     person = subject[0].lower() if len(subject) == 1 and subject[0].lower() in FIRST_PERSON else ""

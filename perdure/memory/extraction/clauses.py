@@ -59,7 +59,7 @@ _LEADING = re.compile(
 )
 _REPORT = re.compile(
     r"\b(?:report|reports|check|checks|passed|failed|run|test|tests|deploy|deployment|config|configuration|log|status|monitor|monitoring|result|results|"
-    r"audit|scan|build|release|verified|confirmed|confirmation|observed|inspection|output|info|update|updated|note|reading|sensor|probe|summary|notice|"
+    r"notes|changelog|audit|scan|build|release|verified|confirmed|confirmation|observed|inspection|output|info|update|updated|note|reading|sensor|probe|summary|notice|"
     r"changed|change|news|decision|correction|reminder|heads|sync|job|pipeline|ci|health|diagnostic|diagnostics|survey|review|lookup|query|import|"
     r"went|round|mind|back|told|tells|said|says|confirms|switched|moved|true|fact|thing|again|settings|calendar|inventory|measurement|schedule|benchmark|detected|found)\b",
     re.IGNORECASE,
@@ -67,7 +67,10 @@ _REPORT = re.compile(
 """What stands before a colon and says where a statement comes from, rather than what it is about."""
 
 _DENIED = re.compile(r"\b(?:not|never|no\s+longer)\b", re.IGNORECASE)
-_RAN = re.compile(r"\b(?:passed|failed|finished|done|ran|report|check|run|result|results|log|update)\b", re.IGNORECASE)
+_RAN = re.compile(
+    r"\b(?:notes|release|changelog|patch|passed|failed|finished|done|ran|report|check|run|result|results|log|update)\b",
+    re.IGNORECASE,
+)
 """With one of these, a number before a colon is the number of a report."""
 _NONE_FOR = re.compile(r"^no\s+(?P<what>[\w\s'-]{2,40}?)\s+for\s+(?P<who>me|us)\b", re.IGNORECASE)
 _CLEFT = re.compile(
@@ -75,6 +78,23 @@ _CLEFT = re.compile(
     re.IGNORECASE,
 )
 _IT_IS_WHO = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<who>.{2,60}?)\s+who\s+(?P<does>\S+\s.+)$", re.IGNORECASE)
+_IS_THE_ONE = re.compile(
+    r"^(?P<who>.{2,60}?)\s+(?:is|are|was|were)\s+the\s+(?:one|ones|person|people|man|woman)\s+(?:who|that)\s+(?P<does>\S+\s.+)$",
+    re.IGNORECASE,
+)
+_ASKED_FIRST = re.compile(
+    r"^(?P<topic>[\w'’ -]{2,40})\?\s+(?P<said>.+?\b)(?:it|them|that stuff|the stuff|the things?|those|that)(?=[\s.!,]"
+    r"|$)",
+    re.IGNORECASE,
+)
+"""What is asked back first: "Coriander? I loathe the stuff"."""
+_OVER_AND = re.compile(
+    r"^(?:the|my|our|his|her|their)\s[\w' -]{2,40}?\s(?:is|are|was|were|has|have)\s(?:over|done|finished|complete"
+    r"|fine|back|better|well|gone|broken"
+    r"|changed|ended|closed|through|fixed|sorted|settled|ready|passed|moved|improved)(?:\s(?:again|now))?\s+(?:and|so)\s+(?=\S+\s+\S+\s+\S+)",
+    re.IGNORECASE,
+)
+"""What has ended, before what holds since: "the works are over and the market is on the square"."""
 _IT_IS_THAT = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
 _AS_MY = re.compile(
     r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my|our)\s+(?P<role>[\w\s-]{2,40})$",
@@ -98,6 +118,7 @@ _NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P
 
 def clause_of(sentence: str) -> Clause | None:
     """Return the clause of a sentence that states something; None: none that can be told."""
+    sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
     text, revises = spoken(sentence)
     # What the end of a sentence says of a change, it says of its last clause: "…, our bus leaves at 7:40 again".
     ended = bool(REVISIONS.search(sentence.strip(" .!")))
@@ -153,6 +174,8 @@ def _listed(label: tuple[str, ...], words: Sequence[str], *, revises: bool) -> C
         return None
     start = len(words) - 1 if len(words) > 1 and not words[0][:1].isupper() else 0
     named, value = words[:start], words[start:]
+    if len(label) > 1 and not named and label[-1].lower() in _WHEREABOUTS:
+        return Clause(label[:-1], "be", ("in", *value), revises=revises)
     return Clause((*label, *named), "be", tuple(value), revises=revises)
 
 
@@ -195,7 +218,7 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911
     """Read one segment, turned into the plain way of saying it."""
     if match := _NONE_FOR.match(text):
         return Clause(("i",) if match["who"] == "me" else ("we",), "eat", tuple(tokens_of(match["what"])), negated=True)
-    if match := _REPLACED.match(text):
+    if (match := _REPLACED.match(text)) and match["old"].lower() not in PRONOUNS | {"him", "her", "them"}:
         role = tokens_of(match["role"] or "")
         old = tuple(tokens_of(match["old"]))
         new = tuple(tokens_of(match["new"]))
@@ -211,7 +234,7 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911
     if match := _AS_MY.match(text):
         return Clause(tuple(tokens_of(match["role"])), "be", tuple(tokens_of(match["what"])))
     changed = False
-    text = _IT_IS_WHO.sub(r"\g<who> \g<does>", text)
+    text = _IS_THE_ONE.sub(r"\g<who> \g<does>", _IT_IS_WHO.sub(r"\g<who> \g<does>", text))
     if match := _NEW_ROLE.match(text):
         text, changed = f"my {match['role']} {match['be']}{text[match.end() :]}", True
     former: tuple[str, ...] = ()
@@ -220,7 +243,12 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911
     ):
         former, text = tuple(tokens_of(match["former"])), text[: match.start()]
     clause = _plain(text, topic)
+    if clause and clause.verb == "be" and len(clause.subject) > 1 and clause.subject[-1].lower() in _WHEREABOUTS:
+        clause = clause._replace(subject=clause.subject[:-1], rest=("in", *clause.rest))
     return clause._replace(former=former or clause.former, revises=changed or bool(former)) if clause else None
+
+
+_WHEREABOUTS = word_list("location venue whereabouts region")
 
 
 def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:

@@ -187,7 +187,8 @@ CUES = re.compile(
     + _any_of(
         r"now | no longer | not \w+ any ?more | any ?more | any longer | these days | nowadays | instead | actually",
         r"| switched | changed | moved | as of | from now on | going forward | again | replaced | replaces",
-        r"| has become | became | used to | turned out | new | since | lately | stopped | quit | gave up | given up",
+        r"| has become | have become | became | used to | turned out | new | since | lately | stopped | quit | gave "
+        r"up | given up",
         r"| went back | gone back | back to | back on | finally | recently | took over | takes over | taken over",
         r"| scratch that | correction | update | changed my mind | truth be told | rather | renamed | rescheduled",
         r"| shifted | pushed | migrated | upgraded | downgraded | bumped | raised | lowered | reduced | increased",

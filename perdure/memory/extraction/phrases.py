@@ -155,11 +155,21 @@ def _clock(word: str, before: str, after: str, next_after: str) -> tuple[str, in
         return "", 0
     half = (match[3] or (after if after in ("am", "pm", "a.m", "p.m") else "")).replace(".", "")
     exact = bool(half) or ":" in word or after in ("o'clock", "oclock", "sharp")
+    exact = (
+        exact
+        or (after in ("to", "till", "until") and not before and _hour(next_after))
+        or (after in ("to", "till", "until") and before in ("be", "is", "are", "become", "from") and _hour(next_after))
+    )
     if not exact and (before not in ("at", "to", "from", "until", "till") or "." in word or _counts(after)):
         return "", 0
     hour = int(match[1]) + (12 if half == "pm" and int(match[1]) < 12 else 0)
     hour = 0 if half == "am" and hour == 12 else hour
     return f"@{hour}:{match[2] or '00'}", int(not match[3] and (bool(half) or after in ("o'clock", "oclock", "sharp")))
+
+
+def _hour(word: str) -> bool:
+    """Return whether a word may be an hour: what a range of hours ends with."""
+    return word.isalnum() and NUMBERS.get(word, word).isdigit() and int(NUMBERS.get(word, word)) <= 24
 
 
 def _counts(after: str) -> bool:

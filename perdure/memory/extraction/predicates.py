@@ -19,7 +19,7 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.verbs import ASKED, FORMS
 
-_PARTICLES = frozenset({"up", "out", "off", "down", "away", "back", "over"})
+_PARTICLES = frozenset({"up", "out", "off", "down", "away", "back", "over", "rid"})
 
 
 def verb_at(words: Sequence[str], *, last: bool = False) -> int | None:

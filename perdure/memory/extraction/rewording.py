@@ -29,7 +29,13 @@ _PHRASES = tuple(
         (r"(?:i|we) (?:want|would like|need|like|wish) you to|you (?:should|must|can|may)", ""),
         (r"(?:can not|can't|cannot|could not|couldn't) (?:stand|bear|abide|tolerate)", "hate"),
         (r"(?:am|'m|are) (?:sick|tired|weary) of|(?:am|'m) (?:over|done with|fed up with)", "hate"),
-        (r"(?:have|'ve) gone off|went off", "hate"),
+        (r"(?:have|'ve|has) gone off|went off|(?:have|has) turned against|turned against", "hate"),
+        (r"(?:have|has|'ve)? ?(?:an? )?(?P<what>[\w-]+) allergy", r"am allergic to \g<what>"),
+        (
+            r"(?:am|'m) (?:an? )?(?:lefty|left-hander|southpaw)|(?:write|writes) with (?:my|the) left hand",
+            "am left-handed",
+        ),
+        (r"(?:am|'m) (?:an? )?right-hander|(?:write|writes) with (?:my|the) right hand", "am right-handed"),
         (r"(?:am|'m) not (?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "hate"),
         (r"(?:am|'m) (?:really |very |so )?(?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "like"),
         (r"(?:is|are|was|were) (?:called|named|titled)|goes by the name(?: of)?", "is"),
@@ -41,8 +47,23 @@ _PHRASES = tuple(
 _PLACE = re.compile(r"(\b)(?:take(s)?|took|taking|taken)\s+place\b", re.IGNORECASE)
 
 
+_AND_NEVER = re.compile(
+    r",?\s+and\s+(?:i\s+|we\s+)?(?:never|do\s+not|no\s+longer|will\s+not|can\s+not)\s+\w+\s+(?:it|them|any|that)(?:\s+any\s?more)?$",
+    re.IGNORECASE,
+)
+"""What is said once more at the end: "I went off shellfish and never eat it"."""
+_NOT_NOW = re.compile(
+    r",?\s+but\s+(?:i\s+|we\s+|they\s+|he\s+|she\s+|it\s+)?(?:do|does|did|is|are|am|have|has)?\s*(?:not|no\s+longer|stopped)"
+    r"(?:\s+do\s+(?:so|it|that))?(?:\s+any\s?(?:more|longer)|\s+now)?$",
+    re.IGNORECASE,
+)
+
+
 def reworded(text: str) -> tuple[str, bool]:
     """Return a clause in plain words, and whether these state what the clause denies: "I stopped smoking"."""
+    text = _AND_NEVER.sub("", text)
+    if re.search(r"\bused\s+to\b", text, re.IGNORECASE):
+        text = _NOT_NOW.sub("", text)
     for pattern, plain in _PHRASES:
         text = pattern.sub(plain, text)
     text = _PLACE.sub(lambda match: match[1] + "happen" + (match[2] or ""), text)

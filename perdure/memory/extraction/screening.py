@@ -8,7 +8,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from perdure.memory.extraction.findings import labelled, national_ids, numbers, passwords, personal, remainder, tokens
+from perdure.memory.extraction.findings import (
+    access,
+    labelled,
+    national_ids,
+    numbers,
+    passwords,
+    personal,
+    remainder,
+    tokens,
+)
 from perdure.memory.extraction.findings.finding import Finding, Folded, Kind, disjoint, folded
 
 _DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
@@ -25,6 +34,7 @@ _DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
     numbers.labelled_cards,
     numbers.ip_addresses,
     numbers.phones,
+    access.access,
     labelled.plates,
     labelled.personal_numbers,
     labelled.spoken_numbers,

@@ -47,6 +47,7 @@ _FROM_ON = (
     r"(?:starting|beginning|effective|commencing)(?:\ (?:from|on|in|as\ of))?|as\ (?:of|from)|with\ effect\ from|from"
 )
 _RULES = (
+    ("from", rf"(?P<count>{_COUNT})\ (?P<countunit>{_UNIT})\ from\ (?:now|today)(?=$|[\s,;.])"),
     ("from-until", rf"from\ {_WHEN.replace('?P<', '?P<a_')}\ (?:until|till|to|through)\ (?:and\ including\ )?{_WHEN}"),
     ("between", rf"between\ {_WHEN.replace('?P<', '?P<a_')}\ and\ {_WHEN}"),
     ("until", rf"(?:only\ )?(?:until|till|til|up\ to|up\ until|through|thru)\ (?:and\ including\ )?{_WHEN}"),

@@ -49,7 +49,8 @@ tease tell tend terminate test testify text thank thaw think throttle tick time 
 trade train transfer translate travel treat tremble trigger trim truncate trust try tune turn tutor type undergo
 undertake unify unlock unpack update upgrade upload urge use utilise utilize vacate vaccinate validate value vanish
 vary venture verify violate visit volunteer vote wait wake walk wander want warm warn wash waste watch water wear
-weigh welcome whisper win wipe wire wish withdraw withhold work worry wrap write yawn yell yield zip
+weigh welcome whisper win wipe wire wish withdraw withhold work worry wrap write yawn yell yield zip abandon ditch
+scrap abolish axe discontinue conduct captain curate code implement
 """
 
 _IRREGULAR = """
@@ -137,8 +138,9 @@ _CLASSES = {
     "who": """
         lead own handle train manage run maintain coach teach review approve organise organize oversee supervise
         coordinate look-after take-care-of direct chair host head do cover mind drive cook cut clean walk treat
-        mentor tutor babysit guide moderate
+        mentor tutor babysit guide moderate conduct captain curate edit
     """,
+    "write": "write code program implement",
     "cost": "cost charge",
     "go": "go send report ship route forward deliver post escalate direct redirect",
     "change": """
@@ -165,6 +167,24 @@ PERSONAL = word_list("handle own lead manage coach teach oversee supervise coord
 CHANGING = frozenset(_CLASSES["change"].split())
 LIKING = frozenset((_CLASSES["like"] + " " + _CLASSES["prefer"] + " " + _CLASSES["want"]).split())
 DISLIKING = frozenset(_CLASSES["dislike"].split())
+
+QUITTING = frozenset(
+    [
+        "give up",
+        "quit",
+        "do away",
+        "get rid",
+        "pack in",
+        "abandon",
+        "ditch",
+        "scrap",
+        "abolish",
+        "axe",
+        "discontinue",
+        "go off",
+    ]
+)
+"""Verbs of which the object is had, done or used no more."""
 
 ASKED = word_list(
     "send use write reply answer give keep put make take bring add forward email tell ask call do avoid "

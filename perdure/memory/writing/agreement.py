@@ -139,6 +139,9 @@ def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
 
 def _compatible(one: str, other: str) -> bool:
     """Return whether two verbs can say the same of a thing."""
+    if "quit" in (one, other):
+        # Who gave something up may like it still.
+        return not {one, other} & {"like", "prefer"}
     return one == other or "change" in (one, other) or {one, other} <= _WISHES or {one, other} <= _RUNNING
 
 

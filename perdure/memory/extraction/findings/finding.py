@@ -21,6 +21,7 @@ class Kind(OpenEnum):
     BIRTH = "date of birth"
     PLATE = "number plate"
     PERSONAL_NUMBER = "personal number"
+    ACCOUNT = "account name"
     KEY = "key"
     PASSWORD = "password"  # noqa: S105
     PIN = "PIN"
@@ -34,7 +35,7 @@ class Kind(OpenEnum):
 _PRIVATE = frozenset(
     {
         *(Kind.EMAIL, Kind.CARD, Kind.IBAN, Kind.PHONE, Kind.IP, Kind.NATIONAL_ID, Kind.ADDRESS, Kind.BIRTH),
-        *(Kind.PLATE, Kind.PERSONAL_NUMBER),
+        *(Kind.PLATE, Kind.PERSONAL_NUMBER, Kind.ACCOUNT),
     }
 )
 

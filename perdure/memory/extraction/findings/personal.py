@@ -42,9 +42,15 @@ _MONTHS = (
     r"|dezember|janvier|février|mars|avril|juin|juillet|août|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
     r"|septiembre|octubre|noviembre|diciembre"
 )
+_ORDINAL = (
+    r"(?:twenty-|thirty-)?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth"
+    r"|seventeenth|eighteenth|nineteenth|twentieth|thirtieth"
+)
 _FULL_DATE = (
     rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/. ]\d{{1,2}}[-/. ]\d{{2,4}}"
     rf"|\d{{1,2}}(?:st|nd|rd|th|\.)?(?: of| de)? (?:{_MONTHS}),?(?: de| of)? \d{{4}}"
+    rf"|(?:{_ORDINAL})(?: of)? (?:{_MONTHS}),?(?: of)? (?:\d{{4}}|nineteen [\w-]+|two thousand[\w -]*)"
+    rf"|(?:{_MONTHS}) (?:the )?(?:{_ORDINAL}),? (?:\d{{4}}|nineteen [\w-]+)"
     rf"|(?:{_MONTHS}) \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}})"
 )
 _BORN = re.compile(
@@ -75,6 +81,12 @@ _ADDRESSES = (
         re.IGNORECASE,
     ),
     re.compile(
+        r"(?<!mail )(?<!ip )(?<!web )(?<!mac )(?<!office )(?<!shop )(?<!company )(?<!business )(?<!venue )\baddress "
+        r"for (?:the |my |our |his |her )?"
+        rf"(?:invoices?|parcels?|letters?|post|delivery|deliveries|shipping|\w+)\s*(?:is|:|=)\s*{_LINE}",
+        re.IGNORECASE,
+    ),
+    re.compile(
         rf"\b(?:my|our|his|her|their) (?:house|flat|apartment|home|place) (?:is|'s) (?:at|on)\s+{_LINE}", re.IGNORECASE
     ),
 )
@@ -93,10 +105,16 @@ _AT_HOME = re.compile(
     r"|stay|stays"
     r"|moved|am|are|is)\b|\b(?:ship|send|post|mail|deliver|bring|drop|forward|collect|pick)\w* (?:\w+ ){0,4}?(?:to|at"
     r"|round|from)\b"
-    r"|\b(?:home|house|flat|apartment|resident\w*|living|lives|address|domicile|wohn\w*|zuhause|chez moi|parcels?"
+    r"|\b(?:home|house|flat|apartment|resident\w*|living|lives|resident of|address|domicile|wohn\w*|zuhause|chez moi"
+    r"|parcels?"
     r"|letters?)\b"
     r"|\b(?:my|his|her|their) (?:place|parents|mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband"
     r"|partner|gran\w*)\b",
+    re.IGNORECASE,
+)
+_LIVED_IN = re.compile(
+    r"[^.;\n]{0,40}?\b(?:is|are|=|,) (?:where (?:i|we|he|she|they)|my|our|his|her|their) (?:\w+ ){0,2}?(?:live|lives"
+    r"|grew|stay|home|house|flat|place|address)",
     re.IGNORECASE,
 )
 _STREETS = re.compile(_STREET + r"(?:,? (?:\d{4,5}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})? ?[A-ZÄÖÜ][\w-]+)?")
@@ -112,5 +130,7 @@ def addresses(folded: Folded) -> Iterator[Finding]:
             if _HOUSE_NUMBER.search(line) and not _NOT_A_HOME.search(line) and "[" not in line:
                 yield folded.found(*match.span(1), Kind.ADDRESS)
     for match in _STREETS.finditer(folded.text):
-        if _AT_HOME.search(folded.text, max(0, match.start() - 80), match.start()):
+        before, after = max(0, match.start() - 80), match.end()
+        lived_in = _LIVED_IN.match(folded.text, after)
+        if lived_in or _AT_HOME.search(folded.text, before, match.start()):
             yield folded.found(*match.span(), Kind.ADDRESS)

@@ -38,6 +38,7 @@ _CHATTER = frozenset(
         "shock bonkers mental "
         "mad nuts unreal insanely honestly literally seriously proper bloody flipping blooming rough tough shame "
         "pity bummer gutted typical "
+        "g'day moin servus ahoy heya sup mornin evenin yoohoo aloha namaste salaam shalom hullo oi howdy-do "
         "heck gosh god geez jeez man omg omfg wtf smh tbh imo btw fyi np nvm idk tho though",
     )
 )

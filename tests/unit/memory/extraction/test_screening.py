@@ -85,6 +85,23 @@ FOUND = {
     "session_sid=s%3A8dJ2kQ0xLm": Kind.PASSWORD,
     "masterpass=heron7Marsh": Kind.PASSWORD,
     "my mother's maiden name is Oyelaran": Kind.PASSWORD,
+    "the alarm is 4471": Kind.PIN,
+    "keypad 9-0-2-1": Kind.PIN,
+    "Zugangscode 77120": Kind.PIN,
+    "the safe: left 14, right 32, left 7": Kind.PIN,
+    "guest wifi: pinewood7782": Kind.PASSWORD,
+    "ssh key passphrase 'wet otter lamp'": Kind.PASSWORD,
+    "contraseña del wifi: gatonegro": Kind.PASSWORD,
+    "my wallet is bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq": Kind.KEY,
+    "post it to https://chat.example/api/webhooks/123456789/AbCdEfGh": Kind.KEY,
+    "the phone's MAC is 3C:22:FB:9A:01:7E": Kind.PERSONAL_NUMBER,
+    "my work permit WP-2288119": Kind.PERSONAL_NUMBER,
+    "Krankenkasse A123456780": Kind.PERSONAL_NUMBER,
+    "my house is at 52.5200, 13.4050": Kind.ADDRESS,
+    "my postcode is SW1A 2AA": Kind.ADDRESS,
+    "Bahnhofstr. 12 in Basel is where I live": Kind.ADDRESS,
+    "find me on Instagram as @lena_fjord": Kind.ACCOUNT,
+    "date of birth: the third of May 1984": Kind.BIRTH,
 }
 
 KEPT = (

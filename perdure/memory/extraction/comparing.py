@@ -1,0 +1,97 @@
+"""What somebody prefers to what, however it is put, as "I prefer tea over coffee". Pure: text to text."""
+
+import re
+
+_SEGMENT = re.compile(
+    r"[.;:!?]\s+|\s+[-–—]+\s+|,\s+(?:so|and|but)?\s*|\s+(?:so|and)\s+(?=(?:i|i'm|i'd|we|we'd|we're|when|for|my|our)\b)",
+    re.IGNORECASE,
+)
+_WHO = (
+    r"(?P<who>i|we|(?:our|my) (?:team|family|household|group|office|band|department|company|board|firm|crew|club"
+    r"|choir))"
+)
+_ADVERBS = r"(?: (?:now|still|really|much|always|usually|generally|just|would|do|also|actually|far|by far|tend to))*"
+_THING = r"[\w'+#./-]+(?: [\w'+#./-]+){0,4}?"
+_CONTEXT = r"(?:at|in|for|on|when|while|during|to|with|as|after|any|every|of an?|by)\b.*"
+_PREFERRED = tuple(
+    re.compile(
+        rf"\b{_WHO}(?:'d)?{_ADVERBS} {verbs} (?P<one>{_THING}) {comparing} (?P<other>{_THING})(?P<rest>(?: "
+        rf"{_CONTEXT})?)$",
+        re.IGNORECASE,
+    )
+    for verbs, comparing in (
+        (
+            r"(?:prefer|favou?r|prefers|favou?rs)",
+            r"(?:to|over|above|before|ahead of|rather than|instead of|more than|and not)",
+        ),
+        (
+            r"(?:choose|pick|take|want|have|chooses|picks|takes|wants|go for|opt for|reach for)",
+            r"(?:over|before|above|ahead of|rather than|sooner than)",
+        ),
+        (
+            r"(?:value|values|put|puts|place|places|rate|rates|rank|ranks)",
+            r"(?:over|before|above|ahead of|higher than|more than|more highly than|below)",
+        ),
+        (r"(?:like|likes|love|loves|enjoy|enjoys|trust|trusts)", r"(?:more than|better than|over|above|before)"),
+        (
+            r"(?:am|are|is|feel|feels) (?:happier|better off|more (?:comfortable|at home|at ease))(?: with| in| on| "
+            r"at| using)?",
+            r"than(?: with| in| on| at| using)?",
+        ),
+    )
+)
+_MORE = re.compile(
+    rf"\b(?:i|we) (?:find|consider|think|rate|call|believe)(?: that)? (?P<one>{_THING})(?: (?:is|are|to be))? "
+    rf"(?P<how>(?:more|less) [\w-]+|[\w-]+er|better|worse) than (?P<rest>.+)$",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"\b(?:is|are|tastes?|feels?|looks?|works?|suits? me|sounds?) (?:much |far |way )?(?:(?:more|less) [\w-]+"
+    r"|[\w-]+er|better|worse) than\b",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"^(?:we|our)\b", re.IGNORECASE)
+_ADDED = re.compile(
+    r"\s+(?:any time|any day|every time|these days|now|again|instead|today|nowadays|by far)[\s.!]*$", re.IGNORECASE
+)
+_CIRCUMSTANCE = re.compile(r"^(?:when|while|for|in|on|at|during|after|before|with)\b", re.IGNORECASE)
+_SELF = re.compile(r"^(?:for|to) (?:me|us|my taste|my mind),? ", re.IGNORECASE)
+
+
+def compared(text: str) -> str | None:
+    """Return the clause of a text that compares two things, in plain words; None: it compares none.
+
+    Where the comparison holds ("when proofreading", "for the newsletter") stays with it: another circumstance is
+    another preference.
+    """
+    segments = [part.strip(" .!?") for part in _SEGMENT.split(text.strip()) if part and part.strip(" .!?")]
+    for place in range(len(segments) - 1, -1, -1):
+        segment = _ADDED.sub("", segments[place])
+        before = segments[place - 1] if place and _CIRCUMSTANCE.match(segments[place - 1]) else ""
+        if plain := _plain(segment, before):
+            return plain
+    return None
+
+
+def _plain(segment: str, before: str) -> str | None:
+    for pattern in _PREFERRED:
+        match = pattern.search(segment)
+        if match is None:
+            continue
+        who = "we" if _SPEAKER.match(match["who"]) else "I"
+        fronted = " ".join(filter(None, (before, _circumstance(segment[: match.start()]))))
+        one, other = match["one"], match["other"]
+        if re.search(r"\bbelow\b", match.group()):
+            one, other = other, one
+        said = f"{who} prefer {one} over {other}{match['rest']}"
+        return f"{said} {fronted}" if fronted else said
+    if match := _MORE.search(segment):
+        return f"{match['one']} is {match['how']} than {match['rest']}"
+    if _COMPARED.search(segment):
+        return _SELF.sub("", segment)
+    return None
+
+
+def _circumstance(words: str) -> str:
+    words = words.strip(" ,")
+    return words if _CIRCUMSTANCE.match(words) and not _SELF.match(words + " ") else ""

@@ -1,0 +1,154 @@
+"""Finds what opens a door, a lock or a network, and where somebody can be found, beside its name. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.numbers import is_reference
+
+_OPENED = (
+    r"(?:alarm|keypad|key ?box|lock ?box|(?:bike |combination )?(?:pad)?lock|safe|gate|door|lift|garage|locker"
+    r"|barrier|shed|entry ?phone"
+    r"|intercom|digicode|(?:zugangs|tür|tor|alarm|tresor)code|c[óo]digo(?: de (?:acceso|la puerta|la alarma))?"
+    r"|codice(?: di accesso)?"
+    r"|toegangscode|deurcode|portkod|ovikoodi|kod do (?:bramy|drzwi)|(?:access|entry|door|gate|lift|alarm|unlock"
+    r"|pass)[ -]?code"
+    r"|codes? (?:for|to|of) (?:the |my |our |his |her )?[\w ]{2,20}?)"
+)
+_TOLD = r"(?:'s|\s+(?:is|est|es|ist|are|now|set to|opens? with|unlocks? with|takes|code|on))*[\s:=,-]{1,3}"
+_CODE = (
+    r"(?P<value>[*#]?(?:\d{3,8}|\d(?:[- ]\d){2,7}|\d{1,2}(?:-\d{1,2}){2,4}|[A-Z]\d{3,6}"
+    r"|\d{1,4}[A-Z]\d{0,4})[*#]?)(?![^\W_]|[.,:]\d| ?(?:mm|cm|m|kg|euros?|%|days?|years?|hours?|minutes?|times|people"
+    r"|steps|lines?)\b)"
+)
+_ACCESS = (
+    (re.compile(rf"(?<![^\W_]){_OPENED}{_TOLD}{_CODE}", re.IGNORECASE), Kind.PIN),
+    (
+        re.compile(
+            r"(?P<value>\b(?:left|right|clockwise|l|r) (?:to )?\d{1,2}(?:,? (?:then |and )?(?:left|right"
+            r"|anticlockwise|l|r) (?:to )?\d{1,2}){1,4})",
+            re.IGNORECASE,
+        ),
+        Kind.PIN,
+    ),
+    (
+        re.compile(
+            r"\b(?:wi-?fi|wlan|hotspot|guest network|network|router|ssid)\b(?:'s|\s+(?:is|on|key|login|code|now|for "
+            r"guests|at home|[A-Z][\w-]+))*[\s:=]{1,3}"
+            r"[\"']?(?P<value>(?=[\w!#$%&*-]*\d)[A-Za-z][\w!#$%&*-]{6,40})",
+            re.IGNORECASE,
+        ),
+        Kind.PASSWORD,
+    ),
+    (
+        re.compile(
+            r"\b(?:pass|pw|pwd|phrase|passphrase|password|secret)\s+[\"'“‘](?P<value>[^\"'”’\n]{3,80})[\"'”’]",
+            re.IGNORECASE,
+        ),
+        Kind.PASSWORD,
+    ),
+    (
+        re.compile(r"\b(?:pass|pw|pwd)\s+(?P<value>(?=\S*[A-Za-z])(?=\S*[\d#!$%&*])[^\s,;]{5,60})", re.IGNORECASE),
+        Kind.PASSWORD,
+    ),
+    (
+        re.compile(
+            r"\bpass(?:word|phrase|code)? is (?P<value>[^.;\n]{3,60}? (?:plus|followed by|then|backwards|and then"
+            r"|with an?|in reverse)\b[^.;\n]{0,40})",
+            re.IGNORECASE,
+        ),
+        Kind.PASSWORD,
+    ),
+    (
+        re.compile(
+            r"(?:contraseña|clave|mot de passe|senha|wachtwoord|passwort|kennwort|hasło)\s+(?:del?|della|du|des|voor"
+            r"|vom|für|do|da|al) [\w ]{2,25}?"
+            r"(?:\s+(?:es|est|is|ist|é|to)\s+|\s*[:=]\s*)(?P<value>\S{4,60})",
+            re.IGNORECASE,
+        ),
+        Kind.PASSWORD,
+    ),
+    (re.compile(r"\bcommunity(?: string)?\s*(?:is|:|=)\s*(?P<value>\S{4,60})", re.IGNORECASE), Kind.PASSWORD),
+    (re.compile(r"(?P<value>https?://[^\s\"'<>]{3,100}/(?:web)?hooks?/[^\s\"'<>]{8,200})", re.IGNORECASE), Kind.KEY),
+    (
+        re.compile(r"(?<!\w)(?P<value>bc1[a-z0-9]{20,60}|0x[0-9a-fA-F]{40}|(?:xprv|xpub)[A-Za-z0-9]{50,120})(?!\w)"),
+        Kind.KEY,
+    ),
+    (
+        re.compile(
+            r"(?<![\w:-])(?P<value>[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})(?![\w:-])"
+        ),
+        Kind.PERSONAL_NUMBER,
+    ),
+    (
+        re.compile(
+            r"\b(?:swift|bic)(?:[ /-]?(?:bic|code))?\b(?: is|:|=)?\s{1,3}(?P<value>[A-Z]{6}[A-Z0-9]{2,5})(?!\w)",
+            re.IGNORECASE,
+        ),
+        Kind.IBAN,
+    ),
+    (
+        re.compile(
+            r"\b(?:my|our|his|her|their|home|house|live|lives|i'm at|find "
+            r"me)\b[^.;\n]{0,40}?(?P<value>-?\d{1,2}\.\d{3,10}°?,? ?[NS]?,? ?-?\d{1,3}\.\d{3,10}°?)",
+            re.IGNORECASE,
+        ),
+        Kind.ADDRESS,
+    ),
+    (
+        re.compile(
+            r"(?:what3words|w3w)\W{0,4}(?:is |are )?/{0,3}(?P<value>[a-z]{2,20}\.[a-z]{2,20}\.[a-z]{2,20})"
+            r"|(?<!\S)///(?P<words>[a-z]+\.[a-z]+\.[a-z]+)",
+            re.IGNORECASE,
+        ),
+        Kind.ADDRESS,
+    ),
+    (
+        re.compile(
+            r"\b(?:my|our|his|her|their|home|patient'?s?) (?:home )?(?:post ?code|zip(?: ?code)?|plz|eircode)(?: is"
+            r"|'s|:|=)?\s{1,3}"
+            r"(?P<value>[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{4,6}(?:-\d{3,4})?|[A-Z]\d[\dW] ?[A-Z0-9]{3,4})",
+            re.IGNORECASE,
+        ),
+        Kind.ADDRESS,
+    ),
+    (
+        re.compile(
+            r"\b(?:instagram|insta|ig|telegram|twitter|tiktok|snapchat|snap|skype|discord|mastodon|bluesky|threads"
+            r"|wechat|line id|icq|xing|linkedin"
+            r"|handle|username|user name|screen name|dm me|find me|follow me|add "
+            r"me)\b[^.;\n@]{0,20}?(?P<value>@[A-Za-z0-9_][\w.-]{1,40}\w)(?![\w@])",
+            re.IGNORECASE,
+        ),
+        Kind.ACCOUNT,
+    ),
+    (
+        re.compile(
+            r"\b(?:krankenkasse|(?:versicherten|versicherungs|mitglieds|patienten|matrikel|personal|kunden|konto|ausweis|schüler|fahrer)-?(?:nummer|nr\.?)"
+            r"|num[ée]ro (?:de )?(?:client|patient|dossier|adh[ée]rent|assur[ée]|compte|permis)|n[úu]mero de "
+            r"(?:cliente|paciente|socio|seguro|afiliado|cuenta|permiso)"
+            r"|codice (?:cliente|paziente)|klantnummer|lidnummer|rekeningnummer|asiakasnumero|medlemsnummer|kontonr\.?"
+            r"|(?:my|his|her|their|our) (?:[\w-]+ ){0,2}(?:permit|licen[cs]e|visa|badge|certificate|membership|policy"
+            r"|pension|pass|card))\b"
+            r"(?:\s+(?:is|ist|est|es|no|number"
+            r"|nr))*[\s:#.=]{1,3}(?P<value>(?=[A-Z\d -]{0,20}\d)[A-Z\d][A-Z\d]*(?:[ -][A-Z\d]{1,8}){0,5})(?![^\W_])",
+            re.IGNORECASE,
+        ),
+        Kind.PERSONAL_NUMBER,
+    ),
+)
+_LEAST = 5
+
+
+def access(folded: Folded) -> Iterator[Finding]:
+    """Yield codes, passphrases, wallets, places and account names that the text names as somebody's."""
+    for pattern, kind in _ACCESS:
+        for match in pattern.finditer(folded.text):
+            name = "value" if match["value"] else "words"
+            if kind is Kind.PERSONAL_NUMBER and sum(map(str.isalnum, match[name])) < _LEAST:
+                continue
+            if kind is Kind.PERSONAL_NUMBER and sum(map(str.isdigit, match[name])) < _LEAST - 1:
+                continue
+            if kind is Kind.PIN and is_reference(folded.text, match.start(name)):
+                continue
+            yield folded.found(*match.span(name), kind)

@@ -1,0 +1,60 @@
+"""What is believed after two ways of putting things: reversed, given up, said again, and what stays apart."""
+
+import pytest
+
+from tests.support.stories import Story, ToldTurn, believed
+
+
+def texts(*said: str, by: str = "user") -> list[str]:
+    turns = [ToldTurn(day=20 * day, user="u1", said_by=by, text=text) for day, text in enumerate(said)]
+    story = Story(id="1", kind="", turns=turns, user="u1", believe=[], not_believe=[])
+    return believed(story).texts
+
+
+REPLACED = (
+    ("I prefer rye to wheat for toast.", "Changed my mind, I prefer wheat to rye for toast."),
+    ("I'd pick the bus before the tram.", "Went off the bus. I'd pick the tram before the bus."),
+    ("We like prints more than slides.", "The members won us over: we like slides more than prints."),
+    ("I find Rust more pleasant than Go.", "After a year with both I find Go more pleasant than Rust."),
+    ("Our team values speed over polish.", "Since the merger our team values polish over speed."),
+    (
+        "I am happier with a pen than with a stylus.",
+        "My hand is fine again, so I am happier with a stylus than with a pen.",
+    ),
+    ("My daughter plays chess.", "My daughter gave up chess."),
+    ("We charge a fee for guests.", "We've done away with the fee for guests."),
+    ("The portal supports SOAP.", "Release notes 4.2: the portal no longer supports SOAP"),
+    ("We print the menu in colour.", "We used to print the menu in colour but don't any more."),
+    ("Bugs are tracked in Jira.", "We replaced it, bugs are tracked in Linear."),
+    ("The market is on Mill Lane.", "The works are over and the market is on Castle Square."),
+    ("Opening hours are eight to four.", "Opening hours have become nine to five."),
+)
+SAID_AGAIN = (
+    ("The band is conducted by Ilse.", "Ilse is the one who leads the band."),
+    ("The edge cluster runs in Dublin.", "edge cluster location: dublin"),
+    ("I hate celery.", "Celery? I loathe the stuff."),
+    ("The shop system is written in Kotlin.", "kotlin is what the shop system is coded in"),
+    ("I'm left-handed.", "I'm a lefty."),
+)
+APART = (
+    ("I prefer tea over coffee in the morning.", "I prefer coffee over tea in the evening."),
+    ("My daughter plays chess.", "My daughter gave up tennis."),
+    ("My daughter plays chess.", "My son gave up chess."),
+    ("The band is conducted by Ilse.", "Ilse is the one who leads the choir."),
+    ("Rye is cheaper than wheat.", "Wheat is tastier than rye."),
+)
+
+
+@pytest.mark.parametrize(("before", "after"), REPLACED)
+def test_what_is_turned_round_or_given_up_is_believed_no_more(before: str, after: str) -> None:
+    assert texts(before, after) == [after.lower()]
+
+
+@pytest.mark.parametrize(("first", "second"), SAID_AGAIN)
+def test_what_is_said_again_in_other_words_is_one_memory(first: str, second: str) -> None:
+    assert len(texts(first, second)) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_two_things_do_not_replace_each_other(one: str, other: str) -> None:
+    assert len(texts(one, other)) == 2
