@@ -35,7 +35,7 @@ _ACCESS = (
         re.compile(
             r"\b(?:wi-?fi|wlan|hotspot|guest network|network|router|ssid)\b(?:'s|\s+(?:is|on|key|login|code|now|for "
             r"guests|at home|[A-Z][\w-]+))*[\s:=]{1,3}"
-            r"[\"']?(?P<value>(?=[\w!#$%&*-]*\d)[A-Za-z][\w!#$%&*-]{6,40})",
+            r"[\"']?(?P<value>(?=[\w!#$%&*-]*\d)(?=[\w!#$%&*-]*(?-i:[a-z]))[A-Za-z][\w!#$%&*-]{6,40})",
             re.IGNORECASE,
         ),
         Kind.PASSWORD,
@@ -137,12 +137,38 @@ _ACCESS = (
         Kind.PERSONAL_NUMBER,
     ),
 )
+_SPOKEN_DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
+_MORE_ACCESS = (
+    (
+        re.compile(
+            r"\b(?:pin|code|combination|passcode|cvv|cvc)\b(?:'s)?(?: [\w']{1,15}){0,4}?[ :=,-]{1,3}"
+            rf"(?P<value>{_SPOKEN_DIGIT}(?:[ ,-]{{1,2}}{_SPOKEN_DIGIT}){{2,7}})\b",
+            re.IGNORECASE,
+        ),
+        Kind.PIN,
+    ),
+    (
+        re.compile(
+            r"\b(?:backup|recovery|seed|mnemonic|wallet|secret) (?:phrase|words)[\s:=,-]{1,3}"
+            r"(?P<value>(?!(?:\w+ ){0,2}(?:is|are|the|in|to|and|of|was|kept|on|with|must|for)\b)[a-z]{3,9}(?: "
+            r"[a-z]{3,9}){3,23})\b",
+            re.IGNORECASE,
+        ),
+        Kind.PASSWORD,
+    ),
+    (
+        re.compile(
+            r"\b(?:wi-?fi|wlan|hotspot|ssid)\b[^\n/|]{0,40}?\S\s?[/|]\s?(?P<value>[^\s/|]{4,60})", re.IGNORECASE
+        ),
+        Kind.PASSWORD,
+    ),
+)
 _LEAST = 5
 
 
 def access(folded: Folded) -> Iterator[Finding]:
     """Yield codes, passphrases, wallets, places and account names that the text names as somebody's."""
-    for pattern, kind in _ACCESS:
+    for pattern, kind in (*_ACCESS, *_MORE_ACCESS):
         for match in pattern.finditer(folded.text):
             name = "value" if match["value"] else "words"
             if kind is Kind.PERSONAL_NUMBER and sum(map(str.isalnum, match[name])) < _LEAST:

@@ -45,10 +45,12 @@ _DATED = frozenset({"dk.cpr", "my.nric", "pk.cnic", "us.itin"})
 """Of these only the form or a date can be checked, so that a part's number may look like one."""
 
 _UNCHECKED = (
+    re.compile(r"(?<!\w)[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z](?!\w)"),
     re.compile(r"(?<![\w-])\d{3}[- ]\d{2}[- ]\d{4}(?![\w-])"),
     re.compile(r"(?<!\w)[A-CEGHJ-PQR-TW-Z][A-Z] \d{2} \d{2} \d{2} [A-D](?!\w)"),
 )
-"""US social security numbers and British national insurance numbers as they are written; neither has check digits."""
+"""US social security numbers, British national insurance numbers and Italian tax codes as they are
+written, whether or not a check digit holds."""
 
 _PLAIN = (
     *("bg.egn", "ca.sin", "de.idnr", "ee.ik", "gb.nhs", "gr.amka", "hr.oib", "id.nik", "il.idnr", "lt.asmens"),

@@ -61,10 +61,20 @@ _BORN = re.compile(
 )
 
 
+_NAME_AND_DATE = re.compile(
+    rf"(?<![\w-])(?-i:[A-ZÀ-Ž][\w'-]+ (?:[A-ZÀ-Ž][\w'.-]* ){{0,2}}[A-ZÀ-Ž][\w'-]+),? \(?\*?({_FULL_DATE})(?![^\W_])",
+    re.IGNORECASE,
+)
+_YEAR_OF_BIRTH = re.compile(r"(?:19\d\d|200\d|201\d)")
+
+
 def births(folded: Folded) -> Iterator[Finding]:
     """Yield full dates, with the year, that the text names as somebody's birth."""
     for match in _BORN.finditer(folded.text):
         yield folded.found(*match.span(1), Kind.BIRTH)
+    for match in _NAME_AND_DATE.finditer(folded.text):
+        if _YEAR_OF_BIRTH.search(match[1]):
+            yield folded.found(*match.span(1), Kind.BIRTH)
 
 
 _LINE = r"((?:(?!\.\s+[A-Z])[^;\n(]){4,120}?)(?=\s*(?:$|[;\n(]|\.\s|\.$|,? (?:and|but|so|if|where|which|since) ))"

@@ -3,6 +3,7 @@
 import re
 
 from perdure.memory.extraction.findings.finding import Kind
+from perdure.memory.extraction.predicates import verb_at
 
 TAKEN_OUT = re.compile(r"\[(?:" + "|".join(re.escape(kind) for kind in Kind) + r")\]")
 """A word that stands for a finding."""
@@ -43,7 +44,10 @@ _LABELS = frozenset(
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
         "yours ours recovery seed phrase words connection string url curl x-api-key bearer client app application "
         "plate plates car vehicle registration registered reg belongs belong owner owned owns keeper patient member "
-        "filed geburtsdatum adresse anschrift correo "
+        "filed geburtsdatum adresse anschrift correo landline mum's mom's dad's mother's father's wife's husband's "
+        "sister's "
+        "brother's boss's neighbour's pick answer age tenant lives live flat resident kundin kunde patientin geb "
+        "applicant client "
         "for reference future sake records emergency case urgent anytime anything time questions question problem "
         "problems personal main primary secondary alternative other handy nummer telefon telefonnummer meine mein "
         "lautet ist mi es número teléfono correo mon ma numéro est meu minha steuer-id henkilötunnus codice "
@@ -76,6 +80,7 @@ def says_something(text: str) -> bool:
     return any(part_says_something(part) and not _is_of_names(part) for part in parts(text))
 
 
+_STATES = frozenset(["is", "are", "was", "were", "has", "have"])
 _NAME = re.compile(r"[A-ZÀ-Ž][\w'’-]*")
 _FULL_NAME = re.compile(r"(?<=\w )[A-ZÀ-Ž][\w'’-]+ (?:[A-Z]\. )?[A-ZÀ-Ž][\w'’-]+")
 
@@ -89,6 +94,14 @@ def _is_of_names(part: str) -> bool:
     """Whether a part beside a finding only names who it is of: "Judith Kessler"."""
     words = [match.group() for match in _WORD.finditer(TAKEN_OUT.sub(" ", part))]
     said = [word for word in words if word.casefold() not in _LABELS | _FUNCTION_WORDS]
+    if TAKEN_OUT.search(part) is None and len(said) < 4 and len(said) == sum(word.isalnum() for word in said):
+        lower = [word.casefold() for word in words]
+        if (
+            re.match(r"\s*(?:the|a|an|is|my|his|her|their)\b", part, re.I)
+            and not _STATES.intersection(lower[1:])
+            and verb_at(words) is None
+        ):
+            return True
     return 0 < len(said) <= 4 and all(_NAME.fullmatch(word) for word in said) and not _SUBJECT.match(part)
 
 

@@ -82,7 +82,8 @@ _COULD = re.compile(
 _ODDS = re.compile(
     r"\b(?:chances are|odds are|the odds|in all (?:likelihood|probability)|(?:half|part|most|some|one part|a part"
     r"|one half) of me"
-    r"|(?:my|our|a|the) (?:\w+ )?(?:estimate|guesstimate|ballpark|approximation|reckoning)|guesstimat\w+|ballpark"
+    r"|(?:my|our|a|the) (?:\w+ )?(?:(?<!the )estimate(?! (?:sheet|form|template|tool))|guesstimate|ballpark"
+    r"|approximation|reckoning)|guesstimat\w+|ballpark"
     r"|something tells me"
     r"|(?:i|we) (?:have|had|get|'ve got) (?:a|the|this) (?:\w+ )?(?:feeling|hunch|suspicion|impression|sense|inkling"
     r"|notion|idea) (?:that|it|the"

@@ -69,6 +69,9 @@ KEPT = (
     "The pump won't start without priming.",
     "I want to be called Bo.",
     "We have to use TLS 1.3.",
+    "The estimate sheet is in euros.",
+    "I have a cat on insulin.",
+    "I can't be persuaded to use tabs, tomorrow or ever.",
     "Invoices are archived for seven years.",
 )
 
