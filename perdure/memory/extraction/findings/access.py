@@ -33,8 +33,7 @@ _ACCESS = (
     ),
     (
         re.compile(
-            r"\b(?:wi-?fi|wlan|hotspot|guest network|network|router|ssid)\b(?:'s|\s+(?:is|on|key|login|code|now|for "
-            r"guests|at home|[A-Z][\w-]+))*[\s:=]{1,3}"
+            r"\b(?:wi-?fi|wlan|hotspot|guest network|network|router|ssid)\b(?:'s)?(?: [\w-]{1,20}){0,4}?[\s:=]{1,3}"
             r"[\"']?(?P<value>(?=[\w!#$%&*-]*\d)(?=[\w!#$%&*-]*(?-i:[a-z]))[A-Za-z][\w!#$%&*-]{6,40})",
             re.IGNORECASE,
         ),
