@@ -5,13 +5,18 @@ from datetime import UTC, datetime
 
 from temporalio import activity
 
+from perdure.consents import BY_DEFAULT, is_granted, refusal
 from perdure.documents import refuse_unknown
+from perdure.entries import Purpose
+from perdure.errors import InvalidInput
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.policies import WritePolicy
 from perdure.memory.updating.screening import screened_update
 from perdure.memory.updating.updater import Updater
 from perdure.names import Activity
+from perdure.requests import ConsentRequest, Consents
 from perdure.stores.tenant_key import TenantKey
-from perdure.updates import Updated, UpdateRequest
+from perdure.updates import Correction, Updated, UpdateRequest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +24,7 @@ class UpdatingActivities:
     """The changes that a person or an agent asks for."""
 
     updater: Updater
+    consents: ConsentBook
     tenant_key: TenantKey
     policy: WritePolicy
 
@@ -33,4 +39,26 @@ class UpdatingActivities:
         tenant = self.tenant_key.tenant_of(request.user_id)
         operation = f"update:{activity.info().workflow_run_id}"
         request = screened_update(request, self.policy)
+        if isinstance(request.update, Correction):
+            await self._require(tenant, Purpose.GIVEN)
         return await self.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+
+    @activity.defn(name=Activity.SET_CONSENT)
+    async def consent(self, request: ConsentRequest) -> Consents:
+        """Keep what is said of purposes, and return what holds of each.
+
+        Raises:
+            InvalidInput: There is no such purpose, or it is both granted and withdrawn.
+        """
+        refuse_unknown(request)
+        if both := {*request.grant} & {*request.withdraw}:
+            raise InvalidInput("grant", f"{min(both)} is also withdrawn", fix="say one of the two")
+        tenant = self.tenant_key.tenant_of(request.user_id)
+        found = await self.consents.say(
+            tenant, grant=request.grant, withdraw=request.withdraw, by=request.by, at=datetime.now(UTC)
+        )
+        return Consents(tenant=tenant, granted={one.value: is_granted(found, one) for one in BY_DEFAULT})
+
+    async def _require(self, tenant: str, purpose: Purpose) -> None:
+        if not is_granted(await self.consents.of(tenant), purpose):
+            raise InvalidInput("consent", refusal(purpose))

@@ -21,9 +21,9 @@ from rich.console import Console
 
 from bench.serving import serving
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Entry, State
+from perdure.entries import Entry, Purpose, State
 from perdure.errors import InvalidInput
-from perdure.requests import ObserveRequest, RecallRequest
+from perdure.requests import ConsentRequest, ObserveRequest, RecallRequest
 from perdure.said import Said, Voice
 from perdure.settings import Addresses
 from worker.gateway import Gateway
@@ -60,6 +60,7 @@ class _Asking:
 
     async def observe(self, user: str, said: Sequence[Said]) -> str:
         """Offer memory what was said, and return what became of it, and why."""
+        await self.gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=_BY)
         request = ObserveRequest(user_id=user, session="bench", said=tuple(said))
         found = await self.gateway.observe(request, by=_BY)
         told = [f"{one.ground.value}: {one.reason}" for one in found.left]

@@ -64,6 +64,15 @@ class Source(OpenEnum):
     MERGED = "merged"
 
 
+class Purpose(OpenEnum):
+    """What a memory is kept for, which its user may consent to or not. Nobody consents to an unknown purpose."""
+
+    GIVEN = "given"
+    """It was given explicitly; so were records and turns."""
+    EXTRACTED = "extracted"
+    """It was extracted from what was said."""
+
+
 class State(OpenEnum):
     """Whether recall may return an entry. In an unknown state it is neither recalled nor forgotten."""
 
@@ -196,6 +205,8 @@ class Memory(Remembered, Described):
     """When it was replaced, or will be."""
     contradicted: bool = False
     """Whether it was replaced because the other one contradicts it."""
+    purpose: Purpose = Purpose.GIVEN
+    """What it is kept for: extracted, until somebody gives it explicitly too."""
     merged_from: tuple[str, ...] = ()
     """The ids of the memories that became this one; it stands for each of them."""
     trials: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()

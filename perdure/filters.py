@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from perdure.entries import Entry, Lane, Memory, MemoryType, Record, State, holds
+from perdure.entries import Entry, Lane, Memory, MemoryType, Purpose, Record, State, holds
 from perdure.model import Instant, Model, Name, OpenEnum, Unit
 
 
@@ -21,6 +21,8 @@ class Omission(OpenEnum):
     """It is in the result, and did not fit into the context block."""
     SCOPE = "other scope"
     SUPERSEDED = "superseded"
+    CONSENT = "no consent"
+    """The user does not consent to what it is kept for."""
     FILTERED = "filtered"
     """It has another type, tag, time or task than was asked for, or does not hold at this moment."""
 
@@ -43,6 +45,8 @@ class Filters(Model):
     """Only what was last observed at this moment or later."""
     until: Instant | None = None
     """Only what was last observed before this moment."""
+    withheld: tuple[Purpose, ...] = ()
+    """Nothing that is kept for these, which the user does not consent to."""
     task: str = ""
     """Only what this task wrote, or what is tagged with its name; turns are of no task."""
 
@@ -50,12 +54,16 @@ class Filters(Model):
         """Return whether entries of a kind can meet the filters at all: only memories have types and tags."""
         if kind == "memory":
             return True
+        if Purpose.GIVEN in self.withheld:
+            return False
         if kind == "record":
             return self.lane is not None or not (self.memory_types or self.tags)
         return not (self.lane or self.memory_types or self.tags or self.task)
 
     def objection(self, entry: Entry) -> Omission | None:
         """Return why an entry does not meet the filters; None: it does."""
+        if (entry.purpose if isinstance(entry, Memory) else Purpose.GIVEN) in self.withheld:
+            return Omission.CONSENT
         if entry.state is not State.CURRENT:
             return Omission.SUPERSEDED if entry.state is State.SUPERSEDED else Omission.FILTERED
         if isinstance(entry, Memory) and self.scopes and entry.scopes and not set(self.scopes) & set(entry.scopes):

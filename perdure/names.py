@@ -17,6 +17,7 @@ class Workflow(StrEnum):
     RECONCILE_MEMORY = "ReconcileMemory"
     ERASE_MEMORY = "EraseMemory"
     UPDATE_MEMORY = "UpdateMemory"
+    SET_CONSENT = "SetConsent"
 
 
 class Activity(StrEnum):
@@ -56,6 +57,7 @@ class Activity(StrEnum):
     DELETE_RUNS = "delete_runs"
     PROVE_ERASURE = "prove_erasure"
     UPDATE_MEMORY = "update_memory"
+    SET_CONSENT = "set_consent"
 
 
 RESERVED = frozenset({*(one.value for one in Activity), "recall"})

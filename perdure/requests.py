@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Lane, MemoryType
+from perdure.entries import Lane, MemoryType, Purpose
 from perdure.identity import UserId
 from perdure.jobs import Receipt
 from perdure.model import Instant, Name, Passed, Request
@@ -225,6 +225,22 @@ class EraseRequest(Request):
 
     user_id: UserId
     by: Actor = SOMEBODY
+
+
+class ConsentRequest(Request):
+    """What a user, or somebody for them, says of the purposes that something is kept for; and what holds then."""
+
+    user_id: UserId
+    grant: tuple[Purpose, ...] = ()
+    withdraw: tuple[Purpose, ...] = ()
+    by: Actor = SOMEBODY
+
+
+class Consents(Passed):
+    """What holds of each purpose."""
+
+    tenant: str
+    granted: dict[str, bool]
 
 
 class Recalled(Passed):

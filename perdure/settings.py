@@ -64,9 +64,7 @@ class Addresses(Model):
 class Settings(BaseSettings):
     """Everything that an operator may choose; each has a default that works on one machine."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True
-    )
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
 
     home: Absolute = Field(default_factory=lambda: _base("XDG_DATA_HOME", ".local/share"))
     """The folder of all data on this machine: tenant key, journal, local servers, traces, logs."""

@@ -12,7 +12,7 @@ from workflows.ingest_memory import IngestMemory
 from workflows.keep_claims import KeepClaims
 from workflows.reconcile_memory import ReconcileMemory
 from workflows.redate_memory import RedateMemory
-from workflows.requests import RecallMemory, RememberItems, UpdateMemory
+from workflows.requests import RecallMemory, RememberItems, SetConsent, UpdateMemory
 from workflows.resumable_agent import ResumableAgent
 from workflows.undo_forgetting import UndoForgetting
 
@@ -24,6 +24,7 @@ WORKFLOWS: Sequence[type] = (
     RecallMemory,
     RememberItems,
     UpdateMemory,
+    SetConsent,
     KeepClaims,
     RedateMemory,
     ReconcileMemory,

@@ -6,9 +6,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from perdure.consents import is_granted, refusal, withheld
 from perdure.documents import refuse_unknown
-from perdure.entries import Entry, Memory, State, headline_of, holds
-from perdure.errors import StoreUnavailable, TenantKeyMissing
+from perdure.entries import Entry, Memory, Purpose, State, headline_of, holds
+from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMissing
+from perdure.filters import Filters
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
@@ -64,7 +66,9 @@ class Reader:
         return result
 
     async def read(self, user_id: str, handle: RecallHandle) -> list[RecalledItem]:
-        """Return what a handle names, as it is now; what was forgotten since, or replaced, is left out.
+        """Return what a handle names, as it is now; what was forgotten or replaced since is left out.
+
+        So is what the user no longer consents to.
 
         Args:
             user_id: Whose memory it is; another user's is as if it did not exist.
@@ -77,7 +81,8 @@ class Reader:
         stored, _ = await together(
             self._reading.longterm.get(tenant, [item.id for item in handle.items]), self._check_all()
         )
-        holding = {entry.id: entry for entry in stored.values() if holds(entry, now)}
+        allowed = Filters(now=now, withheld=withheld(await self._reading.consents.of(tenant)))
+        holding = {entry.id: entry for entry in stored.values() if allowed.objection(entry) is None}
         return [
             recalled(Scored(entry=holding[item.id], score=item.score, parts={}), FoundBy.HANDLE, "by handle")
             for item in handle.items
@@ -124,6 +129,16 @@ class Reader:
         """Return what was lately refused, or held, the newest first."""
         lines, _ = await self._whole(user_id)
         return [one for one in unsettled(lines) if one.held == held][:limit]
+
+    async def require_consent(self, user_id: str, purpose: Purpose) -> None:
+        """Check that a user consents to a purpose.
+
+        Raises:
+            InvalidInput: They do not; with what to do.
+        """
+        tenant = self._reading.tenant_key.tenant_of(user_id)
+        if not is_granted(await self._reading.consents.of(tenant), purpose):
+            raise InvalidInput("consent", refusal(purpose))
 
     async def exported(self, user_id: str) -> list[str]:
         """Return the lines of an export of all that is remembered of a user."""

@@ -25,6 +25,7 @@ from activities.updating import UpdatingActivities
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
 from perdure.losses import Store
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.forgetting.forgetter import Forgetter
@@ -51,6 +52,7 @@ from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.episodes import Episodes
@@ -95,6 +97,7 @@ class Reading:
     checks: Checks
     deletions: Deletions
     whole: Wholeness
+    consents: ConsentBook
     recall: Recall
 
 
@@ -160,7 +163,9 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     checks, deletions = Checks(redis), Deletions(redis)
     whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
+    consents = ConsentBook(RedisConsents(redis), journal, Leases(redis), whole)
     recall = Recall(
+        consents=consents,
         longterm=longterm,
         episodes=episodes,
         journal=journal,
@@ -188,6 +193,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             checks=checks,
             deletions=deletions,
             whole=whole,
+            consents=consents,
             recall=recall,
         )
     finally:
@@ -240,7 +246,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 erasures=erasures,
                 policy=policies[DEFAULT_POLICY],
             ),
-            intake=Intake(policies, SessionWrites(redis)),
+            intake=Intake(policies, SessionWrites(redis), reading.consents),
             repair=repair,
             forgetter=Forgetter(
                 longterm=longterm,
@@ -275,6 +281,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 longterm=longterm,
                 journal=reading.journal,
                 deletions=deletions,
+                consents=RedisConsents(redis),
                 leases=leases,
                 due=due,
                 repair=repair,
@@ -367,7 +374,10 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             tenant_key=services.tenant_key,
         ),
         UpdatingActivities(
-            updater=services.updater, tenant_key=services.tenant_key, policy=services.policies[DEFAULT_POLICY]
+            updater=services.updater,
+            consents=services.consents,
+            tenant_key=services.tenant_key,
+            policy=services.policies[DEFAULT_POLICY],
         ),
         ErasingActivities(client=client, eraser=services.eraser, tenant_key=services.tenant_key),
         RedatingActivities(

@@ -5,7 +5,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from perdure.jobs import tenant_of_job
     from perdure.names import Activity, Workflow
-    from perdure.requests import RecallRequest, Reference, RememberRequest
+    from perdure.requests import ConsentRequest, Consents, RecallRequest, Reference, RememberRequest
     from perdure.temporal.attributes import TENANT
     from perdure.updates import Updated, UpdateRequest
     from workflows import options
@@ -55,3 +55,18 @@ class UpdateMemory:
         )
         workflow.upsert_search_attributes([TENANT.value_set(updated.tenant)])
         return updated
+
+
+@workflow.defn(name=Workflow.SET_CONSENT)
+class SetConsent:
+    """Keeps what a user consents to."""
+
+    @workflow.run
+    async def run(self, request: ConsentRequest | None = None) -> Consents:
+        """Return what holds of each purpose."""
+        request = asked(request, "give a ConsentRequest")
+        consents = await workflow.execute_activity(
+            Activity.SET_CONSENT, request, result_type=Consents, summary="consent", **options.of_request()
+        )
+        workflow.upsert_search_attributes([TENANT.value_set(consents.tenant)])
+        return consents

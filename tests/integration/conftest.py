@@ -27,6 +27,7 @@ from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.erasures import RedisErasures
@@ -130,6 +131,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             longterm=longterm,
             journal=journal,
             deletions=deletions,
+            consents=RedisConsents(redis),
             leases=leases,
             due=due,
             repair=repair,

@@ -40,7 +40,7 @@ def types_of_builds() -> dict[str, type[BaseModel]]:
             importlib.import_module(module.name)
     found = {one for one in _subclasses(Passed) if one not in (Request, Stored)}
     own = [one for one in found if one.model_config.get("extra") == "allow" and not one.__module__.startswith("tests.")]
-    return {one.__name__: one for one in sorted(own, key=lambda one: one.__name__)}
+    return {one.__name__: one for one in sorted(own, key=lambda one: (one.__name__, one.__module__))}
 
 
 def sample(model: type[BaseModel], *, depth: int = 0) -> dict[str, Any]:

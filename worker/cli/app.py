@@ -48,6 +48,7 @@ MEMORIES = {
     "revert": "worker.cli.memories:revert",
     "rejected": "worker.cli.memories:rejected",
     "held": "worker.cli.memories:held",
+    "consent": "worker.cli.moving:consent",
     "export": "worker.cli.moving:export",
     "import": "worker.cli.moving:import_",
 }

@@ -101,9 +101,11 @@ async def recall(
         out.print(f"left out ({one.reason.value}, confidence {one.confidence:.2f}): {one.text}", markup=False)
     for episode in found.episodes:
         out.print(f"{episode.at:%H:%M:%S}  {episode.kind.value}: {episode.text}", markup=False)
+    withheld = ", ".join(one.value for one in found.withheld)
     say(
         f"{counted(len(found.items), 'item')} in {found.milliseconds:.0f} ms"
         + (f"; fallback: {found.trigger}" if found.trigger else "")
+        + (f"; left out without consent: what is {withheld} (perdure memories consent)" if withheld else "")
         + (f"; degraded: {', '.join(found.degraded)} did not answer" if found.degraded else "")
     )
 

@@ -1,4 +1,4 @@
-"""``perdure memories export`` and ``import``: what is remembered of a user, to a file and from one."""
+"""``perdure memories export``, ``import`` and ``consent``: a user's memory as a whole."""
 
 import contextlib
 import os
@@ -7,8 +7,11 @@ from typing import Annotated
 
 import typer
 
+from perdure.documents import validated
+from perdure.entries import Purpose
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate, Receipt
+from perdure.requests import ConsentRequest
 from perdure.settings import Settings
 from worker.cli.memory import User
 from worker.cli.reach import gateway, person
@@ -82,3 +85,24 @@ def _lines(file: Path) -> list[str]:
         raise InvalidInput(str(file), f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InvalidInput(str(file), "is not UTF-8 text, so it is no export") from error
+
+
+async def consent(
+    *,
+    user: User,
+    grant: Annotated[list[Purpose] | None, typer.Option(help="May be kept and recalled; may be repeated.")] = None,
+    withdraw: Annotated[list[Purpose] | None, typer.Option(help="May not, or no longer; may be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show or change what a user consents to: what is given explicitly, what is extracted from what was said.
+
+    By default what is given is kept, and nothing is extracted. What is withdrawn is neither written nor recalled; it
+    stays stored until it is forgotten or the user is erased.
+    """
+    asked = {"user_id": user, "grant": tuple(grant or ()), "withdraw": tuple(withdraw or ())}
+    found = await gateway(Settings()).consent(validated(ConsentRequest, asked, ""), by=person())
+    if as_json:
+        show_json(found)
+        return
+    for purpose, granted in found.granted.items():
+        out.print(f"{purpose:<10}  {'granted' if granted else 'not granted'}", markup=False)

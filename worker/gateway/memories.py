@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from perdure.changes import Actor
+from perdure.documents import refuse_unknown
 from perdure.entries import Entry
 from perdure.errors import TenantKeyMissing
 from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, Workflow
-from perdure.requests import RememberRequest
+from perdure.requests import ConsentRequest, Consents, RememberRequest
 from perdure.temporal.errors import translated
 from perdure.updates import Unsettled, Updated, UpdateRequest, Version
 from worker.gateway.memory import MemoryCalls
@@ -106,6 +107,18 @@ class MemoriesCalls(MemoryCalls):
             key = f"import-{content_digest(list(batch))[:24]}"
             jobs.append(await self.remember(RememberRequest(user_id=user_id, key=key, items=batch), by=by))
         return jobs
+
+    @translated
+    async def consent(self, request: ConsentRequest, *, by: Actor) -> Consents:
+        """Keep what a user, or somebody for them, says of the purposes; and return what holds of each.
+
+        Raises:
+            InvalidInput: There is no such purpose, or it is both granted and withdrawn.
+        """
+        refuse_unknown(request)
+        return await self._execute(
+            Workflow.SET_CONSENT, request.changed(by=by), Consents, name="consent", within=ANSWER_WITHIN
+        )
 
     async def _keyed_reader(self) -> "Reader":
         own = await self._own_reader()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from perdure.changes import Actor
+from perdure.entries import Purpose
 from perdure.erasures import ErasureReceipt
 from perdure.errors import TenantKeyMissing
 from perdure.identity import digest
@@ -97,7 +98,7 @@ class MemoryCalls(Base):
         Private data and secrets are taken out in this process, before anything is sent, journaled or started.
 
         Raises:
-            InvalidInput: The request is malformed, or there is no such policy.
+            InvalidInput: The request is malformed, there is no such policy, or the user does not consent.
             ModelRefused: The language model that extracts memories refuses the question.
             StoreUnavailable: It does not answer.
         """
@@ -106,6 +107,10 @@ class MemoryCalls(Base):
         items, left = await observed(request, self._settings)
         if not items:
             return Observed(left=left)
+        # Here too where this process can tell, so that no history gets what may not be kept.
+        extracted = any(isinstance(one, dict) and one["kind"] == "memory" for one in items)
+        if extracted and (own := await self._own_reader()):
+            await own.require_consent(request.user_id, Purpose.EXTRACTED)
         occurrences: list[JsonValue] = [one.occurrence for one in request.said]
         given = RememberRequest(
             user_id=request.user_id,

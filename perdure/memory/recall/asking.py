@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
-from perdure.entries import Entry, Hit, Memory, Record, State
+from perdure.consents import withheld
+from perdure.entries import Entry, Hit, Memory, Purpose, Record, State
 from perdure.episodes import Episode
 from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.filters import Filters
 from perdure.losses import Store
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.recall import local
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.query import FoundBy, Query
@@ -70,6 +72,8 @@ class Sources:
     limit: float
     """Seconds that a recall may take."""
     telemetry: Telemetry
+    consents: ConsentBook | None = None
+    """None: nobody has said anything."""
 
 
 class Question(NamedTuple):
@@ -117,6 +121,23 @@ class Asking:
                 lost = await self._from.whole.lost(Store.WEAVIATE)
         if lost:
             self.degraded.add("weaviate")
+
+    async def withheld(self) -> tuple[tuple[Purpose, ...], tuple[Purpose, ...]]:
+        """Return what the user does not consent to, and what of it has to be told: it is not so by default.
+
+        Where nothing can tell, nothing is consented to.
+        """
+        if self._from.consents is None:
+            return withheld({}), ()
+        consents = await self._ask("redis", "consents", self._from.consents.of(self._tenant))
+        if consents is None:
+            return tuple(Purpose), tuple(Purpose)
+        found = withheld(consents)
+        return found, tuple(purpose for purpose in found if purpose in consents)
+
+    def limited(self, query: Query) -> None:
+        """Take the question as it is once it is known what the user consents to."""
+        self._query = query
 
     async def question(self) -> Question:
         """Return the question's names, words and vector."""
@@ -177,7 +198,7 @@ class Asking:
     async def lookup(self, limit: int) -> tuple[list[Record], FoundBy]:
         """Return the records in the query's lane and under its keys."""
         query = self._query
-        if query.lane is None:
+        if query.lane is None or Purpose.GIVEN in query.withheld:
             return [], FoundBy.EXACT
         # What is asked for by its key is a log, not a belief.
         filters, lane, keys = query.filters.changed(min_confidence=0.0), query.lane, query.keys
@@ -197,7 +218,8 @@ class Asking:
         filters = self._query.filters
 
         async def fetch() -> list[Entry]:
-            calls = [self._from.longterm.newest(self._tenant, kind, filters=filters, limit=limit) for kind in kinds]
+            wanted: list[Kind] = [kind for kind in kinds if filters.covers(kind)]
+            calls = [self._from.longterm.newest(self._tenant, kind, filters=filters, limit=limit) for kind in wanted]
             return [entry for entries in await together(*calls) for entry in entries]
 
         found = await self._stored("newest", fetch)

@@ -45,6 +45,7 @@ def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -
             items=_in_their_places(items),
             run=first.run,
             agent=first.agent,
+            session=first.session,
             accepted_at=first.at,
         )
         known = Known.model_construct(entries=entries, deletions=folded.deletions)

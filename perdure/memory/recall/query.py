@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from perdure.documents import fitted
-from perdure.entries import Key, Lane, MemoryType
+from perdure.entries import Key, Lane, MemoryType, Purpose
 from perdure.episodes import Episode
 from perdure.filters import Filters, Omission
 from perdure.model import Instant, Model, Name, OpenEnum, Passed, Unit
@@ -78,6 +78,8 @@ class Query(Model):
     """What is believed less is recalled only where it is pinned; None: as recall is configured."""
     explain: bool = False
     """Whether to say what was left out, and why."""
+    withheld: tuple[Purpose, ...] = ()
+    """Nothing that is kept for these, which the user does not consent to; recall looks that up."""
     working: tuple[str, ...] = ()
     """Lines of working memory, for the context block."""
     context_characters: Annotated[int, Field(ge=500, le=100_000)] = 8_000
@@ -108,6 +110,7 @@ class Query(Model):
             scopes=self.scopes,
             since=self.since,
             until=self.until,
+            withheld=self.withheld,
             task="" if self.ordered_by is ProfileName.HYBRID else self.task,
         )
 
@@ -182,6 +185,8 @@ class RecallResult(Passed):
     trigger: Trigger = Trigger.NONE
     degraded: tuple[str, ...] = ()
     """The stores that did not answer; empty when all is well."""
+    withheld: tuple[Purpose, ...] = ()
+    """What is left out since the user does not consent to it (any more)."""
     left_out: tuple[LeftOut, ...] = ()
     """What was left out, and why, at most 50; only where the question asked to explain."""
     milliseconds: float

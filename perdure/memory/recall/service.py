@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from perdure.entries import Hit, Memory
 from perdure.episodes import Episode
+from perdure.filters import Omission
 from perdure.labels import asked_labels
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.policies import WritePolicy
 from perdure.memory.recall.asking import Asking, Question, Sources, Wanted
 from perdure.memory.recall.context import render
@@ -78,6 +80,7 @@ class Recall:
         policy: What may be believed; it decides on items whose jobs are not done.
         rules: How belief decays.
         telemetry: Where spans and figures go; without one, to the global providers, without content.
+        consents: What users consent to; without it, what holds of one who has said nothing.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class Recall:
         policy: WritePolicy | None = None,
         rules: RetentionRules | None = None,
         telemetry: Telemetry | None = None,
+        consents: ConsentBook | None = None,
     ) -> None:
         self._telemetry = telemetry or Telemetry()
         self._embedder = embedder
@@ -114,6 +118,7 @@ class Recall:
             policy=policy or WritePolicy(),
             limit=limit_seconds,
             telemetry=self._telemetry,
+            consents=consents,
         )
 
     async def recall(self, query: Query) -> RecallResult:
@@ -132,12 +137,15 @@ class Recall:
             query = query.changed(min_confidence=self._min_confidence)
         with self._telemetry.recall(query) as span:
             asking = Asking(self._sources, query)
-            await asking.look_for_loss()
+            (withheld, told), _ = await together(asking.withheld(), asking.look_for_loss())
+            query = query.changed(withheld=withheld)
+            asking.limited(query)
             searched = together(self._items(query, asking), self._pinned(query, asking))
             (found, pinned), episodes = await together(searched, asking.episodes())
             known = {item.id for item in found.items}
             items = [*found.items, *(item for item in pinned if item.id not in known)]
             result = await self._told(query, asking, found._replace(items=items), episodes, started)
+            result = result.changed(withheld=told)
             self._telemetry.finished(span, result)
         return result
 
@@ -254,6 +262,7 @@ class Recall:
         if query.text.strip():
             question = await asking.question()
             hits = await asking.nearby(question, limit=EXPLAINED, min_confidence=LEAST_CONFIDENCE)
+            hits = [hit for hit in hits if query.filters.objection(hit.entry) is not Omission.CONSENT]
         hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.entry.id))
         floor = self._embedder.relevance_floor
         return omissions(query, items=items, unplaced=unplaced, hits=hits, floor=floor)

@@ -10,15 +10,18 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from perdure.changes import Actor, Deletion
-from perdure.entries import Entry
+from perdure.consents import Consent, latest
+from perdure.entries import Entry, Purpose
 from perdure.memory.audit import Audit, AuditLog
 from perdure.memory.comparison import observed_anew
+from perdure.memory.consenting import consents_of
 from perdure.memory.reconciling.merging import Merged, logged, merge
 from perdure.memory.repair import Repair
 from perdure.requests import Reconciled
 from perdure.stores.journal.folding import fold
-from perdure.stores.journal.lines import Changed, Forgotten, Settled
+from perdure.stores.journal.lines import Changed, Consented, Forgotten, Settled
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
@@ -48,6 +51,7 @@ class Reconciler:
         longterm: LongTerm,
         journal: Journal,
         deletions: Deletions,
+        consents: RedisConsents,
         leases: Leases,
         due: DueIndex,
         repair: Repair,
@@ -61,6 +65,7 @@ class Reconciler:
             longterm: Where the entries are.
             journal: What was written.
             deletions: What was forgotten.
+            consents: What users consent to.
             leases: One writer a tenant.
             due: Each tenant's next due date.
             repair: Writes entries as they are, and has the tenant's vectors checked afterwards.
@@ -71,6 +76,7 @@ class Reconciler:
         self._longterm = longterm
         self._journal = journal
         self._deletions = deletions
+        self._consents = consents
         self._leases = leases
         self._due = due
         self._repair = repair
@@ -97,6 +103,7 @@ class Reconciler:
         entries = {**folded.entries, **remote}
         deletions = logged(entries, known, folded.deletions, at=datetime.now(UTC))
         restored = await self._log(tenant, deletions, known, folded.deletions)
+        await self._agree_on_consents(tenant, consents_of(lines))
         merged = merge(remote, folded.entries, deletions, self._grace)
         changed = sorted({entry.id for entry in (*merged.write, *merged.journal)} | set(merged.purge))
         result = Reconciled(tenants=1, origins={place.value: number for place, number in merged.origins.items()})
@@ -108,6 +115,14 @@ class Reconciler:
             await lease.require(self._margin)
             await self._due.set(tenant, moment)
         return result.plus(Reconciled(deletions=restored))
+
+    async def _agree_on_consents(self, tenant: str, journaled: Mapping[Purpose, Consent]) -> None:
+        """Have Redis and the journal say of each purpose what was said last."""
+        known = await self._consents.of(tenant)
+        last = latest((*known.values(), *journaled.values()))
+        missing = [one for purpose, one in last.items() if journaled.get(purpose) != one]
+        await self._journal.append(tenant, [Consented(consent=one) for one in missing])
+        await self._consents.write(tenant, [one for purpose, one in last.items() if known.get(purpose) != one])
 
     async def _log(
         self,

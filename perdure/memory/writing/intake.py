@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 
+from perdure.consents import refusal, withheld
 from perdure.items import MemoryItem
 from perdure.jobs import Batch, BatchItem, UnusableItem
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.private import screened
 from perdure.memory.policies import WritePolicy, policy_named
+from perdure.memory.writing.observation import purpose_of
 from perdure.stores.redis.sessions import SessionWrites
 
 
@@ -15,9 +18,11 @@ class Intake:
     Args:
         policies: By name.
         sessions: Counts what each session has added.
+        consents: What users consent to.
     """
 
-    def __init__(self, policies: Mapping[str, WritePolicy], sessions: SessionWrites) -> None:
+    def __init__(self, policies: Mapping[str, WritePolicy], sessions: SessionWrites, consents: ConsentBook) -> None:
+        self._consents = consents
         self._policies = policies
         self._sessions = sessions
 
@@ -29,7 +34,13 @@ class Intake:
             StoreUnavailable: Redis does not answer, so what the session has added is not known.
         """
         policy = policy_named(self._policies, batch.policy)
-        items = [item if isinstance(item, UnusableItem) else screened(item, policy) for item in batch.items]
+        refused = {one: UnusableItem(reason=refusal(one)) for one in withheld(await self._consents.of(batch.tenant))}
+        items: list[BatchItem] = []
+        for item in batch.items:
+            usable = item if isinstance(item, UnusableItem) else screened(item, policy)
+            if not isinstance(usable, UnusableItem):
+                usable = refused.get(purpose_of(batch, usable), usable)
+            items.append(usable)
         batch = batch.changed(items=tuple(items))
         most = policy.most_a_session
         if most is None or not batch.session:

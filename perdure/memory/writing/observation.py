@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from perdure.entries import MOST_NAMES, OCCURRENCES_KEPT, Described, Entry, Memory, Record, State, Turn
+from perdure.entries import MOST_NAMES, OCCURRENCES_KEPT, Described, Entry, Memory, Purpose, Record, State, Turn
 from perdure.identity import occurrence_id
 from perdure.items import Item, MemoryItem, RecordItem, TurnItem, item_text
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem, WritePlan
@@ -35,6 +35,11 @@ def recorded_at(batch: Batch, index: int, item: Item) -> datetime:
     return batch.accepted_at + timedelta(microseconds=index)
 
 
+def purpose_of(batch: Batch, item: Item) -> Purpose:
+    """Return what an item is to be kept for: a memory that comes from a session was extracted from what was said."""
+    return Purpose.EXTRACTED if batch.session and isinstance(item, MemoryItem) else Purpose.GIVEN
+
+
 def observed(
     stored: Entry | None,
     identifier: str,
@@ -59,7 +64,7 @@ def observed(
     is_newest = (item.occurred_at, recorded) >= stored.newest
     newest = (item.occurred_at, recorded) if is_newest else stored.newest
     counts = len(stored.occurrences) < OCCURRENCES_KEPT
-    seen = {
+    seen: dict[str, Any] = {
         "occurrences": (*stored.occurrences, occurrence) if counts else stored.occurrences,
         "seen": stored.seen + counts,
         "first_seen": min(stored.first_seen, item.occurred_at),
@@ -77,6 +82,8 @@ def observed(
             "valid_until": item.valid_until,
         }
         return stored.changed(**(seen | (latest if is_newest else {})))
+    if isinstance(stored, Memory) and purpose_of(batch, item) is Purpose.GIVEN:
+        seen["purpose"] = Purpose.GIVEN
     if isinstance(stored, Memory) and isinstance(item, MemoryItem) and stored.state is State.SUPERSEDED:
         again = {
             "state": State.CURRENT,
@@ -192,4 +199,5 @@ def _fresh(identifier: str, item: Item, batch: Batch, occurrence: str) -> Entry:
         **{name: getattr(item, name) for name in Described.model_fields},
         run=batch.run,
         supersedes=item.supersedes,
+        purpose=purpose_of(batch, item),
     )

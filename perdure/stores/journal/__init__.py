@@ -1,4 +1,5 @@
 """The journal on disk: what was accepted, changed, settled and forgotten; one folder per tenant.
 
-Two write it: submitting appends what was accepted, the door all else. Recall reads it only while Weaviate is down.
+Three write it: submitting appends what was accepted, the book of consents what users consent to, the door all else.
+Recall reads it only while Weaviate is down.
 """

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from perdure.changes import Deletion, latest
+from perdure.consents import latest as latest_consents
 from perdure.entries import Entry
-from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Rewriting, Settled
+from perdure.stores.journal.lines import Accepted, Changed, Consented, Forgotten, Line, Rewriting, Settled
 
 HISTORY = timedelta(days=90)
 """For how long compaction keeps the lines that only tell history."""
@@ -102,6 +103,7 @@ def needed(lines: Sequence[Line | None], now: datetime) -> list[bool]:
     last = {line.entry.id: id(line) for line in counted(understood)}
     deletion = {line.deletion.id: id(line) for line in understood if isinstance(line, Forgotten)}
     settled = _operations(understood)
+    said = latest_consents(line.consent for line in understood if isinstance(line, Consented))
     recent = now - HISTORY
     kept: list[bool] = []
     passed: set[str] = set()
@@ -122,6 +124,8 @@ def needed(lines: Sequence[Line | None], now: datetime) -> list[bool]:
                 operations |= {line.operation} if keep else set()
             case Forgotten():
                 kept.append(line.deletion.at > recent or deletion[line.deletion.id] == id(line))
+            case Consented():
+                kept.append(line.consent.at > recent or said.get(line.consent.purpose) is line.consent)
             case Settled():
                 # Lines that prove what is kept stay with it; they come after it.
                 kept.append(line.at > recent or line.operation in operations)

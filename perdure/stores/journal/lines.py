@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from perdure.changes import Actor, Deletion, Refusal
+from perdure.consents import Consent
 from perdure.entries import Entry
 from perdure.items import Item, item_id
 from perdure.jobs import Batch, UnusableItem
@@ -24,6 +25,8 @@ class Accepted(Stored):
     item: Item
     run: str = ""
     agent: str | None = None
+    session: str = ""
+    """The session that it was extracted from; empty: it was given."""
     at: Instant
 
 
@@ -68,7 +71,14 @@ class Rewriting(Stored):
     at: Instant
 
 
-Line = Annotated[Accepted | Changed | Settled | Forgotten | Rewriting, Field(discriminator="kind")]
+class Consented(Stored):
+    """What a user consents to, or no longer does."""
+
+    kind: Literal["consented"] = "consented"
+    consent: Consent
+
+
+Line = Annotated[Accepted | Changed | Settled | Forgotten | Rewriting | Consented, Field(discriminator="kind")]
 """Anything that the journal says."""
 
 _line: TypeAdapter[Line] = TypeAdapter(Line)
@@ -91,7 +101,14 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
     """Return the lines of a batch's items, without those that could not be read."""
     return [
         Accepted(
-            job=job, index=index, id=item_id(batch.tenant, item), item=item, run=batch.run, agent=batch.agent, at=at
+            job=job,
+            index=index,
+            id=item_id(batch.tenant, item),
+            item=item,
+            run=batch.run,
+            agent=batch.agent,
+            session=batch.session,
+            at=at,
         )
         for index, item in enumerate(batch.items)
         if not isinstance(item, UnusableItem)
@@ -110,5 +127,5 @@ def ids_of(line: Line) -> Sequence[str]:
             return (line.id,)
         case Changed() | Rewriting():
             return (line.entry.id,)
-        case Settled() | Forgotten():
+        case Settled() | Forgotten() | Consented():
             return ()

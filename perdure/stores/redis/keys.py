@@ -71,6 +71,11 @@ def runs(tenant: str) -> str:
     return _of(tenant, "runs")
 
 
+def consents(tenant: str) -> str:
+    """Return the key of what a user consents to: a hash by purpose."""
+    return _of(tenant, "consents")
+
+
 def claim(tenant: str, key: str) -> str:
     """Return the key of the claim on an effect."""
     return _of(tenant, f"claim:{key}")
@@ -110,7 +115,8 @@ def written(tenant: str, session: str) -> str:
 
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
-    return index(tenant), epoch(tenant), lease(tenant), rewrites(tenant), deletions(tenant), runs(tenant)
+    kinds = (index, epoch, lease, rewrites, deletions, runs, consents)
+    return tuple(key(tenant) for key in kinds)
 
 
 def _of(tenant: str, rest: str) -> str:

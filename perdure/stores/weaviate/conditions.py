@@ -9,7 +9,7 @@ from weaviate.classes.query import Filter
 # Every condition is one of these; the package has no public name for the type.
 from weaviate.collections.classes.filters import _Filters  # pyright: ignore[reportPrivateUsage]
 
-from perdure.entries import Lane, State
+from perdure.entries import Lane, Purpose, State
 from perdure.filters import Filters
 from perdure.stores.weaviate.mapping import EVERYWHERE, NEVER, micros
 from perdure.stores.weaviate.schema import Kind
@@ -70,6 +70,9 @@ def _of_memory(filters: Filters) -> Iterable[Condition]:
         yield Filter.by_property("tags").contains_all(list(filters.tags))
     if filters.scopes:
         yield Filter.by_property("scopes").contains_any([*filters.scopes, EVERYWHERE])
+    if filters.withheld:
+        granted = [one.value for one in Purpose if one not in filters.withheld]
+        yield Filter.by_property("purpose").contains_any(granted or [EVERYWHERE])
     if filters.task:
         yield Filter.by_property("run").equal(filters.task) | Filter.by_property("tags").contains_any([filters.task])
 

@@ -82,6 +82,7 @@ def properties_of(entry: Entry) -> dict[str, JsonValue]:
         "scopes": [*(entry.scopes or [EVERYWHERE])],
         "tags": [*entry.tags],
         "pinned": entry.pinned,
+        "purpose": entry.purpose.value,
         "run": entry.run,
         "valid_from": ALWAYS if entry.valid_from is None else micros(entry.valid_from),
         "suspended_from": micros(entry.suspended[0] if entry.suspended else None),

@@ -9,9 +9,10 @@ import pytest
 from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.entries import Purpose
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
-from perdure.requests import Observed, ObserveRequest
+from perdure.requests import ConsentRequest, Observed, ObserveRequest
 from perdure.said import Ground, Said, Voice
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
@@ -39,6 +40,7 @@ def said(text: str, number: int = 0, by: Voice = Voice.USER) -> Said:
 
 
 async def observed(gateway: Gateway, user: str, *things: Said, policy: str = "default", start: int = 0) -> Observed:
+    await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=TESTER)
     request = ObserveRequest(user_id=user, session="s", said=things, policy=policy, start=start)
     found = await gateway.observe(request, by=TESTER)
     if found.job:

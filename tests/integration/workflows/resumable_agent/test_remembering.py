@@ -3,10 +3,12 @@
 import unicodedata
 from uuid import uuid4
 
+import pytest
 from pydantic import JsonValue
 
 from perdure import AgentTask, TaskResult
 from perdure.jobs import Fate
+from perdure.stores.redis.holdings import holdings
 from perdure.tasks import MemoryMode
 from tests.support.harness import Bench
 
@@ -75,6 +77,23 @@ async def test_memory_modes(agents: Bench) -> None:
         result = await (await agents.start(task)).result()
         assert (result.receipts, result.jobs) == ((), ())
         assert len(result.recalls) == (1 if mode is MemoryMode.READ else 0)
+
+
+@pytest.mark.parametrize("mode", [MemoryMode.OFF, MemoryMode.ON], ids=["off", "control"])
+async def test_off_leaves_nothing_in_any_store_of_memory(agents: Bench, mode: MemoryMode) -> None:
+    user, services = uuid4().hex, agents.services
+    task = AgentTask(task_id="m", user_id=user, skill=agents.skill(LEARN), inputs={"names": ["delta"]}, memory=mode)
+    await (await agents.start(task)).result()
+    tenant = services.tenant_key.tenant_of(user)
+    held = (await holdings(services.redis, tenant)).keys
+    touched = {
+        "weaviate": tenant in await services.longterm.tenants(),
+        "journal": tenant in await services.journal.tenants(),
+        "episodes": any("episodes" in key for key in held),
+        "spool": bool((await services.spool.read(tenant)).episodes),
+    }
+    assert set(touched.values()) - {False} == ({True} if mode is MemoryMode.ON else set())
+    assert touched["weaviate"] is touched["journal"] is touched["episodes"] is (mode is MemoryMode.ON)
 
 
 TELL = """

@@ -1,0 +1,45 @@
+"""What a user consents to being kept and recalled, by purpose. Pure values."""
+
+from collections.abc import Iterable, Mapping
+
+from perdure.changes import Actor
+from perdure.entries import Purpose
+from perdure.model import Instant, Stored
+
+BY_DEFAULT: Mapping[Purpose, bool] = {Purpose.GIVEN: True, Purpose.EXTRACTED: False}
+"""What holds of a user who has said nothing."""
+
+
+class Consent(Stored):
+    """What a user, or somebody for them, has said of one purpose."""
+
+    purpose: Purpose
+    granted: bool
+    at: Instant
+    by: Actor
+
+
+def latest(consents: Iterable[Consent]) -> dict[Purpose, Consent]:
+    """Return what was said last of each purpose."""
+    found: dict[Purpose, Consent] = {}
+    for one in consents:
+        if one.purpose not in found or one.at >= found[one.purpose].at:
+            found[one.purpose] = one
+    return found
+
+
+def is_granted(consents: Mapping[Purpose, Consent], purpose: Purpose) -> bool:
+    """Return whether a purpose is consented to."""
+    said = consents.get(purpose)
+    return said.granted if said else BY_DEFAULT.get(purpose, False)
+
+
+def withheld(consents: Mapping[Purpose, Consent]) -> tuple[Purpose, ...]:
+    """Return the purposes that are not consented to."""
+    return tuple(purpose for purpose in BY_DEFAULT if not is_granted(consents, purpose))
+
+
+def refusal(purpose: Purpose) -> str:
+    """Return why nothing is written for a purpose, with what to do."""
+    command = f"perdure memories consent --user ID --grant {purpose.value}"
+    return f"the user has not consented to keeping what is {purpose.value} ({command})"

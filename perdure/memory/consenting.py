@@ -1,0 +1,66 @@
+"""What a user consents to: written to the journal and to Redis, and read before each write and recall."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from perdure.changes import Actor
+from perdure.consents import Consent, latest
+from perdure.entries import Purpose
+from perdure.errors import StoreUnavailable
+from perdure.losses import Store
+from perdure.memory.wholeness import Wholeness
+from perdure.stores.journal.lines import Consented, Line
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.consents import RedisConsents
+from perdure.stores.redis.leases import Leases
+
+
+class ConsentBook:
+    """The consents of all users.
+
+    Args:
+        redis: Where they are looked at.
+        journal: Where they are looked at while Redis is away, or has lost data; and written first.
+        leases: One writer a tenant.
+        whole: Knows whether Redis has lost data.
+    """
+
+    def __init__(self, redis: RedisConsents, journal: Journal, leases: Leases, whole: Wholeness) -> None:
+        self._redis = redis
+        self._journal = journal
+        self._leases = leases
+        self._whole = whole
+
+    async def of(self, tenant: str) -> dict[Purpose, Consent]:
+        """Return what was said last of each purpose.
+
+        Raises:
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        try:
+            if not await self._whole.lost(Store.REDIS):
+                return await self._redis.of(tenant)
+        except StoreUnavailable:
+            pass
+        return consents_of(await self._journal.read(tenant))
+
+    async def say(
+        self, tenant: str, *, grant: Sequence[Purpose], withdraw: Sequence[Purpose], by: Actor, at: datetime
+    ) -> dict[Purpose, Consent]:
+        """Keep what somebody says of purposes; returns what holds then.
+
+        Raises:
+            StoreUnavailable: A store does not answer, or has lost data.
+        """
+        given = [Consent(purpose=one, granted=True, at=at, by=by) for one in grant]
+        given += [Consent(purpose=one, granted=False, at=at, by=by) for one in withdraw]
+        if given:
+            async with self._leases.hold(tenant), self._whole.writing():
+                await self._journal.append(tenant, [Consented(consent=one) for one in given])
+                await self._redis.write(tenant, given)
+        return await self.of(tenant)
+
+
+def consents_of(lines: Sequence[Line]) -> dict[Purpose, Consent]:
+    """Return what a user's lines say last of each purpose."""
+    return latest(line.consent for line in lines if isinstance(line, Consented))

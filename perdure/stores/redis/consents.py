@@ -1,0 +1,31 @@
+"""What users consent to, for every write and recall to look at."""
+
+from collections.abc import Iterable
+
+from redis.asyncio import Redis
+
+from perdure.consents import Consent, latest
+from perdure.entries import Purpose
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
+
+
+class RedisConsents:
+    """Every method raises StoreUnavailable when Redis does not answer.
+
+    Args:
+        redis: A client made with ``connect``.
+    """
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def of(self, tenant: str) -> dict[Purpose, Consent]:
+        """Return what was said last of each purpose."""
+        lines: list[str] = await ask(self._redis, "HVALS", keys.consents(tenant))
+        return latest(map(Consent.model_validate_json, lines))
+
+    async def write(self, tenant: str, consents: Iterable[Consent]) -> None:
+        """Keep what was said, in place of what was said before."""
+        for one in consents:
+            await ask(self._redis, "HSET", keys.consents(tenant), one.purpose.value, one.model_dump_json())

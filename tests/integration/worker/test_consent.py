@@ -1,0 +1,145 @@
+"""Nothing is extracted without consent; what is withdrawn is neither written nor recalled, whatever Redis lost."""
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.entries import Memory, Purpose
+from perdure.errors import InvalidInput
+from perdure.jobs import Fate
+from perdure.memory.consenting import consents_of
+from perdure.memory.recall.query import RecallResult
+from perdure.requests import ConsentRequest, ObserveRequest
+from perdure.said import Said, Voice
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
+from perdure.strategies import Strategy
+from perdure.updates import Correction, UpdateRequest
+from tests.conftest import Servers, clean_settings
+from tests.deployment import Deployment, deployment
+from worker.gateway import Gateway
+
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+GIVEN, EXTRACTED = Purpose.GIVEN, Purpose.EXTRACTED
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    async with deployment(servers, tmp_path / "home") as one:
+        yield one
+
+
+@pytest.fixture
+async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
+    async with Gateway(here.settings, servers) as one:
+        yield one
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user {uuid4().hex}"
+
+
+async def said(gateway: Gateway, user: str, text: str = "I always travel by train.") -> list[Fate]:
+    one = Said(text=text, by=Voice.USER, at=datetime.now(UTC), occurrence=uuid4().hex)
+    found = await gateway.observe(ObserveRequest(user_id=user, session="s", said=(one,)), by=TESTER)
+    return [item.fate for item in (await gateway.receipt(found.job)).items]
+
+
+async def given(gateway: Gateway, user: str, text: str) -> list[tuple[Fate, str]]:
+    item: JsonValue = {"kind": "memory", "content": text, "occurrence": uuid4().hex}
+    job = await gateway.remember(RememberRequest(user_id=user, key=uuid4().hex, items=(item,)), by=TESTER)
+    return [(item.fate, item.reason) for item in (await gateway.receipt(job)).items]
+
+
+async def say(gateway: Gateway, user: str, **what: Any) -> dict[str, bool]:
+    return (await gateway.consent(ConsentRequest(user_id=user, **what), by=TESTER)).granted
+
+
+async def recalled(gateway: Gateway, user: str, **more: Any) -> RecallResult:
+    return await gateway.recall(RecallRequest(user_id=user, text="train", explain=True, **more))
+
+
+async def test_by_default_nothing_is_extracted_and_what_is_given_is_kept(
+    here: Deployment, gateway: Gateway, servers: Servers, user: str, tmp_path: Path
+) -> None:
+    assert await say(gateway, user) == {"given": True, "extracted": False}
+    with pytest.raises(InvalidInput, match=r"has not consented to keeping what is extracted .*--grant extracted"):
+        await said(gateway, user)
+    # Where the caller cannot tell, the worker refuses it.
+    async with Gateway(clean_settings(tmp_path / "elsewhere", task_queue=here.queue), servers) as elsewhere:
+        assert await said(elsewhere, user) == [Fate.REJECTED]
+    assert await here.services.longterm.everything(here.services.tenant_key.tenant_of(user)) == {}
+    assert [fate for fate, _ in await given(gateway, user, "The train is late.")] == [Fate.SEARCHABLE]
+    assert (await recalled(gateway, user)).withheld == ()
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+async def test_what_was_withdrawn_is_not_recalled_and_the_result_says_so(
+    here: Deployment, gateway: Gateway, user: str, strategy: Strategy
+) -> None:
+    assert await say(gateway, user, grant=[EXTRACTED]) == {"given": True, "extracted": True}
+    assert await said(gateway, user) == [Fate.SEARCHABLE]
+    await given(gateway, user, "The train station is in the north.")
+    tenant = here.services.tenant_key.tenant_of(user)
+    for entry in (await here.services.longterm.everything(tenant)).values():
+        assert isinstance(entry, Memory)
+        named = entry.changed(names=("train",), version=entry.version)
+        await here.services.longterm.put(tenant, [named], {})
+    assert len((await recalled(gateway, user, strategy=strategy)).items) == 2, "the control"
+    await say(gateway, user, withdraw=[EXTRACTED])
+    found = await recalled(gateway, user, strategy=strategy)
+    assert [item.text for item in found.items] == ["The train station is in the north."]
+    assert found.withheld == (EXTRACTED,)
+    assert "always travel" not in found.model_dump_json()
+    await say(gateway, user, grant=[EXTRACTED], withdraw=[GIVEN])
+    found = await recalled(gateway, user, strategy=strategy)
+    assert [item.text for item in found.items] == ["I always travel by train."]
+    assert found.withheld == (GIVEN,)
+
+
+async def test_nothing_is_given_or_corrected_once_that_is_withdrawn(gateway: Gateway, user: str) -> None:
+    await given(gateway, user, "The train is late.")
+    [entry] = await gateway.memories(user)
+    await say(gateway, user, withdraw=[GIVEN])
+    [(fate, reason)] = await given(gateway, user, "The bus is late.")
+    assert (fate, "--grant given" in reason) == (Fate.REJECTED, True)
+    request = UpdateRequest(user_id=user, id=entry.id, update=Correction(content="The train is early."))
+    with pytest.raises(InvalidInput, match="--grant given"):
+        await gateway.update(request, by=TESTER)
+    assert [one.text for one in await gateway.memories(user)] == ["The train is late."]
+
+
+async def test_what_is_also_given_is_kept_without_the_other_consent(gateway: Gateway, user: str) -> None:
+    await say(gateway, user, grant=[EXTRACTED])
+    await said(gateway, user)
+    await given(gateway, user, "I always travel by train.")
+    await say(gateway, user, withdraw=[EXTRACTED])
+    assert [item.text for item in (await recalled(gateway, user)).items] == ["I always travel by train."]
+
+
+async def test_consent_is_rebuilt_where_redis_lost_it(here: Deployment, gateway: Gateway, user: str) -> None:
+    await say(gateway, user, grant=[EXTRACTED], withdraw=[GIVEN])
+    tenant, redis = here.services.tenant_key.tenant_of(user), here.services.redis
+    before = await here.services.consents.of(tenant)
+    await ask(redis, "DEL", keys.consents(tenant))
+    assert await here.services.consents.of(tenant) == {}, "the control"
+    await here.services.reconciler.reconcile(tenant, operation="reconcile", by=TESTER)
+    assert await here.services.consents.of(tenant) == before
+    # And the other way round.
+    await here.services.journal.erase(tenant)
+    await here.services.reconciler.reconcile(tenant, operation="again", by=TESTER)
+    assert consents_of(await here.services.journal.read(tenant)) == before
+
+
+async def test_both_at_once_and_an_unknown_purpose_are_refused(gateway: Gateway, user: str) -> None:
+    with pytest.raises(InvalidInput, match="is also withdrawn"):
+        await say(gateway, user, grant=[GIVEN], withdraw=[GIVEN])
+    with pytest.raises(InvalidInput, match="gven"):
+        await say(gateway, user, grant=["gven"])
