@@ -14,7 +14,7 @@ SEED ?=
 SIZE ?=
 DATA ?=
 
-.PHONY: help setup demo test test-all check bench bench-locomo bench-governance bench-precision chaos mutants recordings clean
+.PHONY: help setup demo test test-all check bench bench-locomo bench-governance bench-precision bench-forget chaos mutants recordings clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ bench-locomo: setup ## Measure recall of conversation turns on LoCoMo's files in
 
 bench-governance: setup ## Measure whether memory believes the right things, on the cases in DATA=folder or its own
 	@DATA="$(DATA)" $(BIN)/python -m bench governance
+
+bench-forget: setup ## Measure that forgetting costs what is due, and not what is stored
+	@$(BIN)/python -m bench forget
 
 chaos: setup ## Kill, stop and restart everything for MINUTES=10, from SEED=, and count what is lost, doubled or stuck
 	@MINUTES="$(MINUTES)" SEED="$(SEED)" $(BIN)/python -m chaos

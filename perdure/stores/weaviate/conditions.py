@@ -111,10 +111,10 @@ def pinned() -> Condition:
     return Filter.by_property("pinned").equal(True)
 
 
-def overdue(before: datetime) -> Condition:
-    """Due to be forgotten before a moment."""
+def overdue(before: datetime | int) -> Condition:
+    """Due to be forgotten before a moment, which may be in microseconds already."""
     condition = state_is(State.CURRENT, State.SUPERSEDED)
-    return condition & Filter.by_property("forget_after").less_or_equal(micros(before))
+    return condition & Filter.by_property("forget_after").less_or_equal(_micros(before))
 
 
 def dated_otherwise(rules_version: str) -> Condition:
@@ -123,6 +123,10 @@ def dated_otherwise(rules_version: str) -> Condition:
     return condition & Filter.by_property("rules_version").not_equal(rules_version)
 
 
-def past_purge(before: datetime) -> Condition:
-    """Forgotten, and no longer restorable after a moment."""
-    return state_is(State.FORGOTTEN) & Filter.by_property("purge_after").less_or_equal(micros(before))
+def past_purge(before: datetime | int) -> Condition:
+    """Forgotten, and no longer restorable after a moment, which may be in microseconds already."""
+    return state_is(State.FORGOTTEN) & Filter.by_property("purge_after").less_or_equal(_micros(before))
+
+
+def _micros(moment: datetime | int) -> int:
+    return moment if isinstance(moment, int) else micros(moment)

@@ -1,7 +1,7 @@
 """Long-term memory as the other rooms see it, a tenant at a time. Never decides what is worth keeping or recalling."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
@@ -12,6 +12,7 @@ from perdure.errors import VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, asking
+from perdure.stores.weaviate.earliest import bound
 from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.stores.weaviate.mapping import NEVER, micros
 from perdure.stores.weaviate.marks import WeaviateMarks
@@ -24,8 +25,6 @@ from perdure.together import together
 
 _KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
 """By what an id begins with."""
-
-_END = datetime.max.replace(tzinfo=UTC)
 
 _ABOUT_AT_MOST = 1_000
 """Memories about the terms of one batch that are compared with it; a choice."""
@@ -197,15 +196,18 @@ class LongTerm(Searches):
 
     async def next_due(self, tenant: str) -> datetime | None:
         """Return the next moment at which an entry is due to be forgotten or purged."""
-        due, purgeable = await together(
-            self.due(tenant, before=_END, limit=1), self.purgeable(tenant, before=_END, limit=1)
-        )
-        moments = [entry.forget_after for entry in due] + [entry.purge_after for entry in purgeable]
-        return min((moment for moment in moments if moment), default=None)
+        asked = [(conditions.overdue, "forget_after"), (conditions.past_purge, "purge_after")]
+        calls = [self._earliest(tenant, kind, condition, by) for condition, by in asked for kind in KINDS]
+        return min((moment for moment in await together(*calls) if moment), default=None)
 
     async def count(self, tenant: str) -> int:
-        """Return how many current records and memories there are."""
-        return await self._count(tenant, conditions.state_is(State.CURRENT))
+        """Return how many entries there are that are neither replaced nor forgotten.
+
+        Those are counted: Weaviate knows the number of all, and reads each one that meets a condition.
+        """
+        others = conditions.state_is(State.SUPERSEDED, State.FORGOTTEN)
+        everything, gone = await together(self._count(tenant), self._count(tenant, others))
+        return everything - gone
 
     async def tenants(self) -> list[str]:
         """Return every tenant that something was written for."""
@@ -231,8 +233,21 @@ class LongTerm(Searches):
         if self._resting:
             await self._resting.look()
 
-    async def _count(self, tenant: str, condition: Condition) -> int:
+    async def _count(self, tenant: str, condition: Condition | None = None) -> int:
         return sum(await together(*(self._queries.count(tenant, kind, condition) for kind in KINDS)))
+
+    async def _earliest(
+        self, tenant: str, kind: Kind, condition: Callable[[int], Condition], by: str
+    ) -> datetime | None:
+        async def any_until(before: int) -> bool:
+            return bool(await self._queries.fetch(tenant, kind, condition(before), limit=1))
+
+        before = await bound(any_until, datetime.now(UTC))
+        if before is None:
+            return None
+        order = Sort.by_property(by, ascending=True)
+        found = await self._queries.fetch(tenant, kind, condition(before), limit=1, sort=order)
+        return next((getattr(entry, by) for entry in found), None)
 
     async def _oldest(self, tenant: str, condition: Condition, by: str, limit: int) -> list[Entry]:
         order = Sort.by_property(by, ascending=True)
