@@ -2,7 +2,7 @@
 
 import json
 import unicodedata
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -82,6 +82,14 @@ class State(OpenEnum):
     """Tombstoned: never recalled, and purged after ``purge_after`` unless that is undone."""
 
 
+class Use(NamedTuple):
+    """That something was recalled."""
+
+    times: int
+    last: int
+    """When last, in milliseconds since 1970."""
+
+
 class Remembered(Stored):
     """What all entries have in common: their evidence, their life and their version."""
 
@@ -132,6 +140,15 @@ class Remembered(Stored):
     def stamped(self, version: int, operation: str) -> Self:
         """Return the entry as an operation writes it: with its version, recognisable by the operation's id."""
         return self.changed(version=version, operations=(*self.operations, operation)[-OPERATIONS_KEPT:])
+
+    def used(self, use: Use, operation: str) -> Self:
+        """Return the entry after it was recalled, at its version: nothing that was planned about it has changed."""
+        at = datetime.fromtimestamp(use.last / 1000, UTC)
+        return self.changed(
+            access_count=self.access_count + use.times,
+            last_accessed=max(self.last_accessed or at, at),
+            operations=(*self.operations, operation)[-OPERATIONS_KEPT:],
+        )
 
     def dated(self, moment: datetime | None, reason: str, rules_version: str) -> Self:
         """Return the entry with the moment at which the rules will forget it; None: they keep it."""

@@ -13,6 +13,7 @@ class Workflow(StrEnum):
     RECALL_MEMORY = "RecallMemory"
     REMEMBER_ITEMS = "RememberItems"
     KEEP_CLAIMS = "KeepClaims"
+    FLUSH_ACCESSES = "FlushAccesses"
     REDATE_MEMORY = "RedateMemory"
     RECONCILE_MEMORY = "ReconcileMemory"
     ERASE_MEMORY = "EraseMemory"
@@ -45,6 +46,7 @@ class Activity(StrEnum):
     TOMBSTONE = "tombstone"
     PURGE = "purge"
     FINISH_FORGETTING = "finish_forgetting"
+    FLUSH_ACCESSES = "flush_accesses"
     REDATE_TENANTS = "redate_tenants"
     FIND_UNDO = "find_undo"
     RESTORE = "restore"
@@ -101,6 +103,9 @@ DEFAULT_POLICY = "default"
 
 SCHEDULE = "perdure-forgetting"
 """The schedule of the forgetting sweep."""
+
+ACCESSES = "perdure-accesses"
+"""The schedule that writes down what was recalled."""
 
 REDATING = "perdure-redating"
 """The schedule of the pass that dates anew what other rules dated."""

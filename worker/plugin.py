@@ -7,6 +7,7 @@ from temporalio.plugin import SimplePlugin
 
 from perdure.temporal.failures import ActivityInterceptor
 from workflows.erase_memory import EraseMemory
+from workflows.flush_accesses import FlushAccesses
 from workflows.forget_memory import ForgetMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.keep_claims import KeepClaims
@@ -26,6 +27,7 @@ WORKFLOWS: Sequence[type] = (
     UpdateMemory,
     SetConsent,
     KeepClaims,
+    FlushAccesses,
     RedateMemory,
     ReconcileMemory,
     EraseMemory,

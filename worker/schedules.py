@@ -21,7 +21,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor, ActorKind
 from perdure.model import Request
-from perdure.names import RECONCILING, REDATING, SCHEDULE, Workflow
+from perdure.names import ACCESSES, RECONCILING, REDATING, SCHEDULE, Workflow
 from perdure.requests import ForgetRequest, ReconcileRequest, RedateRequest
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
@@ -40,7 +40,7 @@ class Scheduled(NamedTuple):
     cron: str
     """In UTC; ``off``: never."""
     workflow: Workflow
-    request: Request
+    request: Request | None
     workflow_id: str
     summary: str
 
@@ -55,6 +55,14 @@ def scheduled(settings: Settings) -> tuple[Scheduled, ...]:
             ForgetRequest(by=Actor(kind=ActorKind.SCHEDULE, id=SCHEDULE)),
             "forget-memory",
             "Forget what the rules no longer keep",
+        ),
+        Scheduled(
+            ACCESSES,
+            settings.accesses_cron,
+            Workflow.FLUSH_ACCESSES,
+            None,
+            "flush-accesses",
+            "Write down what was recalled",
         ),
         Scheduled(
             REDATING,
@@ -80,7 +88,7 @@ def definition(one: Scheduled, settings: Settings) -> Schedule:
     return Schedule(
         action=ScheduleActionStartWorkflow(
             one.workflow,
-            one.request,
+            args=[] if one.request is None else [one.request],
             id=one.workflow_id,
             task_queue=settings.task_queue,
             task_timeout=TASK_TIMEOUT,

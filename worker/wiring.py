@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from temporalio.client import Client
 
 import playbooks
+from activities.accesses import AccessActivities
 from activities.episodes import StepNotes
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
@@ -47,6 +48,7 @@ from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.journal.values import ValueFiles
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.checks import Checks
@@ -106,6 +108,7 @@ class Services(Reading):
     """Every service of a worker, on real stores."""
 
     leases: Leases
+    door: Door
     notes: StepNotes
     writer: Writer
     intake: Intake
@@ -178,6 +181,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         limit_seconds=settings.recall_seconds,
         min_confidence=settings.min_confidence,
         rules=rules_of(settings),
+        accesses=Accesses(redis),
         telemetry=Telemetry(content=settings.trace_content),
     )
     try:
@@ -197,6 +201,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             recall=recall,
         )
     finally:
+        await recall.noted()
         await longterm.close()
         await redis.aclose()
 
@@ -236,6 +241,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
         yield Services(
             **vars(reading),
             leases=leases,
+            door=door,
             notes=StepNotes(reading.episodes, reading.spool),
             writer=Writer(
                 longterm=longterm,
@@ -380,6 +386,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             policy=services.policies[DEFAULT_POLICY],
         ),
         ErasingActivities(client=client, eraser=services.eraser, tenant_key=services.tenant_key),
+        AccessActivities(accesses=Accesses(services.redis), door=services.door),
         RedatingActivities(
             forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole
         ),

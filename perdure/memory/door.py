@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Entry, State
+from perdure.entries import Entry, State, Use
 from perdure.errors import TenantErased, VersionConflict
 from perdure.memory.audit import Audit, AuditLog
 from perdure.memory.comparison import Compared, compared, observed_anew
@@ -211,6 +211,22 @@ class Door:
         if gone:
             await self._audit.record(tenant, ids=gone, operation=operation, by=by, why=why)
         return gone
+
+    async def used(self, tenant: str, uses: Mapping[str, Use], *, operation: str) -> int:
+        """Count uses, once for each operation; versions stay, so that no plan has to be made again. Returns how many.
+
+        Raises:
+            LeaseLost: Another writer holds the tenant.
+            StoreUnavailable: A store does not answer.
+        """
+        async with self._leases.hold(tenant) as lease, self._whole.writing():
+            await self._repair.resume(tenant, lease)
+            stored = (await self._longterm.get(tenant, list(uses))).values()
+            known = [one for one in stored if one.state is not State.FORGOTTEN and operation not in one.operations]
+            await self._write(
+                tenant, lease, (), [self._rules.dated(one.used(uses[one.id], operation)) for one in known]
+            )
+        return len(known)
 
     async def reindex(self, tenant: str) -> None:
         """Set the tenant's next due date to what its memories say, and compact its journal if that is worth it.

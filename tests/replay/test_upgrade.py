@@ -111,6 +111,7 @@ async def builds(servers: Servers, folder: Path) -> AsyncGenerator[tuple[Builds,
         skills=(folder / "skills",),
         forgetting_cron="off",
         redating_cron="off",
+        accesses_cron="off",
         reconciling_cron="off",
         journal=journal_of(servers, folder),
     )

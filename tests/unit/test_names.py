@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from temporalio import activity
 
+from activities.accesses import AccessActivities
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
 from activities.jobs import IngestActivities
@@ -26,6 +27,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
     ours = (
         *(EvaluationActivities, ForgettingActivities, IngestActivities, MemoryActivities, RecallStepActivities),
         *(
+            AccessActivities,
             ReconcilingActivities,
             RedatingActivities,
             StepActivities,

@@ -134,7 +134,7 @@ def test_folders_are_those_of_whoever_wrote_them(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("cron", ["nonsense", "0 3 * *", "0 3 * * * *", "@daily", "0 3 * * *; x"])
 def test_a_cron_that_is_none_is_refused_naming_the_field(monkeypatch: pytest.MonkeyPatch, cron: str) -> None:
-    for name in ("forgetting_cron", "redating_cron", "reconciling_cron"):
+    for name in ("forgetting_cron", "accesses_cron", "redating_cron", "reconciling_cron"):
         monkeypatch.setenv(f"PERDURE_{name.upper()}", cron)
         with pytest.raises(InvalidInput, match=f"{name}: must be five fields .*set PERDURE_{name.upper()}"):
             Settings()

@@ -4,12 +4,14 @@ Never changes what is remembered, and never fails for a store.
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from perdure.entries import Hit, Memory
 from perdure.episodes import Episode
+from perdure.errors import StoreUnavailable
 from perdure.filters import Omission
 from perdure.labels import asked_labels
 from perdure.memory.consenting import ConsentBook
@@ -37,6 +39,7 @@ from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import Embedder
 from perdure.stores.journal.log import Journal
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
@@ -79,6 +82,7 @@ class Recall:
         min_confidence: What is believed less is left out where a question does not say otherwise.
         policy: What may be believed; it decides on items whose jobs are not done.
         rules: How belief decays.
+        accesses: Where it is noted that something was used; None: nowhere.
         telemetry: Where spans and figures go; without one, to the global providers, without content.
         consents: What users consent to; without it, what holds of one who has said nothing.
     """
@@ -98,6 +102,7 @@ class Recall:
         min_confidence: float = MIN_CONFIDENCE,
         policy: WritePolicy | None = None,
         rules: RetentionRules | None = None,
+        accesses: Accesses | None = None,
         telemetry: Telemetry | None = None,
         consents: ConsentBook | None = None,
     ) -> None:
@@ -105,6 +110,8 @@ class Recall:
         self._embedder = embedder
         self._min_confidence = min_confidence
         self._rules = rules or RetentionRules()
+        self._accesses = accesses
+        self._noting: set[asyncio.Task[None]] = set()
         self._sources = Sources(
             longterm=longterm,
             speakers=Speakers(longterm),
@@ -147,7 +154,25 @@ class Recall:
             result = await self._told(query, asking, found._replace(items=items), episodes, started)
             result = result.changed(withheld=told)
             self._telemetry.finished(span, result)
+        self._note(query, result)
         return result
+
+    async def noted(self) -> None:
+        """Wait until what was recalled is noted as used."""
+        await asyncio.gather(*self._noting)
+
+    def _note(self, query: Query, result: RecallResult) -> None:
+        if self._accesses is None or not result.items:
+            return
+        noting = asyncio.create_task(self._noted(self._accesses, query, [item.id for item in result.items]))
+        self._noting.add(noting)
+        noting.add_done_callback(self._noting.discard)
+
+    @staticmethod
+    async def _noted(accesses: Accesses, query: Query, ids: list[str]) -> None:
+        # Nobody waits for it, and what is lost of it is one use.
+        with contextlib.suppress(StoreUnavailable):
+            await accesses.note(query.tenant, ids, query.now)
 
     async def _told(
         self, query: Query, asking: Asking, found: _Found, episodes: list[Episode], started: float

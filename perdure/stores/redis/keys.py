@@ -21,6 +21,9 @@ TENANT_KEY = "perdure:tenant-key"
 RULES = "perdure:rules"
 """The version of the retention rules that everything was dated by when a pass of redating last ended."""
 
+ACCESSED = "perdure:accessed"
+"""A sorted set: each tenant of which something was recalled that is not written yet, by when."""
+
 SWEEP = "perdure:sweep"
 """The workflow id of the sweep whose turn it is, or was last."""
 
@@ -106,6 +109,12 @@ def episodes(tenant: str, session: str) -> tuple[str, str, str]:
     """Return a session's keys: its episodes by id, their order in time, and their order by importance."""
     place = _of(tenant, f"episodes:{digest('session/1', session)[:24]}")
     return f"{place}:content", f"{place}:time", f"{place}:importance"
+
+
+def accesses(tenant: str) -> tuple[str, str]:
+    """Return the keys of what was recalled of a tenant, hashes: what waits, and what is being written."""
+    place = _of(tenant, "accesses")
+    return f"{place}:waiting", f"{place}:taken"
 
 
 def written(tenant: str, session: str) -> str:

@@ -25,6 +25,7 @@ def beside(tmp_path: Path) -> Settings:
         task_queue=f"up-{uuid4().hex[:10]}",
         forgetting_cron="off",
         redating_cron="off",
+        accesses_cron="off",
         reconciling_cron="off",
     )
 

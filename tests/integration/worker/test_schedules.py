@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription, ScheduleOverlapPolicy
 
-from perdure.names import RECONCILING, REDATING, SCHEDULE
+from perdure.names import ACCESSES, RECONCILING, REDATING, SCHEDULE
 from perdure.requests import ForgetResult
 from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
@@ -21,7 +21,12 @@ DAILY, OTHER = "0 3 * * *", "30 4 * * 0"
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return clean_settings(
-        tmp_path, task_queue="one-queue", forgetting_cron=DAILY, redating_cron="off", reconciling_cron="off"
+        tmp_path,
+        task_queue="one-queue",
+        forgetting_cron=DAILY,
+        redating_cron="off",
+        accesses_cron="off",
+        reconciling_cron="off",
     )
 
 
@@ -84,7 +89,11 @@ async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings)
 
 @pytest.mark.parametrize(
     ("schedule", "setting", "workflow"),
-    [(RECONCILING, "reconciling_cron", "ReconcileMemory"), (REDATING, "redating_cron", "RedateMemory")],
+    [
+        (RECONCILING, "reconciling_cron", "ReconcileMemory"),
+        (REDATING, "redating_cron", "RedateMemory"),
+        (ACCESSES, "accesses_cron", "FlushAccesses"),
+    ],
 )
 async def test_others_are_scheduled_beside_it(
     namespaced: Client, settings: Settings, schedule: str, setting: str, workflow: str

@@ -141,6 +141,7 @@ async def installation(servers: Servers, folder: Path, **settings: Any) -> Async
         "task_queue": f"cli-{uuid4().hex[:10]}",
         "forgetting_cron": "off",
         "redating_cron": "off",
+        "accesses_cron": "off",
         "reconciling_cron": "off",
     } | settings
     values = {"journal": journal_of(servers, home)} | values

@@ -1,0 +1,52 @@
+"""Writing down what was recalled as an activity: some tenants a call."""
+
+import time
+from dataclasses import dataclass
+from uuid import uuid4
+
+from temporalio import activity
+
+from perdure.errors import LeaseLost
+from perdure.memory.door import Door
+from perdure.model import Passed
+from perdure.names import Activity
+from perdure.stores.redis.accesses import Accesses
+
+SECONDS = 20.0
+"""After how many a call returns, so that it can be watched."""
+
+_PAGE = 100
+
+
+class Flushed(Passed):
+    """What a call wrote."""
+
+    tenants: int = 0
+    entries: int = 0
+    more: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessActivities:
+    """The activity that writes uses, and what it needs."""
+
+    accesses: Accesses
+    door: Door
+
+    @activity.defn(name=Activity.FLUSH_ACCESSES)
+    async def flush(self) -> Flushed:
+        """Write the uses that wait to the entries that were used."""
+        began, tenants, entries, is_late = time.monotonic(), 0, 0, False
+        listed = await self.accesses.tenants(_PAGE)
+        for tenant, token in listed:
+            taken = await self.accesses.take(tenant, f"used:{uuid4().hex}")
+            try:
+                entries += await self.door.used(tenant, taken.uses, operation=taken.operation)
+            except LeaseLost:
+                continue  # Another writer has the tenant; the next pass writes them.
+            await self.accesses.written(tenant, token)
+            tenants += 1
+            if is_late := time.monotonic() - began > SECONDS:
+                break
+        # Where nothing could be written, another call would do no better.
+        return Flushed(tenants=tenants, entries=entries, more=is_late or (tenants > 0 and len(listed) == _PAGE))

@@ -1,0 +1,123 @@
+"""What is recalled counts as used: noted behind the recall, written once, and nothing planned is in its way."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from activities.accesses import AccessActivities, Flushed
+from perdure.changes import Actor, ActorKind
+from perdure.entries import State
+from perdure.errors import StoreUnavailable
+from perdure.memory.recall.query import Query
+from perdure.memory.writing.checking import read_batch
+from perdure.stores.redis.accesses import Accesses
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+LATER = NOW + timedelta(days=100)
+
+
+async def written(here: Deployment, tenant: str, *contents: str, operation: str = "setup") -> list[str]:
+    items: list[JsonValue] = [
+        {"kind": "memory", "content": content, "occurrence": f"{operation} {content}", "occurred_at": NOW.isoformat()}
+        for content in contents
+    ]
+    batch = read_batch(tenant=tenant, key=operation, items=items)
+    plan = await here.services.writer.plan(batch, at=NOW)
+    await here.services.writer.apply(batch, plan, operation=operation)
+    return [item.target for item in plan.items]
+
+
+async def flushed(here: Deployment) -> Flushed:
+    return await here.client.execute_workflow(
+        "FlushAccesses", id=f"flush-{uuid4().hex}", task_queue=here.queue, result_type=Flushed
+    )
+
+
+async def test_what_is_recalled_is_used_and_what_is_not_ages(servers: Servers, tmp_path: Path) -> None:
+    tenant = f"t_{uuid4().hex}"
+    async with deployment(servers, tmp_path) as here:
+        services = here.services
+        used, other = await written(here, tenant, "Ada prefers trains.", "The printer is on the second floor.")
+        before = await services.longterm.get(tenant, [used, other])
+        # Planned before the use is written, and applied after it.
+        batch = read_batch(
+            tenant=tenant,
+            key="again",
+            items=[
+                {
+                    "kind": "memory",
+                    "content": "Ada prefers trains.",
+                    "occurrence": "again",
+                    "occurred_at": (NOW + timedelta(days=1)).isoformat(),
+                }
+            ],
+        )
+        planned = await services.writer.plan(batch, at=NOW)
+        for _ in range(3):
+            query = Query(tenant=tenant, session="", text="what does Ada prefer?", now=LATER, limit=1)
+            assert [item.id for item in (await services.recall.recall(query)).items] == [used]
+        await services.recall.noted()
+        assert (await services.longterm.get(tenant, [used]))[used] == before[used], "the recall itself writes nothing"
+
+        assert (await flushed(here)).entries >= 1
+        found = await services.longterm.get(tenant, [used, other])
+        assert found[other] == before[other]
+        assert (found[used].access_count, found[used].last_accessed) == (3, LATER)
+        assert (found[used].version, found[used].text) == (before[used].version, before[used].text)
+        aged = before[used].forget_after
+        assert aged is not None
+        assert found[used].forget_after == aged + timedelta(days=100)
+        await flushed(here)
+        assert (await services.longterm.get(tenant, [used]))[used].access_count == 3, "each use once"
+
+        applied = await services.writer.apply(batch, planned, operation="again")
+        assert applied.plan is None, "the use was in no plan's way"
+        after = (await services.longterm.get(tenant, [used]))[used]
+        assert (after.access_count, after.seen, after.version) == (3, 2, 2)
+
+
+@pytest.mark.parametrize("written_first", [True, False], ids=["after the write", "before the write"])
+async def test_a_worker_that_dies_counts_no_use_twice_and_loses_none(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written_first: bool
+) -> None:
+    tenant = f"t_{uuid4().hex}"
+    async with deployment(servers, tmp_path, serving=False) as here:
+        services = here.services
+        [used] = await written(here, tenant, "Ada prefers trains.")
+        accesses = Accesses(services.redis)
+        await accesses.note(tenant, [used], LATER)
+        pass_ = AccessActivities(accesses=accesses, door=services.door)
+
+        async def die(*_: object, **__: object) -> None:
+            raise StoreUnavailable("redis", "the process died")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(*((Accesses, "written", die) if written_first else (type(services.door), "used", die)))
+            with pytest.raises(StoreUnavailable):
+                await pass_.flush()
+        await accesses.note(tenant, [used], LATER)
+        await pass_.flush()
+        await pass_.flush()
+        [entry] = (await services.longterm.get(tenant, [used])).values()
+        assert entry.access_count == 2
+        assert tenant not in {name for name, _ in await accesses.tenants(10_000)}
+
+
+async def test_a_use_brings_back_nothing_that_was_forgotten_meanwhile(servers: Servers, tmp_path: Path) -> None:
+    tenant = f"t_{uuid4().hex}"
+    async with deployment(servers, tmp_path, serving=False) as here:
+        services = here.services
+        [used] = await written(here, tenant, "Ada prefers trains.")
+        accesses = Accesses(services.redis)
+        await accesses.note(tenant, [used, "mem_none"], LATER)
+        late = NOW + timedelta(days=9_000)
+        due = await services.forgetter.plan(tenant, at=late, approved=True)
+        await services.forgetter.tombstone(due, run="run", by=Actor(kind=ActorKind.SYSTEM))
+        await AccessActivities(accesses=accesses, door=services.door).flush()
+        [entry] = (await services.longterm.get(tenant, [used])).values()
+        assert (entry.state, entry.access_count) == (State.FORGOTTEN, 0)
