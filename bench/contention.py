@@ -21,7 +21,7 @@ from perdure.memory.writing import writer
 from perdure.memory.writing.checking import read_batch
 from perdure.settings import Addresses
 from perdure.temporal.attributes import TASK_TIMEOUT
-from worker.wiring import Services
+from worker.wiring.services import Services
 
 FEW, MANY = 5, 50
 ITEMS = 25

@@ -25,7 +25,7 @@ from perdure.temporal import namespace
 from perdure.temporal.plugin import Plugin
 from worker.policies import rules_of
 from worker.process import make_worker
-from worker.wiring import Services, open_services
+from worker.wiring.services import Services, open_services
 
 _SIZES = (10_000, 50_000, 100_000)
 _DUE = 500

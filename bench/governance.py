@@ -27,7 +27,7 @@ from perdure.requests import ConsentRequest, ObserveRequest, RecallRequest
 from perdure.said import Said, Voice
 from perdure.settings import Addresses
 from worker.gateway import Gateway
-from worker.wiring import Services
+from worker.wiring.services import Services
 
 OWN = Path(__file__).parent / "governance"
 _AT_ONCE = 8

@@ -29,7 +29,7 @@ from perdure.said import Said
 from perdure.settings import Addresses
 from perdure.strategies import Strategy
 from worker.gateway import Gateway
-from worker.wiring import Services
+from worker.wiring.services import Services
 
 BATCH = 100
 LIMIT = 50

@@ -15,7 +15,7 @@ from perdure.memory.writing.checking import read_batch
 from perdure.settings import Addresses, Settings
 from perdure.temporal.connection import connected
 from worker.process import make_worker
-from worker.wiring import Services, open_services
+from worker.wiring.services import Services, open_services
 
 _BATCH = 100
 _MINUTE = timedelta(minutes=1)

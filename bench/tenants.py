@@ -14,7 +14,7 @@ from perdure.entries import MARKER, Lane, Memory, MemoryType, Record, Source
 from perdure.errors import StoreUnavailable
 from perdure.memory.recall.query import Query
 from perdure.settings import Addresses, Settings
-from worker.wiring import Services, open_services
+from worker.wiring.services import Services, open_services
 
 USERS = 5_000
 FILES = 20_000

@@ -16,7 +16,8 @@ from perdure.temporal.plugin import Plugin
 from tests.conftest import clean_settings, give_tenant_key, journal_of
 from worker.plugin import WORKFLOWS, WorkerPlugin
 from worker.process import make_worker
-from worker.wiring import Services, activities, open_services
+from worker.wiring.activities import activities
+from worker.wiring.services import Services, open_services
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from perdure.errors import InvalidInput
 from perdure.names import BINDING
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskBinding, TaskEnvelope
-from worker.wiring import skills_of
+from worker.wiring.parts import skills_of
 
 
 async def require_same(

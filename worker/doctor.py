@@ -50,7 +50,7 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
-from worker.wiring import embedder_of, longterm_of, skills_of, toolbox_of
+from worker.wiring.parts import embedder_of, longterm_of, skills_of, toolbox_of
 
 ENOUGH_DISK = 1_000_000_000
 """Free bytes below which the journal and the local servers may soon be unable to write."""

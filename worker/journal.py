@@ -4,7 +4,7 @@ import asyncio
 
 from perdure.settings import Addresses, Settings
 from perdure.stores.tenant_key import TenantKey
-from worker.wiring import open_reading
+from worker.wiring.reading import open_reading
 
 
 async def begin_anew(settings: Settings, addresses: Addresses) -> str:

@@ -30,7 +30,8 @@ from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedules, start_reconciling
 from worker.telemetry import Telemetry, configure_logging
 from worker.upkeep import keep_checked, keep_compared, keep_looking, keep_up, keep_watching
-from worker.wiring import Services, activities, open_services
+from worker.wiring.activities import activities
+from worker.wiring.services import Services, open_services
 
 GRACE = timedelta(seconds=10)
 """How long running activities may take to finish when the worker is stopped; more than a once tool takes."""

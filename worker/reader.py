@@ -26,7 +26,7 @@ from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
 from perdure.updates import Unsettled, Version
-from worker.wiring import RESULTS_KEPT, Reading, open_reading
+from worker.wiring.reading import RESULTS_KEPT, Reading, open_reading
 
 
 class Reader:

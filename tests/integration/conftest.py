@@ -37,7 +37,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import TENANT_KEY, Servers, journal_of
-from worker.wiring import Services
+from worker.wiring.services import Services
 
 
 class Audited:

@@ -21,7 +21,8 @@ from tests.replay import histories
 from worker.plugin import WorkerPlugin
 from worker.process import make_worker
 from worker.telemetry import Telemetry
-from worker.wiring import Services, activities, open_services
+from worker.wiring.activities import activities
+from worker.wiring.services import Services, open_services
 
 ROLLED_AFTER = 40
 """Events after which the tasks on the rolling queue continue as new: some steps to each run."""

@@ -15,7 +15,7 @@ from perdure import AgentTask, TaskResult
 from perdure.settings import Addresses
 from perdure.temporal.plugin import Plugin
 from tests.deployment import Deployment, deployment
-from worker.wiring import Services
+from worker.wiring.services import Services
 from workflows.resumable_agent import ResumableAgent
 
 

@@ -1,0 +1,92 @@
+"""The activities of a worker, made of its services."""
+
+from collections.abc import Callable
+from inspect import getmembers, iscoroutinefunction
+from typing import Any
+
+from temporalio.client import Client
+
+from activities.accesses import AccessActivities
+from activities.erasing import ErasingActivities
+from activities.forgetting import ForgettingActivities
+from activities.jobs import IngestActivities
+from activities.memory import MemoryActivities
+from activities.reconciling import ReconcilingActivities
+from activities.redating import RedatingActivities
+from activities.steps import RecallStepActivities, StepActivities
+from activities.tasks import EvaluationActivities, TaskActivities
+from activities.updating import UpdatingActivities
+from perdure.agent.steps.runner import StepRunner
+from perdure.agent.steps.values import Values
+from perdure.names import DEFAULT_POLICY
+from perdure.settings import Settings
+from perdure.stores.redis.accesses import Accesses
+from perdure.stores.redis.sweeps import SweepTurn
+from worker.wiring.services import Services
+
+
+def activities(services: Services, client: Client, settings: Settings) -> list[Callable[..., Any]]:
+    """Return every activity of a worker."""
+    values = Values(services.outputs)
+    runner = StepRunner(services.toolbox, services.claims, values, services.whole.redis_since, services.whole.claimed)
+    steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
+    others = (
+        TaskActivities(
+            services.skills,
+            services.toolbox,
+            services.tenant_key,
+            values,
+            services.bindings,
+            client,
+            services.whole,
+            services.erasures,
+            heartbeat=settings.heartbeat_timeout,
+            continue_after=settings.continue_after,
+        ),
+        RecallStepActivities(runner, services.recall),
+        MemoryActivities(services.recall, services.tenant_key, services.results),
+        EvaluationActivities(runner),
+        IngestActivities(
+            client=client,
+            task_queue=settings.task_queue,
+            tenant_key=services.tenant_key,
+            journal=services.journal,
+            leases=services.leases,
+            writer=services.writer,
+            intake=services.intake,
+        ),
+        ReconcilingActivities(
+            whole=services.whole,
+            reconciler=services.reconciler,
+            eraser=services.eraser,
+            longterm=services.longterm,
+            journal=services.journal,
+            tenant_key=services.tenant_key,
+        ),
+        UpdatingActivities(
+            updater=services.updater,
+            consents=services.consents,
+            tenant_key=services.tenant_key,
+            policy=services.policies[DEFAULT_POLICY],
+        ),
+        ErasingActivities(client=client, eraser=services.eraser, tenant_key=services.tenant_key),
+        AccessActivities(accesses=Accesses(services.redis), door=services.door),
+        RedatingActivities(
+            forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole
+        ),
+        ForgettingActivities(
+            client=client,
+            forgetter=services.forgetter,
+            whole=services.whole,
+            turn=SweepTurn(services.redis),
+            due=services.due,
+            deletions=services.deletions,
+            tenant_key=services.tenant_key,
+        ),
+    )
+    return [*steps.activities(), *(activity for one in others for activity in _public_coroutines(one))]
+
+
+def _public_coroutines(one: object) -> list[Callable[..., Any]]:
+    """Return the activities of an object. Temporal's worker refuses a method that is not one."""
+    return [method for name, method in getmembers(one, iscoroutinefunction) if not name.startswith("_")]

@@ -1,0 +1,57 @@
+"""What services are made of, from the settings."""
+
+from pathlib import Path
+
+from redis.asyncio import Redis
+
+import playbooks
+from perdure.models.embedding import Embedder, open_embedder
+from perdure.names import RESERVED
+from perdure.settings import Addresses, Settings
+from perdure.skills.library import SkillLibrary
+from perdure.stores.redis.active import ActiveTenants
+from perdure.stores.weaviate.resting import most_active
+from perdure.stores.weaviate.schema import Embedding
+from perdure.stores.weaviate.store import LongTerm
+from perdure.tools import Toolbox
+
+WRITE_SECONDS = 3.0
+"""The longest that one write of 50 objects to Weaviate may take (0.03 s measured); twice that must be left of the
+10 s that a lease lasts."""
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """Open the embedding model.
+
+    Raises:
+        InvalidInput: It is not there.
+    """
+    api_key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+    return open_embedder(settings.embedding, api_key=api_key, base_url=settings.openai_base_url)
+
+
+def longterm_of(addresses: Addresses, redis: Redis, embedder: Embedder) -> LongTerm:
+    """Return long-term memory, which connects when first asked."""
+    return LongTerm(
+        addresses.weaviate_url,
+        addresses.weaviate_grpc_port,
+        embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
+        api_key=addresses.weaviate_api_key,
+        write_timeout=WRITE_SECONDS,
+        active=ActiveTenants(redis),
+        most_active=most_active(addresses.weaviate_open_files),
+    )
+
+
+def toolbox_of(settings: Settings) -> Toolbox:
+    """Load the tools.
+
+    Raises:
+        InvalidInput: A module with tools is not there, or cannot be used.
+    """
+    return Toolbox.load(settings.tools, reserved=RESERVED)
+
+
+def skills_of(settings: Settings) -> SkillLibrary:
+    """Return the library of the configured skills and of those that come with Perdure."""
+    return SkillLibrary((*settings.skills, Path(playbooks.__file__).parent / "skills"))

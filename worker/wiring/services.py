@@ -1,0 +1,185 @@
+"""All services of a worker."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from activities.episodes import StepNotes
+from perdure.losses import Store
+from perdure.memory.door import Door
+from perdure.memory.erasing.eraser import Eraser
+from perdure.memory.forgetting.forgetter import Forgetter
+from perdure.memory.forgetting.selection import Guard
+from perdure.memory.policies import WritePolicy
+from perdure.memory.reconciling.reconciler import Reconciler
+from perdure.memory.repair import Repair
+from perdure.memory.updating.updater import Updater
+from perdure.memory.writing.intake import Intake
+from perdure.memory.writing.writer import Writer
+from perdure.names import DEFAULT_POLICY
+from perdure.settings import Addresses, Settings
+from perdure.skills.library import SkillLibrary
+from perdure.stores.journal.erasures import ErasureLog
+from perdure.stores.journal.values import ValueFiles
+from perdure.stores.redis.bindings import TaskBindings
+from perdure.stores.redis.claims import Claims
+from perdure.stores.redis.consents import RedisConsents
+from perdure.stores.redis.due import DueIndex
+from perdure.stores.redis.erasures import RedisErasures
+from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.outputs import Outputs
+from perdure.stores.redis.sessions import SessionWrites
+from perdure.stores.tenant_key import TenantKey
+from perdure.tools import Toolbox
+from worker.policies import policies_of, rules_of
+from worker.wiring.parts import WRITE_SECONDS, skills_of, toolbox_of
+from worker.wiring.reading import RESULTS_KEPT, Reading, open_reading
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services(Reading):
+    """Every service of a worker, on real stores."""
+
+    leases: Leases
+    door: Door
+    notes: StepNotes
+    writer: Writer
+    intake: Intake
+    repair: Repair
+    forgetter: Forgetter
+    updater: Updater
+    policies: Mapping[str, WritePolicy]
+    erasures: RedisErasures
+    eraser: Eraser
+    reconciler: Reconciler
+    due: DueIndex
+    bindings: TaskBindings
+    claims: Claims
+    outputs: Outputs
+    results: Outputs
+    """Results of recall, kept until their caller fetches them."""
+    toolbox: Toolbox
+    skills: SkillLibrary
+
+    async def belongs(self) -> None:
+        """Make sure that this process belongs to the installation whose stores it uses, and has nobody who was erased.
+
+        Raises:
+            TenantKeyMismatch: It has another tenant key.
+            JournalMismatch: It has another journal.
+            StoreLost: The journal's folder does not hold it.
+            StoreUnavailable: A store does not answer.
+        """
+        await self.whole.begin(self.tenant_key)
+        await self.installation.check(self.tenant_key)
+        await self.eraser.apply()
+
+    async def prepare(self) -> None:
+        """Bring the collections up to what this build needs; those that were lost are made when they are rebuilt.
+
+        Raises:
+            EmbeddingMismatch: They were made with another model.
+            SchemaMismatch: They cannot be brought up to it.
+            StoreUnavailable: Weaviate does not answer.
+        """
+        if not await self.whole.lost(Store.WEAVIATE):
+            await self.longterm.prepare()
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenerator[Services]:
+    """Open all that a worker needs, as ``open_reading`` does; the tenant key is made where there is none yet.
+
+    Raises:
+        InvalidInput: A setting names a tool module or an embedding model that is not there.
+    """
+    key = TenantKey.load_or_create(settings.tenant_key_file)
+    async with open_reading(settings, addresses, key) as reading:
+        redis, longterm = reading.redis, reading.longterm
+        due, deletions, leases, rules = DueIndex(redis), reading.deletions, Leases(redis), rules_of(settings)
+        erasures = RedisErasures(redis)
+        ttl, policies = timedelta(days=settings.claim_ttl_days), policies_of(settings)
+        repair = Repair(
+            longterm=longterm,
+            embedder=reading.embedder,
+            journal=reading.journal,
+            leases=leases,
+            checks=reading.checks,
+            client_timeout=WRITE_SECONDS,
+        )
+        door = Door(
+            longterm=longterm,
+            journal=reading.journal,
+            deletions=deletions,
+            leases=leases,
+            due=due,
+            repair=repair,
+            whole=reading.whole,
+            rules=rules,
+            client_timeout=WRITE_SECONDS,
+        )
+        yield Services(
+            **vars(reading),
+            leases=leases,
+            door=door,
+            notes=StepNotes(reading.episodes, reading.spool),
+            writer=Writer(
+                longterm=longterm,
+                embedder=reading.embedder,
+                door=door,
+                repair=repair,
+                deletions=deletions,
+                erasures=erasures,
+                policy=policies[DEFAULT_POLICY],
+            ),
+            intake=Intake(policies, SessionWrites(redis), reading.consents),
+            repair=repair,
+            forgetter=Forgetter(
+                longterm=longterm,
+                door=door,
+                deletions=deletions,
+                rules=rules,
+                guard=Guard(fraction=settings.forgetting_guard),
+                grace=timedelta(days=settings.forgetting_grace_days),
+            ),
+            updater=Updater(
+                longterm=longterm,
+                embedder=reading.embedder,
+                journal=reading.journal,
+                door=door,
+                grace=timedelta(days=settings.forgetting_grace_days),
+            ),
+            policies=policies,
+            erasures=erasures,
+            eraser=Eraser(
+                longterm=longterm,
+                redis=redis,
+                journal=reading.journal,
+                spool=reading.spool,
+                leases=leases,
+                logs={
+                    Store.JOURNAL: ErasureLog(settings.journal_folder),
+                    Store.REDIS: erasures,
+                    Store.WEAVIATE: longterm.erasures,
+                },
+            ),
+            reconciler=Reconciler(
+                longterm=longterm,
+                journal=reading.journal,
+                deletions=deletions,
+                consents=RedisConsents(redis),
+                leases=leases,
+                due=due,
+                repair=repair,
+                grace=timedelta(days=settings.forgetting_grace_days),
+                client_timeout=WRITE_SECONDS,
+            ),
+            due=due,
+            bindings=TaskBindings(redis, ttl),
+            claims=Claims(redis, ttl),
+            outputs=Outputs(redis, ttl, files=ValueFiles(settings.journal_folder)),
+            results=Outputs(redis, RESULTS_KEPT, kind="result"),
+            toolbox=toolbox_of(settings),
+            skills=skills_of(settings),
+        )
