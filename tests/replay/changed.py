@@ -5,6 +5,7 @@ from typing import Any
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from activities.accesses import Flushed
     from activities.forgetting import ForgetCall
     from perdure.agent.state import TaskRun
     from perdure.agent.steps.calls import KeepCall, Kept
@@ -15,6 +16,8 @@ with workflow.unsafe.imports_passed_through():
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
     from perdure.requests import (
+        ConsentRequest,
+        Consents,
         ForgetResult,
         RecallRequest,
         ReconcileResult,
@@ -27,13 +30,14 @@ with workflow.unsafe.imports_passed_through():
     from perdure.updates import Updated, UpdateRequest
     from workflows import options
     from workflows.erase_memory import EraseMemory, ErasingRun
+    from workflows.flush_accesses import FlushAccesses
     from workflows.forget_memory import ForgetMemory, ForgetRun
     from workflows.ingest_memory import IngestMemory
     from workflows.keep_claims import KeepClaims
     from workflows.plan_runner import PlanRunner
     from workflows.reconcile_memory import ReconcileMemory, ReconcileRun
     from workflows.redate_memory import RedateMemory, RedateRun
-    from workflows.requests import RecallMemory, RememberItems, UpdateMemory
+    from workflows.requests import RecallMemory, RememberItems, SetConsent, UpdateMemory
     from workflows.resumable_agent import ResumableAgent
     from workflows.undo_forgetting import UndoForgetting, UndoRun
 
@@ -164,6 +168,26 @@ class LateUpdate(UpdateMemory):
         return await super().run(request)
 
 
+@workflow.defn(name="SetConsent")
+class LateConsent(SetConsent):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, request: ConsentRequest | None = None) -> Consents:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
+@workflow.defn(name="FlushAccesses")
+class LateFlush(FlushAccesses):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self) -> Flushed:
+        await workflow.sleep(1)
+        return await super().run()
+
+
 @workflow.defn(name="RecallMemory")
 class LateRecall(RecallMemory):
     """A timer more."""
@@ -203,6 +227,8 @@ CHANGED = (
     LateErasure,
     LateRedating,
     LateUpdate,
+    LateConsent,
+    LateFlush,
     LateRecall,
     LateRemember,
     LateKeeping,

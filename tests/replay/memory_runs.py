@@ -10,9 +10,10 @@ from temporalio.client import WorkflowHandle
 
 from activities.jobs import job_id
 from perdure.agent.steps.calls import KeepCall
+from perdure.entries import Purpose
 from perdure.jobs import Batch
 from perdure.memory.writing.checking import read_batch
-from perdure.requests import EraseRequest, RecallRequest, RememberRequest
+from perdure.requests import ConsentRequest, EraseRequest, RecallRequest, RememberRequest
 from perdure.updates import Pinning, UpdateRequest
 from tests.replay.recorder import Recorder
 from workflows.forget_memory import ForgetRun
@@ -88,9 +89,16 @@ async def _requests(here: Recorder) -> None:
     await updating.result()
     await here.keep("update_memory", updating)
     await here.keep_failed("update_refused", await here.start("UpdateMemory", {"user_id": user, "idd": "x"}))
+    consenting = await here.start("SetConsent", ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)))
+    await consenting.result()
+    await here.keep("set_consent", consenting)
+    await here.keep_failed("consent_refused", await here.start("SetConsent", {"user_id": user, "grnt": []}))
     recalling = await here.start("RecallMemory", RecallRequest(user_id=user, text="how many windows?"))
     await recalling.result()
     await here.keep("recall_memory", recalling)
+    flushing = await here.start("FlushAccesses")
+    await flushing.result()
+    await here.keep("flush_accesses", flushing)
     keeping = await here.start("KeepClaims", KeepCall(tenant="nobody", task_id="t"))
     await keeping.result()
     await here.keep("keep_claims", keeping)

@@ -77,12 +77,12 @@ class Recorder:
         return name
 
     async def start(
-        self, workflow: str, argument: object, *, id_: str = "", queue: str = ""
+        self, workflow: str, argument: object | None = None, *, id_: str = "", queue: str = ""
     ) -> WorkflowHandle[Any, Any]:
         """Start a workflow."""
         return await self.client.start_workflow(
             workflow,
-            argument,
+            args=[] if argument is None else [argument],
             id=id_ or f"{workflow}-{uuid4().hex[:12]}",
             task_queue=queue or self._settings.task_queue,
             task_timeout=TASK_TIMEOUT,

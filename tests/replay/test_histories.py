@@ -101,6 +101,8 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "EraseMemory": {"completed", "failed"},
         "RedateMemory": {"completed", "failed"},
         "UpdateMemory": {"completed", "failed"},
+        "SetConsent": {"completed", "failed"},
+        "FlushAccesses": {"completed"},
     }
     assert len(WORKFLOWS) == len(CHANGED) == len(ends), "a workflow without a recorded history, or without a control"
 
