@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
 
 _PASSWORD = (
-    r"(?:pass ?words?|passwd|pass(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|wpa[23]?(?:[ -](?:psk|key))?|psk"  # noqa: S105
+    r"(?:pass ?words?|passwd|pass[ -]?(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|wpa[23]?(?:[ -](?:psk|key))?|psk"  # noqa: S105
     r"|(?:wi-?fi|wlan|network) key|passwort|kennwort|losung"
     r"|contraseñas?|clave|mot de passe"
     r"|mdp|senha|palavra-passe|wachtwoord|hasło|haslo|пароль|lösenord|passord|adgangskode|kodeord|salasana|heslo|jelszó"
@@ -20,7 +20,7 @@ _KEY = (
     r"|session(?:[_-]?id)?|cookie|psk)|(?:[\w-]{0,30}[_-])?apikey|x-api-key|key)"
 )
 _IS = (
-    r"(?:'s\s+(?:now |still )?|\s+(?:is|was|are|will be|ist|es|est|é|è|är|er|on|to|lautet|jest|это"
+    r"(?:'s\s+(?:now |still )?|\s+(?:is|was|are|will be|being|ist|es|est|é|è|är|er|on|to|lautet|jest|это"
     r"|be)\s+(?:now |still |currently )?|\s+(?:is |was )?(?:changed|set|reset|updated|switched) to\s+"
     r"|\s*(?:[:=]|=>|->|→|:=|は|是)\s*|\s+-\s+)"
 )
@@ -123,7 +123,8 @@ _THE_CODE = re.compile(
 _OPENS = re.compile(
     r"\b(?:opens?|opened|unlocks?|unlocked|disarms?|disarmed|open it|get in|let yourself in|enter|type"
     r"|punch in|press|key in)"
-    r"(?: \w+)? (?:with|using|by|via)? ?(?:the )?(?:code )?(?P<value>[*#]?\d{3,8}[*#]?)(?![^\W_]|[.,]\d)",
+    r"(?: \w+)? (?:with|using|by|via)? ?(?:the )?(?:code )?"
+    r"(?P<value>[*#]?(?:\d{3,8}|\d(?:[- ]\d){2,7})[*#]?)(?![^\W_]|[.,]\d)",
     re.IGNORECASE,
 )
 _AT_THE_DOOR = re.compile(

@@ -73,6 +73,11 @@ _GUESS = re.compile(
 )
 
 
+_ORIGIN = re.compile(
+    r"\b(?:suggest|indicat|impl|point|hint|reveal|betray|speak)\w* (?:to |at |of )?(?:an? )?[A-Z]\w+"
+    r" (?:background|origins?"
+    r"|ancestry|roots|heritage|descent|family|upbringing|faith)\b"
+)
 _SAID_OF_USER = re.compile(
     r"^\W*(?:the )?(?:user|customer|person) (?:is|was|has been|suffers?|comes from|belongs to|identifies"
     r"|believes? in|supports|votes"
@@ -98,6 +103,6 @@ def is_guess_at_trait(sentence: str) -> bool:
     """Whether it attributes identity, health, politics, religion, money or the like to a person, or guesses at it."""
     if _TRAIT.search(sentence):
         return bool(_PERSON.search(sentence) or _GUESS.search(sentence))
-    if _SAID_OF_USER.search(sentence):
+    if _ORIGIN.search(sentence) or _SAID_OF_USER.search(sentence):
         return True
     return bool(_INFERRED.search(sentence) and _PERSON.search(sentence))
