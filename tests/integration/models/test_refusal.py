@@ -17,7 +17,7 @@ from perdure.models.embedding import Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
-from worker import wiring
+from worker.wiring import parts
 
 
 class Refusing(MiniLMEmbedder):
@@ -54,7 +54,7 @@ async def test_a_refused_model_ends_the_job_and_the_same_batch_can_be_submitted_
     def refused(*_: object, **_given: object) -> MiniLMEmbedder:
         return refusing
 
-    monkeypatch.setattr(wiring, "open_embedder", refused)
+    monkeypatch.setattr(parts, "open_embedder", refused)
     async with deployment(servers, tmp_path) as here:
         monkeypatch.undo()
         with pytest.raises(WorkflowFailureError) as failure:

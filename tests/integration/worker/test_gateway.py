@@ -108,7 +108,7 @@ async def test_another_installations_key_is_refused_and_another_model_too(
         with pytest.raises(TenantKeyMismatch):
             await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("worker.wiring.open_embedder", _other_model)
+        patch.setattr("worker.wiring.parts.open_embedder", _other_model)
         async with Gateway(here.settings, servers) as gateway:
             with pytest.raises(EmbeddingMismatch):
                 await gateway.recall(RecallRequest(user_id="ada", text="almonds"))

@@ -29,7 +29,7 @@ from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder
 from tests.support.waiting import until
-from worker import wiring
+from worker.wiring import parts
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC).isoformat()
 
@@ -169,7 +169,7 @@ async def test_a_job_waits_for_a_worker_with_the_right_model(
 ) -> None:
     async with deployment(servers, tmp_path, serving=False) as right:
         await right.services.longterm.open()
-        monkeypatch.setattr(wiring, "open_embedder", another_model)
+        monkeypatch.setattr(parts, "open_embedder", another_model)
         async with deployment(servers, tmp_path) as wrong:
             monkeypatch.undo()
             job = await submitted(wrong, batch_of(tenant, statement(1)))

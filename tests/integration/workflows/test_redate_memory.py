@@ -42,7 +42,9 @@ async def test_a_pass_redates_everybody_and_the_next_one_has_nothing_to_do(
             entries = (await here.services.longterm.everything(tenant)).values()
             assert {(one.version, one.rules_version) for one in entries} == {(2, here.services.forgetter.rules_version)}
         assert await redated(here) == RedateResult(), "the rules are the same"
-        again = await redated(here, again=True)
-        assert (again.tenants, again.redated) == (first.tenants, 0)
+        # Other tests write to the same servers meanwhile.
+        assert (await redated(here, again=True)).tenants >= first.tenants
+        for tenant in tenants:
+            assert {one.version for one in (await here.services.longterm.everything(tenant)).values()} == {2}
     async with deployment(servers, tmp_path) as here:
         assert (await redated(here)).redated >= 6, "another change of the rules"

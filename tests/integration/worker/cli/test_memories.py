@@ -110,10 +110,10 @@ async def test_an_export_is_imported_by_somebody_else(installed: Installation, u
     ]
     # A damaged line keeps all of it out.
     lines = (installed.folder / name).read_text(encoding="utf-8").splitlines()
-    damaged = installed.write(f"{uuid4().hex}.jsonl", "\n".join([*lines[:-1], lines[-1].replace("office", "orifice")]))
+    damaged = installed.write(f"{uuid4().hex}.jsonl", "\n".join(lines).replace("in Ghent", "in Gent"))
     refused = await installed.perdure("memories", "import", damaged, "--user", f"another of {user}")
     assert refused.status == 2
-    assert "line 4: is not as it was exported" in refused.complaint or "is not as it was" in refused.complaint
+    assert "is not as it was" in refused.complaint
     assert await asked(installed, "list", "--user", f"another of {user}") == []
 
 
