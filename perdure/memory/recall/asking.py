@@ -127,9 +127,10 @@ class Asking:
 
         Where nothing can tell, nothing is consented to.
         """
-        if self._from.consents is None:
+        book = self._from.consents
+        if book is None:
             return withheld({}), ()
-        consents = await self._ask("redis", "consents", self._from.consents.of(self._tenant))
+        consents = await self._ask("redis", "consents", lambda: book.of(self._tenant))
         if consents is None:
             return tuple(Purpose), tuple(Purpose)
         found = withheld(consents)
@@ -146,7 +147,7 @@ class Asking:
         vector = None
         if names is None:
             # Most questions name nobody, so the whole question is embedded meanwhile.
-            call = self._ask("weaviate", "speakers", self._from.speakers.of(self._tenant))
+            call = self._ask("weaviate", "speakers", lambda: self._from.speakers.of(self._tenant))
             found, vector = await together(call, self._embedded(query.text))
             names = found or Counter[str]()
         asked = Asked(query.text, stems(query.text), named(query.text, names))
@@ -269,11 +270,11 @@ class Asking:
         """Return what happened in the session: the newest and the most important, oldest first."""
         find, session = self._from.episodes, self._query.session
         recent, important = await together(
-            self._ask("redis", "recent", find.recent(self._tenant, session, _EPISODES_RECENT)),
-            self._ask("redis", "important", find.important(self._tenant, session, _EPISODES_IMPORTANT)),
+            self._ask("redis", "recent", lambda: find.recent(self._tenant, session, _EPISODES_RECENT)),
+            self._ask("redis", "important", lambda: find.important(self._tenant, session, _EPISODES_IMPORTANT)),
         )
         if recent is None or important is None:
-            waited = await self._ask_disk("spool", self._from.spool.read(self._tenant))
+            waited = await self._ask_disk("spool", lambda: self._from.spool.read(self._tenant))
             waiting = [line.episode for line in waited.episodes if line.session == session] if waited else []
             found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
         else:
@@ -287,7 +288,7 @@ class Asking:
 
     async def _stored(self, operation: str, call: Callable[[], Awaitable[_T]]) -> _T | None:
         """Ask the store; None: it does not answer."""
-        return await self._ask("weaviate", operation, call()) if self._is_up else None
+        return await self._ask("weaviate", operation, call) if self._is_up else None
 
     async def _searched(
         self, search: Callable[[Vector | None], Awaitable[list[Hit]]], vector: Vector | None
@@ -296,41 +297,44 @@ class Asking:
             return await self._stored("search", lambda: search(vector))
         except VectorIndexDamaged:
             self.degraded.add("vectors")
-            await self._ask("redis", "note", self._from.checks.note(self._tenant, datetime.now(UTC)))
+            await self._ask("redis", "note", lambda: self._from.checks.note(self._tenant, datetime.now(UTC)))
             return await self._stored("search", lambda: search(None))
 
     async def _embedded(self, text: str) -> Vector | None:
         end = self._started + self._from.limit * _EMBEDDING_SHARE
-        vectors = await self._ask("embedding", "embed", self._from.embedder.embed([text]), end)
+        vectors = await self._ask("embedding", "embed", lambda: self._from.embedder.embed([text]), end)
         return vectors[0] if vectors else None
 
     async def _by_words(self, entries: Sequence[Entry]) -> list[Hit]:
-        call = asyncio.to_thread(local.by_words, self._query.text, entries)
-        return await self._ask_disk("journal", call) or []
+        return (
+            await self._ask_disk("journal", lambda: asyncio.to_thread(local.by_words, self._query.text, entries)) or []
+        )
 
     async def _recallable(self, filters: Filters) -> list[Entry]:
         return [entry for entry in (await self._local()).values() if filters.objection(entry) is None]
 
     async def _local(self) -> dict[str, Entry]:
         async def read() -> dict[str, Entry]:
-            log = self._ask("redis", "deletions", self._from.deletions.all(self._tenant))
+            log = self._ask("redis", "deletions", lambda: self._from.deletions.all(self._tenant))
             lines, forgotten = await together(self._from.journal.read(self._tenant), log)
             # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
             return await asyncio.to_thread(local.known, self._query, lines, self._from.policy, forgotten or ())
 
         async with self._reading:
             if self._entries is None:
-                self._entries = await self._ask_disk("journal", read()) or {}
+                self._entries = await self._ask_disk("journal", read) or {}
             return self._entries
 
-    async def _ask_disk(self, place: str, call: Awaitable[_T]) -> _T | None:
+    async def _ask_disk(self, place: str, call: Callable[[], Awaitable[_T]]) -> _T | None:
         return await self._ask(place, "read", call, self._started + self._from.limit * _ALL_SHARE)
 
-    async def _ask(self, store: str, operation: str, call: Awaitable[_T], end: float | None = None) -> _T | None:
+    async def _ask(
+        self, store: str, operation: str, call: Callable[[], Awaitable[_T]], end: float | None = None
+    ) -> _T | None:
         try:
             with self._from.telemetry.call(store, operation):
                 async with asyncio.timeout_at(end or self._started + self._from.limit * _STORES_SHARE):
-                    return await call
+                    return await call()
         except (StoreUnavailable, ModelRefused, TimeoutError):
             self.degraded.add(store)
             # It may come back with other data.
