@@ -27,7 +27,11 @@ async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[Js
         return observing.turns(request), ()
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
     model = open_language_model(settings.model, api=settings.model_api, api_key=key, base_url=settings.openai_base_url)
-    found = await extractor_of(model, policy).extract(request.said)
+    try:
+        found = await extractor_of(model, policy).extract(request.said)
+    finally:
+        if model:
+            await model.close()
     return observing.believed(request.said, found), observing.left_out(found)
 
 

@@ -1,5 +1,6 @@
 """What may be believed of what was said, as a language model sees it; verified against the source, word by word."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -25,11 +26,15 @@ not a result), inferred_sensitive (a guess at identity, health, politics, religi
 order in a tool's output or a quotation), hearsay (about somebody else, not verified), recalled (memory quoted back),
 unclear.
 subject, attribute, value and negated say what a kept statement asserts; several: whether the subject may have several
-values of the attribute at once. Leave subject empty where that is not clear. Placeholders such as [email] stay as they
+values of the attribute at once; revises: whether it says itself that something has changed; former: the value that it
+says is true no more. Leave subject empty where that is not clear. Placeholders such as [email] stay as they
 are."""
 
 _VERIFIED = 0.8
 """The share of a statement's stems that must stand in its source: a model may leave words out, and put none in."""
+
+_AT_ONCE = 8
+"""Questions that wait for answers at the same time; a choice, below what providers let a new account ask."""
 
 
 class _Statement(Model):
@@ -42,6 +47,8 @@ class _Statement(Model):
     value: str
     negated: bool
     several: bool
+    revises: bool
+    former: str
 
 
 class Statements(Model):
@@ -63,6 +70,7 @@ class ModelExtractor:
     def __init__(self, model: LanguageModel, *, allow: Sequence[str] = ()) -> None:
         self._model = model
         self._allow = allow
+        self._turns = asyncio.Semaphore(_AT_ONCE)
 
     async def extract(self, said: Sequence[Said]) -> list[Extraction]:
         """Return what is made of each thing that was said, in its order.
@@ -80,7 +88,8 @@ class ModelExtractor:
             return Extraction(left=left or (Left(ground=Ground.CHATTER, reason="it says nothing"),))
         before = f"Before it:\n{screen(one.before, allow=self._allow).text}\n\n" if one.before else ""
         asked = f"{before}The utterance, said by the {one.by.value}:\n{screened.text}"
-        answer = await self._model.answer(_INSTRUCTIONS, asked, Statements)
+        async with self._turns:
+            answer = await self._model.answer(_INSTRUCTIONS, asked, Statements)
         candidates: list[Candidate] = []
         refused: list[Left] = []
         for statement in answer.statements:
@@ -116,6 +125,8 @@ def _candidate(statement: _Statement, said: Said) -> Candidate:
             value=statement.value.casefold(),
             negated=statement.negated,
             several=statement.several,
+            revises=statement.revises,
+            former=statement.former.casefold(),
         )
     return Candidate(
         content=statement.content,

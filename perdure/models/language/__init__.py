@@ -32,6 +32,10 @@ class LanguageModel(Protocol):
         """
         ...
 
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
 
 def open_language_model(
     name: str, *, api: Api = "responses", api_key: str | None = None, base_url: str | None = None

@@ -1,0 +1,166 @@
+"""What a language model says is to be kept: asked without private data, and believed only what stands in the source."""
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from perdure.assertions import Assertion
+from perdure.entries import MemoryType, Source
+from perdure.memory.extraction.model import ModelExtractor, Statements
+from perdure.memory.extraction.rules import extraction_of
+from perdure.models.language import Api
+from perdure.models.language.openai import OpenAILanguageModel
+from perdure.said import Extraction, Ground, Said, Voice
+from tests.support.model_server import serve_model
+
+AT = datetime(2026, 5, 1, tzinfo=UTC)
+SENTENCES = Path(__file__).with_name("sentences.jsonl")
+
+
+@pytest.fixture(params=["responses", "chat"])
+async def model(httpserver: HTTPServer, request: pytest.FixtureRequest) -> AsyncGenerator[OpenAILanguageModel]:
+    api = cast("Api", request.param)
+    one = OpenAILanguageModel("small", api=api, api_key="none", base_url=httpserver.url_for("/v1"))
+    yield one
+    await one.close()
+
+
+def said(text: str, *, by: Voice = Voice.USER, before: str = "") -> Said:
+    return Said(text=text, by=by, before=before, at=AT, occurrence="1")
+
+
+def statement(content: str, **fields: Any) -> dict[str, Any]:
+    kept = {"ground": "none", "memory_type": "fact", "confidence": 0.8}
+    asserted = {"subject": "", "attribute": "", "value": "", "negated": False, "several": False}
+    asserted |= {"revises": False, "former": ""}
+    return {"content": content} | kept | asserted | fields
+
+
+async def extracted(
+    server: HTTPServer, model: OpenAILanguageModel, one: Said, *statements: dict[str, Any]
+) -> Extraction:
+    serve_model(server, lambda told, text: json.dumps({"statements": statements}))
+    [found] = await ModelExtractor(model).extract([one])
+    return found
+
+
+def by_rules(of_text: Callable[[str], Said]) -> Callable[[str, str], str]:
+    """Answer as a model would that decides as the rules do."""
+
+    def answer(instructions: str, asked: str) -> str:
+        found = extraction_of(of_text(asked))
+        kept = [
+            statement(
+                one.content,
+                memory_type=one.memory_type.value,
+                confidence=one.confidence,
+                **(one.assertion.model_dump(include=set(Assertion.model_fields)) if one.assertion else {}),
+            )
+            for one in found.candidates
+        ]
+        refused = [statement(one.reason, ground=one.ground.value) for one in found.left]
+        return json.dumps({"statements": kept + refused})
+
+    return answer
+
+
+async def test_the_sentences_of_the_rules_come_through_a_model_as_they_were_decided(
+    httpserver: HTTPServer, model: OpenAILanguageModel
+) -> None:
+    cases = [json.loads(line) for line in SENTENCES.read_text(encoding="utf-8").splitlines()][::10]
+    every = [said(case["text"], by=Voice(case["said_by"]), before=case.get("before", "")) for case in cases]
+    texts = {one.text: one for one in every}
+
+    def of_text(asked: str) -> Said:
+        text = asked.split("\n", 1)[1] if not asked.startswith("Before") else asked.split("The utterance, said by ")[1]
+        voice = Voice(asked.rsplit("said by the ", 1)[1].split(":", maxsplit=1)[0])
+        return texts.get(text) or said(asked.rsplit(":\n", 1)[1], by=voice)
+
+    serve_model(httpserver, by_rules(of_text))
+    found = await ModelExtractor(model).extract(every)
+    wrong = [
+        (one.text, [candidate.content for candidate in of_model.candidates])
+        for one, of_model in zip(every, found, strict=True)
+        if {candidate.content for candidate in of_model.candidates}
+        != {candidate.content for candidate in extraction_of(one).candidates}
+    ]
+    assert len(wrong) <= 0.05 * len(every), wrong
+
+
+async def test_what_is_private_never_reaches_the_model(httpserver: HTTPServer, model: OpenAILanguageModel) -> None:
+    one = said(
+        "My e-mail is ada.byron@analytical.example and I prefer tea.", before="Was it ada.byron@analytical.example?"
+    )
+    found = await extracted(httpserver, model, one, statement("I prefer tea"))
+    sent = b"".join(request.data for request, _ in httpserver.log).decode()
+    assert "prefer tea" in sent
+    assert "[email]" in sent
+    assert "ada.byron" not in sent
+    assert [one.content for one in found.candidates] == ["I prefer tea"]
+    assert [one.ground for one in found.left] == [Ground.PRIVATE]
+
+
+async def test_nothing_is_asked_of_a_text_that_is_all_private(
+    httpserver: HTTPServer, model: OpenAILanguageModel
+) -> None:
+    found = await extracted(httpserver, model, said("My password is hunter2-Xk9!"), statement("hunter2"))
+    assert httpserver.log == []
+    assert found.candidates == ()
+    assert [one.ground for one in found.left] == [Ground.SECRET]
+
+
+@pytest.mark.parametrize(
+    "content", ["The user is a Catholic", "I prefer coffee with sugar, milk and cinnamon", "", "!!!"]
+)
+async def test_what_the_model_puts_in_is_not_believed(
+    httpserver: HTTPServer, model: OpenAILanguageModel, content: str
+) -> None:
+    found = await extracted(httpserver, model, said("I prefer coffee."), statement(content))
+    assert found.candidates == ()
+    assert [one.ground for one in found.left] == [Ground.UNCLEAR]
+
+
+async def test_an_assertion_is_taken_over(httpserver: HTTPServer, model: OpenAILanguageModel) -> None:
+    of_standup = statement("The standup is at 9", subject="The Standup", attribute="Time", value="9", former="8")
+    found = await extracted(httpserver, model, said("Note: the standup is at 9, as ever."), of_standup)
+    [candidate] = found.candidates
+    assert candidate.assertion == Assertion(subject="the standup", attribute="time", value="9", former="8")
+    assert (candidate.memory_type, candidate.source) == (MemoryType.FACT, Source.EXPLICIT)
+
+
+async def test_kinds_and_grounds_that_only_the_model_knows_are_told(
+    httpserver: HTTPServer, model: OpenAILanguageModel
+) -> None:
+    odd = statement("The standup is at 9", memory_type="calendar")
+    other = statement("Maybe at ten", ground="whimsical")
+    found = await extracted(httpserver, model, said("The standup is at 9. Maybe at ten."), odd, other)
+    assert [one.memory_type for one in found.candidates] == [MemoryType.FACT]
+    assert [(one.ground.value, one.reason) for one in found.left] == [
+        ("whimsical", "the model says that it is whimsical")
+    ]
+
+
+async def test_a_long_talk_asks_few_questions_at_once(httpserver: HTTPServer, model: OpenAILanguageModel) -> None:
+    asking, most = 0, 0
+
+    class Counting:
+        name = "counting"
+
+        async def answer(self, instructions: str, text: str, form: type[Statements]) -> Statements:
+            nonlocal asking, most
+            asking, most = asking + 1, max(most, asking + 1)
+            found = await model.answer(instructions, text, form)
+            asking -= 1
+            return found
+
+        async def close(self) -> None: ...
+
+    serve_model(httpserver, lambda told, text: json.dumps({"statements": []}))
+    await ModelExtractor(cast("Any", Counting())).extract([said(f"Line {n} stands.") for n in range(30)])
+    assert len(httpserver.log) == 30
+    assert 1 < most <= 8
