@@ -100,7 +100,9 @@ def _field(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
-def _no_control_characters(text: str) -> str:
+def _readable(text: str) -> str:
+    if not text.strip():
+        raise ValueError("says nothing")
     if any(ord(character) < 32 and character not in "\t\n" for character in text):
         raise ValueError("contains control characters")
     return text
@@ -133,7 +135,7 @@ TenantId = Annotated[
 ]
 """A tenant, as it stands in keys and file names."""
 
-Text = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_no_control_characters)]
+Text = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_readable)]
 """A text of at most 8,000 characters, which keeps a plan for a batch of 100 well under Temporal's 2 MB."""
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import Any, ParamSpec, TypeVar
 
+from pydantic_core import PydanticSerializationError
 from temporalio.client import (
     ActivityFailureError,
     RPCError,
@@ -84,12 +85,18 @@ def failure_of(
 
 
 def translated(method: Callable[P, Awaitable[R]]) -> Callable[P, Coroutine[Any, Any, R]]:
-    """Decorate a coroutine function so that an error of Temporal's client is raised as one of Perdure's."""
+    """Decorate a coroutine function so that an error of Temporal's client is raised as one of Perdure's.
+
+    So is the error of a text that no encoding can carry.
+    """
 
     @functools.wraps(method)
     async def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return await method(*args, **kwargs)
+        except PydanticSerializationError as error:
+            fix = "send whole characters"
+            raise InvalidInput("text", "cannot be encoded: it has half of a surrogate pair", fix=fix) from error
         except FROM_TEMPORAL as error:
             if is_cancelling():
                 raise asyncio.CancelledError from error
