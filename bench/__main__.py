@@ -56,6 +56,7 @@ TARGETS = {
 
 AT_LEAST = {
     "ingest.ratio": 0.5,
+    "ingest.transcript_ratio": 0.8,
     "contention.ratio_at_50": 0.7,
     "mutants.killed": 0.92,
     "governance.decisions": 0.85,

@@ -41,7 +41,8 @@ _ACCESS = (
     ),
     (
         re.compile(
-            r"\b(?:pass|pw|pwd|phrase|passphrase|password|secret)\s+[\"'“‘](?P<value>[^\"'”’\n]{3,80})[\"'”’]",
+            r"\b(?:pass|pw|pwd|phrase|passphrase|password|secret)\s+[\"'“‘](?P<value>[^\"'”’\n]{3,80})[\"'”’]"
+            r"(?! (?:to|as|if|when|in|instead)\b)",
             re.IGNORECASE,
         ),
         Kind.PASSWORD,
