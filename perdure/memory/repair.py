@@ -91,7 +91,7 @@ class Repair:
             async with self._leases.hold(tenant) as lease:
                 await self.resume(tenant, lease)
                 missing = _not_in(chunk, await self._longterm.searchable(tenant, chunk))
-                stored = await self._longterm.get(tenant, missing)
+                stored = await self._longterm.stored(tenant, missing)
                 if not stored:
                     continue
                 await self._rewrite(tenant, lease, list(stored.values()))

@@ -1,5 +1,6 @@
 """The questions that a read asks of one collection."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, NamedTuple, cast
@@ -16,9 +17,13 @@ from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, MissingTenant, asking
 from perdure.stores.weaviate.mapping import RETURNED, WORDS, entry_from
 from perdure.stores.weaviate.schema import Kind
+from perdure.together import together
 
 _MOST = 10_000
 """Weaviate's own bound on one answer."""
+_AT_ONCE = 16
+"""Questions about single objects that wait at the same time."""
+
 _RETURNED = [*RETURNED, WORDS]
 _DISTANCE = MetadataQuery(distance=True)
 _SCORE = MetadataQuery(score=True)
@@ -76,20 +81,49 @@ class Queries:
             return []
         return [entry_from(item.properties["text"], item.properties["document"]) for item in found.objects]
 
+    async def stored(self, tenant: str, kind: Kind, uuids: Sequence[str]) -> list[Entry]:
+        """Return what is stored under these ids of Weaviate's, whether or not any index has it.
+
+        Every filter asks an index, also one by id. Pages follow one another without one, from any place on.
+        """
+        collection, few = await self._connection.of(tenant, kind), asyncio.Semaphore(_AT_ONCE)
+
+        async def stored(uuid: str) -> list[Entry]:
+            before = str(UUID(int=UUID(uuid).int - 1))
+            async with few, asking(self._timeout):
+                found = await collection.query.fetch_objects(limit=1, after=before, return_properties=RETURNED)
+            return [
+                entry_from(item.properties["text"], item.properties["document"])
+                for item in found.objects
+                if str(item.uuid) == uuid
+            ]
+
+        try:
+            return [entry for found in await together(*map(stored, uuids)) for entry in found]
+        except MissingTenant:
+            return []
+
     async def ids(self, tenant: str, kind: Kind, *, page: int) -> AsyncGenerator[list[str]]:
         """Yield the ids of everything that is stored, a page at a time, whether or not any index has it."""
+        async for objects in self._pages(tenant, kind, page, ["identifier"]):
+            yield [cast("str", item.properties["identifier"]) for item in objects]
+
+    async def entries(self, tenant: str, kind: Kind, *, page: int) -> AsyncGenerator[list[Entry]]:
+        """Yield everything that is stored, in the same way."""
+        async for objects in self._pages(tenant, kind, page, RETURNED):
+            yield [entry_from(item.properties["text"], item.properties["document"]) for item in objects]
+
+    async def _pages(self, tenant: str, kind: Kind, page: int, properties: list[str]) -> AsyncGenerator[list[Any]]:
         collection, after = await self._connection.of(tenant, kind), None
         while True:
             try:
                 async with asking(self._timeout):
-                    found = await collection.query.fetch_objects(
-                        limit=page, after=after, return_properties=["identifier"]
-                    )
+                    found = await collection.query.fetch_objects(limit=page, after=after, return_properties=properties)
             except MissingTenant:
                 return
             if not found.objects:
                 return
-            yield [cast("str", item.properties["identifier"]) for item in found.objects]
+            yield found.objects
             after = found.objects[-1].uuid
 
     async def indexed(self, tenant: str, kind: Kind, ids: Sequence[str], vector: Sequence[float]) -> dict[str, int]:

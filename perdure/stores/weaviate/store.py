@@ -9,6 +9,7 @@ from weaviate.classes.query import Sort
 
 from perdure.entries import Entry, Memory, State
 from perdure.errors import VectorIndexDamaged
+from perdure.identity import object_uuid
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
 from perdure.stores.weaviate.connection import Connection, asking
@@ -136,12 +137,22 @@ class LongTerm(Searches):
         )
         return {entry.id: entry for entries in found for entry in entries}
 
+    async def stored(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
+        """Return the entries that are there, whether or not any index has them: some 2 ms each, and so for repairs."""
+        found = await together(
+            *(
+                self._queries.stored(tenant, kind, [object_uuid(tenant, identifier) for identifier in of_kind])
+                for kind, of_kind in _by_kind(ids).items()
+            )
+        )
+        return {entry.id: entry for entries in found for entry in entries}
+
     async def everything(self, tenant: str) -> dict[str, Entry]:
         """Return all that is stored of a tenant, whatever its state."""
         found: dict[str, Entry] = {}
         for kind in KINDS:
-            async for ids in self._queries.ids(tenant, kind, page=_COMPARED_AT_ONCE):
-                found |= await self.get(tenant, ids)
+            async for entries in self._queries.entries(tenant, kind, page=_COMPARED_AT_ONCE):
+                found |= {entry.id: entry for entry in entries}
         return found
 
     async def searchable(self, tenant: str, ids: Sequence[str]) -> dict[str, int]:

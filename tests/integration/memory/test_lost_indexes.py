@@ -1,0 +1,87 @@
+"""Weaviate, killed, can keep an object and lose it from any one of its indexes: it is found, mended or deleted."""
+
+import shutil
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from localservers import Server
+from localservers.fleet import Fleet
+from perdure.entries import Memory
+from perdure.jobs import Fate
+from tests.conftest import OwnServers
+from tests.integration.conftest import Stores, open_stores
+from tests.integration.memory.test_repair import NOW, batch_of
+from tests.support.nearest import nearest
+
+pytestmark = pytest.mark.slow
+
+NUMBER = 20
+EACH = pytest.mark.parametrize("index", ["property_identifier", "property_state", "property_valid_until_rangeable"])
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def fleet(own_servers: OwnServers) -> Fleet:
+    return await own_servers(Server.REDIS, Server.WEAVIATE)
+
+
+async def lose(fleet: Fleet, tenant: str, index: str) -> None:
+    """Leave Weaviate as if it had been killed with none of a tenant's writes in this index on the disk."""
+    await fleet.stop(Server.WEAVIATE)
+    shutil.rmtree(fleet.data(Server.WEAVIATE) / "perdurememory" / tenant / "lsm" / index)
+    await fleet.start(Server.WEAVIATE)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own(fleet: Fleet, tmp_path: Path) -> AsyncGenerator[Stores]:
+    async with open_stores(fleet.addresses, tmp_path) as opened:
+        yield opened
+
+
+@EACH
+async def test_a_job_ends_whose_entries_an_index_lacks(fleet: Fleet, own: Stores, tenant: str, index: str) -> None:
+    batch = batch_of(tenant, NUMBER)
+    plan = await own.writer.plan(batch, at=NOW)
+    versions = (await own.writer.apply(batch, plan, operation="job")).versions
+    before = await own.longterm.everything(tenant)
+    await lose(fleet, tenant, index)
+    assert await own.longterm.everything(tenant) == before, "all of it is stored"
+    assert sorted(await own.longterm.unsearchable(tenant)) == sorted(versions)
+
+    receipts = await own.writer.confirm(batch, plan, versions)
+    assert receipts is not None
+    assert {one.fate for one in receipts} == {Fate.SEARCHABLE}
+    assert await own.longterm.unsearchable(tenant) == []
+    assert await own.longterm.get(tenant, sorted(versions)) == before, "each at its version"
+    for entry, vector in zip(
+        before.values(), await own.embedder.embed([one.text for one in before.values()]), strict=True
+    ):
+        [found] = await nearest(own.longterm, tenant, vector, 1)
+        assert found.entry == entry
+
+
+async def test_what_a_plan_does_not_find_by_its_id_is_written_for_good(fleet: Fleet, own: Stores, tenant: str) -> None:
+    batch = batch_of(tenant, NUMBER)
+    plan = await own.writer.plan(batch, at=NOW)
+    versions = (await own.writer.apply(batch, plan, operation="job")).versions
+    await lose(fleet, tenant, "property_identifier")
+    assert await own.longterm.get(tenant, sorted(versions)) == {}, "the control: no filter by id finds it"
+
+    again = await own.writer.plan(batch, at=NOW)
+    applied = await own.writer.apply(batch, again, operation="job")
+    assert await own.writer.confirm(batch, again, applied.versions) is not None
+    found = await own.longterm.get(tenant, sorted(versions))
+    assert {(one.version, one.seen) for one in found.values() if isinstance(one, Memory)} == {(1, 1)}
+
+
+@EACH
+async def test_what_is_deleted_is_gone_from_every_index(fleet: Fleet, own: Stores, tenant: str, index: str) -> None:
+    batch = batch_of(tenant, NUMBER)
+    versions = (await own.writer.apply(batch, await own.writer.plan(batch, at=NOW), operation="job")).versions
+    await lose(fleet, tenant, index)
+    await own.longterm.delete(tenant, sorted(versions))
+    assert await own.longterm.everything(tenant) == {}
+    [vector] = await own.embedder.embed(["Room 1 has 7 windows."])
+    assert await nearest(own.longterm, tenant, vector, 5) == []
