@@ -108,6 +108,7 @@ class Asking:
         self._tenant = query.tenant
         self._started = asyncio.get_running_loop().time()
         self._entries: dict[str, Entry] | None = None
+        self._question: Question | None = None
         # Several searches may need the journal at once; one reads it.
         self._reading = asyncio.Lock()
         self.degraded: set[str] = set()
@@ -141,7 +142,12 @@ class Asking:
         self._query = query
 
     async def question(self) -> Question:
-        """Return the question's names, words and vector."""
+        """Return the question's names, words and vector; computed once."""
+        if self._question is None:
+            self._question = await self._asked()
+        return self._question
+
+    async def _asked(self) -> Question:
         query, up = self._query, self._is_up
         names = self._from.speakers.known(self._tenant) if up and query.filters.covers("turn") else Counter[str]()
         vector = None

@@ -144,7 +144,12 @@ class Recall:
             query = query.changed(min_confidence=self._min_confidence)
         with self._telemetry.recall(query) as span:
             asking = Asking(self._sources, query)
-            (withheld, told), _ = await together(asking.withheld(), asking.look_for_loss())
+            allowed = together(asking.withheld(), asking.look_for_loss())
+            if query.keys or not _asks_by_meaning(query):
+                (withheld, told), _ = await allowed
+            else:
+                # Embedding takes most of a recall's time, and neither answer changes the question.
+                ((withheld, told), _), _ = await together(allowed, asking.question())
             query = query.changed(withheld=withheld)
             asking.limited(query)
             searched = together(self._items(query, asking), self._pinned(query, asking))
@@ -197,7 +202,7 @@ class Recall:
 
     async def _items(self, query: Query, asking: Asking) -> _Found:
         asks = bool(query.text.strip()) or query.strategy is Strategy.STRUCTURED
-        searches = asks and query.strategy not in {Strategy.PRECISE, Strategy.STRUCTURED}
+        searches = _asks_by_meaning(query)
         if not query.keys:
             # An exact result can never be enough here, so nothing waits for it.
             exact, found = await together(self._exact(query, asking), self._found(query, asking, query.limit))
@@ -291,6 +296,10 @@ class Recall:
         hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.entry.id))
         floor = self._embedder.relevance_floor
         return omissions(query, items=items, unplaced=unplaced, hits=hits, floor=floor)
+
+
+def _asks_by_meaning(query: Query) -> bool:
+    return bool(query.text.strip()) and query.strategy not in {Strategy.PRECISE, Strategy.STRUCTURED}
 
 
 async def _with_relatives(asking: Asking, candidates: dict[str, Memory]) -> dict[str, Memory]:
