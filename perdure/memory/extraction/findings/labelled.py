@@ -70,6 +70,7 @@ _PERSONAL = (
     ),
     re.compile(rf"\b{_ABBREVIATION}\b(?i: {_NUMBER})?{_IS}{_VALUE}"),
     re.compile(rf"(?i:\b(?:patient|resident|pupil|inmate|claimant|insured)) (?:[A-Z]{{2,6}} )?{_VALUE}"),
+    re.compile(r"(?i:\bid[- ]?(?:kort|kaart|kood|karte|code|card|nr|number))\.?[\s:=#]{1,3}(?P<value>\d{6,14})(?!\w)"),
 )
 _LEAST = 5
 """Digits of a personal number, at the least; fewer may be a year or a room's."""
@@ -91,7 +92,7 @@ def personal_numbers(folded: Folded) -> Iterator[Finding]:
 _DIGIT = (
     r"(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|(?:double|triple)[ -](?:zero|oh|one|two|three"
     r"|four|five"
-    r"|six|seven|eight|nine))"
+    r"|six|seven|eight|nine))(?: hundred)?"
 )
 _SPOKEN = re.compile(rf"(?:\bplus[ ,-]+)?\b{_DIGIT}(?:[ ,-]{{1,2}}{_DIGIT}){{6,24}}\b", re.IGNORECASE)
 

@@ -128,6 +128,16 @@ _LIVED_IN = re.compile(
     re.IGNORECASE,
 )
 _STREETS = re.compile(_STREET + r"(?:,? (?:\d{4,5}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})? ?[A-ZÄÖÜ][\w-]+)?")
+_WITH_POSTCODE = re.compile(
+    r"(?<![\w.])\d{1,4}[a-z]?,? (?:[A-Z][\w'-]+ ?){1,4},? (?:[A-Z][\w'-]+,? ){0,3}[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)"
+)
+"""A house number, capitalised words and a British postcode: a line of an address, whatever the street is called."""
+_PUBLIC = re.compile(
+    r"\b(?:offices?|shops?|stores?|compan\w+|warehouse|venue|museum|schools?|hall|clinic|hospital|depot|branch|hotel"
+    r"|station|library|factory|bakery|restaurant|cafe|café|church|headquarters|hq|surgery|gallery|theatre|theater"
+    r"|market|gym|pub|bank|embassy|supplier|workshop)\b",
+    re.IGNORECASE,
+)
 _HOUSE_NUMBER = re.compile(r"\d")
 _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
 
@@ -139,6 +149,10 @@ def addresses(folded: Folded) -> Iterator[Finding]:
             line = match.group(1)
             if _HOUSE_NUMBER.search(line) and not _NOT_A_HOME.search(line) and "[" not in line:
                 yield folded.found(*match.span(1), Kind.ADDRESS)
+    for match in _WITH_POSTCODE.finditer(folded.text):
+        if _PUBLIC.search(folded.text, max(0, match.start() - 60), match.start()):
+            continue
+        yield folded.found(*match.span(), Kind.ADDRESS)
     for match in _STREETS.finditer(folded.text):
         before, after = max(0, match.start() - 80), match.end()
         lived_in = _LIVED_IN.match(folded.text, after)
