@@ -2,18 +2,17 @@
 
 import asyncio
 from collections.abc import Collection, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
+from temporalio.exceptions import FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.crashpoints import CrashPoint, reached
+from activities.submitting import Submitter
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
@@ -23,18 +22,14 @@ from perdure.errors import (
     VersionConflict,
 )
 from perdure.identity import digest
-from perdure.jobs import Applied, Batch, ItemReceipt, Receipt, WritePlan
+from perdure.jobs import Applied, Batch, ItemReceipt, PlannedItem, Receipt, WritePlan
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
-from perdure.names import Activity, Workflow
+from perdure.names import Activity
 from perdure.requests import RememberRequest
-from perdure.stores.journal import lines
-from perdure.stores.journal.log import Journal
-from perdure.stores.redis.leases import Leases
 from perdure.stores.tenant_key import TenantKey
-from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.failures import still_running
 
 POLLS = 4
@@ -74,6 +69,16 @@ class ApplyCall(Passed):
     operation: str
 
 
+class HoldCall(Passed):
+    """The input of ``hold_doubtful``."""
+
+    batch: Batch
+    """With nothing else in their places than what is in doubt."""
+    held: tuple[PlannedItem, ...]
+    """What was decided on each of them."""
+    operation: str
+
+
 class ConfirmCall(Passed):
     """The input of ``confirm_ingest``."""
 
@@ -87,10 +92,8 @@ class IngestActivities:
     """The ingest activities and what they need."""
 
     client: Client
-    task_queue: str
     tenant_key: TenantKey
-    journal: Journal
-    leases: Leases
+    submitter: Submitter
     writer: Writer
     intake: Intake
 
@@ -118,41 +121,12 @@ class IngestActivities:
             session=request.session,
             policy=request.policy,
         )
-        return await self._submit(batch.changed(by=request.by), job_id(batch, undated))
+        return await self.submitter.submit(batch.changed(by=request.by), job_id(batch, undated))
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
         """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
-        return await self._submit(batch, job_id(batch))
-
-    async def _submit(self, batch: Batch, identifier: str) -> str:
-        now = datetime.now(UTC)
-        batch = (await self.intake.taken(batch)).changed(accepted_at=now)
-        # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
-        with suppress(StoreUnavailable):
-            batch = batch.changed(epoch=await self.leases.epoch(batch.tenant))
-        await self.journal.append(batch.tenant, lines.accepted(identifier, batch, now))
-        reached(CrashPoint.SUBMIT_MIRRORED)
-        try:
-            await self.client.start_workflow(
-                Workflow.INGEST_MEMORY,
-                batch,
-                id=identifier,
-                task_queue=self.task_queue,
-                # A job that was ended from outside kept nobody's promise: it may begin again, and writes nothing twice.
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                task_timeout=TASK_TIMEOUT,
-                search_attributes=tenant_attributes(batch.tenant),
-                static_summary=f"Remember {len(batch.items)} items",
-            )
-        except WorkflowAlreadyStartedError:
-            # If it has settled, nothing else would erase again what was journaled just now.
-            await self.writer.settled_again(batch.tenant, identifier)
-        except RPCError as error:
-            raise StoreUnavailable("temporal", error.status.name) from error
-        reached(CrashPoint.SUBMIT_STARTED)
-        return identifier
+        return await self.submitter.submit(batch, job_id(batch))
 
     @activity.defn(name=Activity.WAIT_INGEST)
     async def wait(self, identifier: str) -> Receipt:
@@ -197,6 +171,13 @@ class IngestActivities:
             except TenantErased as error:
                 await self.writer.refuse(request.batch, str(error), operation=request.operation)
                 raise
+
+    @activity.defn(name=Activity.HOLD_DOUBTFUL)
+    async def hold(self, request: HoldCall) -> None:
+        """Put on hold what contradicts what is believed, until a person says which of the two holds."""
+        holds = self.intake.doubtful(request.batch, request.held, job=request.operation, at=datetime.now(UTC))
+        for hold in holds:
+            await self.submitter.hold(hold)
 
     @activity.defn(name=Activity.CONFIRM_INGEST)
     async def confirm(self, request: ConfirmCall) -> tuple[ItemReceipt, ...]:

@@ -56,7 +56,7 @@ class Refusal(Passed):
     """The record or memory that it would have become."""
     reason: str
     held: bool = False
-    """Whether a person has to say what holds, rather than a rule having refused it."""
+    """Whether it waits for a person in a hold, rather than having been refused."""
 
 
 class Deletion(Stored):

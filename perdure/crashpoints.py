@@ -17,6 +17,8 @@ VARIABLE = "PERDURE_CRASH_AT"
 class CrashPoint(StrEnum):
     """Every commit point there is."""
 
+    SUBMIT_HELD = "submit.held"
+    """What a policy holds has its workflows; the rest is not in the journal."""
     SUBMIT_MIRRORED = "submit.mirrored"
     """The batch is in the journal; its job is not started."""
     SUBMIT_STARTED = "submit.started"
@@ -32,6 +34,8 @@ class CrashPoint(StrEnum):
     CONFIRM_READ = "confirm.read"
     REPAIR_DELETED = "repair.deleted"
     """Entries that no search finds are deleted, and not yet written anew."""
+    HOLD_APPROVED = "hold.approved"
+    """A person has approved a memory; it is not submitted yet."""
     TOOL_CLAIMED = "tool.claimed"
     """A once effect is claimed; nothing has happened yet."""
     TOOL_ACTED = "tool.acted"

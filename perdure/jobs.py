@@ -11,13 +11,25 @@ from perdure.names import DEFAULT_POLICY
 
 
 class UnusableItem(Passed):
-    """The place of an item that did not pass validation, so that its receipt can say why."""
+    """The place of an item that is not planned, so that its receipt can say why: it was refused, or is held."""
 
     kind: Literal["unusable"] = "unusable"
     reason: str
+    held: bool = False
+    """Whether it waits for a person's approval, in a workflow of its own that alone has its text."""
 
 
 BatchItem = Annotated[Item | UnusableItem, Field(discriminator="kind")]
+
+
+class Approved(Passed):
+    """A person's approval of a memory that was on hold."""
+
+    at: Instant
+    doubt: bool
+    """Whether the person said that it goes before what it contradicts, whatever was said before the approval."""
+    note: str = ""
+    """Why, in the words of whoever approved."""
 
 
 class Batch(Passed):
@@ -40,6 +52,8 @@ class Batch(Passed):
     """When it was accepted; None: nobody said, and each item counts as accepted when it was observed."""
     epoch: int | None = None
     """The tenant's epoch when the batch was accepted; None: Redis did not answer then, and the first plan sets it."""
+    approved: Approved | None = None
+    """The approval that it is planned upon, which no policy holds again; None: it was never on hold."""
 
     @property
     def author(self) -> Actor:
@@ -66,7 +80,7 @@ class Decision(OpenEnum):
     SUPERSEDE = "supersede"
     """It replaces another one, which is kept but no longer recalled."""
     HOLD = "hold"
-    """A person has to say whether it or what it contradicts holds; until then it is not believed."""
+    """A person has to approve it, or to say whether it or what it contradicts holds; until then it is not believed."""
     REJECT = "reject"
 
 
@@ -109,7 +123,7 @@ class Fate(OpenEnum):
     SEARCHABLE = "searchable"
     REJECTED = "rejected"
     HELD = "held"
-    """It contradicts what is believed, and a person has to say which of the two holds."""
+    """A write policy wants a person to approve it, or it contradicts what is believed: it waits in a hold."""
 
 
 class ItemReceipt(Passed):
@@ -121,6 +135,8 @@ class ItemReceipt(Passed):
     id: str = ""
     """The record or memory that now carries it; empty when none does."""
     reason: str = ""
+    hold: str = ""
+    """For what is held: the id of the hold, by which it is approved or rejected."""
 
 
 class Receipt(Passed):

@@ -19,6 +19,7 @@ class Workflow(StrEnum):
     ERASE_MEMORY = "EraseMemory"
     UPDATE_MEMORY = "UpdateMemory"
     SET_CONSENT = "SetConsent"
+    HOLD_MEMORY = "HoldMemory"
 
 
 class Activity(StrEnum):
@@ -38,7 +39,11 @@ class Activity(StrEnum):
     WAIT_INGEST = "wait_ingest"
     PLAN_INGEST = "plan_ingest"
     APPLY_INGEST = "apply_ingest"
+    HOLD_DOUBTFUL = "hold_doubtful"
     CONFIRM_INGEST = "confirm_ingest"
+    CHECK_HOLD = "check_hold"
+    APPROVE_HELD = "approve_held"
+    REJECT_HELD = "reject_held"
     TENANT_OF = "tenant_of"
     BEGIN_SWEEP = "begin_sweep"
     DUE_TENANTS = "due_tenants"
@@ -66,13 +71,13 @@ RESERVED = frozenset({*(one.value for one in Activity), "recall"})
 """What no tool may be called: our own activity types, and ``recall``, which names a kind of step."""
 
 ANSWER = "answer"
-"""The update that answers a question of a task."""
+"""The update that answers a question of a task, or of a memory on hold."""
 
 PROGRESS = "progress"
 """The query that returns where a task is."""
 
 QUESTIONS = "questions"
-"""The query that returns what a task waits for."""
+"""The query that returns what a task, or a memory on hold, waits for."""
 
 RESULT = "result"
 """The query that returns how a task ended, also one that was cancelled."""

@@ -132,7 +132,7 @@ class Subject(Passed):
 
 
 class Question(Passed):
-    """A question that a task waits on."""
+    """A question that a task, or a memory on hold, waits on."""
 
     id: str
     """The step's path, numbered from its second question on; an answer names it."""
@@ -141,6 +141,10 @@ class Question(Passed):
     about: Subject | None = None
     answer: AnswerSpec = AnswerSpec()
     asked_at: Instant | None = None
+    until: Instant | None = None
+    """When it is no longer asked; None: it waits for as long as it takes."""
+    otherwise: str = ""
+    """The answer that silence counts as then."""
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -160,6 +164,8 @@ class Answer(Request):
     """As JSON or as text: ``42`` and ``"42"`` both answer a question for an integer."""
     by: Annotated[str, Field(max_length=200)] = ""
     """Who answered, for the audit."""
+    note: Annotated[str, Field(max_length=500)] = ""
+    """Why, in their own words: kept with what it decides about memory."""
 
 
 class TakenAnswer(Answer):

@@ -115,12 +115,11 @@ class Version(Passed):
     entry: Entry
 
 
-class Unsettled(Passed):
+class Rejection(Passed):
     """An item that did not become memory, without its text."""
 
     job: str
+    """The job that it was offered to, or the hold that it waited in."""
     index: int
     at: Instant
     reason: str
-    held: bool = False
-    """Whether a person has to say what holds, rather than a rule having refused it."""

@@ -14,6 +14,7 @@ from perdure.names import Workflow
 _NAMES: dict[str, str] = {
     Workflow.RESUMABLE_AGENT: "a task",
     Workflow.INGEST_MEMORY: "the job of a batch to remember",
+    Workflow.HOLD_MEMORY: "a memory on hold",
     Workflow.FORGET_MEMORY: "a sweep",
     Workflow.UNDO_FORGETTING: "the undoing of a sweep",
     Workflow.RECONCILE_MEMORY: "a reconciliation of the stores",
@@ -49,8 +50,18 @@ async def job_of(client: Client, workflow_id: str) -> WorkflowExecutionDescripti
     return await _described(client, workflow_id, Workflow.INGEST_MEMORY, refused)
 
 
+async def asking(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
+    """Return what Temporal says of a task, or of a memory on hold: both ask questions.
+
+    Raises:
+        InvalidTask: There is none with this id, or it is something else.
+    """
+    refused = partial(InvalidTask, "task", fix="give the id that 'run' or 'memories held' printed, or its YAML file")
+    return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused, Workflow.HOLD_MEMORY)
+
+
 async def _described(
-    client: Client, workflow_id: str, wanted: Workflow, refused: Callable[[str], InvalidInput]
+    client: Client, workflow_id: str, wanted: Workflow, refused: Callable[[str], InvalidInput], *or_else: Workflow
 ) -> WorkflowExecutionDescription:
     if not workflow_id.strip():
         raise refused("is empty")
@@ -60,7 +71,7 @@ async def _described(
         if error.status is not RPCStatusCode.NOT_FOUND or "workflow" not in error.message:
             raise
         raise refused(f"there is none with the id {workflow_id}") from error
-    if found.workflow_type != wanted:
+    if found.workflow_type not in (wanted, *or_else):
         kind = _NAMES.get(found.workflow_type, "another workflow")
         raise refused(f"{workflow_id} is {kind} ({found.workflow_type}), and not {_NAMES[wanted]}")
     return found

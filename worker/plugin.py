@@ -9,6 +9,7 @@ from perdure.temporal.failures import ActivityInterceptor
 from workflows.erase_memory import EraseMemory
 from workflows.flush_accesses import FlushAccesses
 from workflows.forget_memory import ForgetMemory
+from workflows.hold_memory import HoldMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.keep_claims import KeepClaims
 from workflows.reconcile_memory import ReconcileMemory
@@ -20,6 +21,7 @@ from workflows.undo_forgetting import UndoForgetting
 WORKFLOWS: Sequence[type] = (
     ResumableAgent,
     IngestMemory,
+    HoldMemory,
     ForgetMemory,
     UndoForgetting,
     RecallMemory,

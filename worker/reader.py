@@ -16,7 +16,7 @@ from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResu
 from perdure.memory.recall.ranking import Scored
 from perdure.memory.updating.exports import written
 from perdure.memory.updating.updater import unknown
-from perdure.memory.updating.versions import unsettled, versions
+from perdure.memory.updating.versions import rejections, versions
 from perdure.requests import RecallHandle, RecallRequest, Reference
 from perdure.settings import Addresses, Settings
 from perdure.stores.journal.folding import fold
@@ -25,7 +25,7 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
-from perdure.updates import Unsettled, Version
+from perdure.updates import Rejection, Version
 from worker.wiring.reading import RESULTS_KEPT, Reading, open_reading
 
 
@@ -125,10 +125,14 @@ class Reader:
             raise unknown("id", identifier)
         return versions(lines, identifier)
 
-    async def unsettled(self, user_id: str, *, held: bool, limit: int) -> list[Unsettled]:
-        """Return what was lately refused, or held, the newest first."""
+    async def rejected(self, user_id: str, *, limit: int) -> list[Rejection]:
+        """Return what was lately refused, the newest first."""
         lines, _ = await self._whole(user_id)
-        return [one for one in unsettled(lines) if one.held == held][:limit]
+        return rejections(lines)[:limit]
+
+    def tenant_of(self, user_id: str) -> str:
+        """Return a user's tenant."""
+        return self._reading.tenant_key.tenant_of(user_id)
 
     async def require_consent(self, user_id: str, purpose: Purpose) -> None:
         """Check that a user consents to a purpose.

@@ -4,8 +4,9 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
-    from activities.jobs import ApplyCall, ConfirmCall, IngestActivities, PlanCall
-    from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, WritePlan
+    from activities.jobs import ApplyCall, ConfirmCall, HoldCall, IngestActivities, PlanCall
+    from perdure.holds import hold_id
+    from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, UnusableItem, WritePlan
     from perdure.names import STAGE, Workflow
     from workflows import options
     from workflows.failures import is_conflict, is_erased, problem_of, required
@@ -34,7 +35,9 @@ class IngestMemory:
                 # A later plan must not take a later epoch: the user may have been erased in between.
                 batch = batch.changed(epoch=plan.epoch)
                 applied = await self._apply(batch, plan, operation)
-                items = await self._confirm(batch, applied.plan or plan, applied.versions)
+                plan = applied.plan or plan
+                await self._hold(batch, plan, operation)
+                items = await self._confirm(batch, plan, applied.versions)
                 break
             except ActivityError as error:
                 if is_erased(error):
@@ -45,7 +48,8 @@ class IngestMemory:
                 if self._history.is_due:
                     workflow.continue_as_new(batch)
         self._show(batch, "done")
-        return Receipt(job_id=operation, items=items)
+        held = {item.index: hold_id(batch.tenant, operation, item.index) for item in items if item.fate is Fate.HELD}
+        return Receipt(job_id=operation, items=tuple(item.changed(hold=held.get(item.index, "")) for item in items))
 
     @workflow.query(name=STAGE)
     def stage(self) -> str:
@@ -63,6 +67,18 @@ class IngestMemory:
         self._show(batch, "applying")
         call = ApplyCall(batch=batch, plan=plan, operation=operation)
         return await options.change(IngestActivities.apply, call, f"Write {len(plan.expected)} entries")
+
+    async def _hold(self, batch: Batch, plan: WritePlan, operation: str) -> None:
+        """Have a person asked about what is in doubt; what a policy holds was put on hold before the job began."""
+        held = [item for item in plan.items if item.decision is Decision.HOLD]
+        doubtful = {item.index: item for item in held if not isinstance(batch.items[item.index], UnusableItem)}
+        if not doubtful:
+            return
+        nothing = UnusableItem(reason="")
+        items = tuple(item if index in doubtful else nothing for index, item in enumerate(batch.items))
+        call = HoldCall(batch=batch.changed(items=items), held=tuple(doubtful.values()), operation=operation)
+        self._history.grow(1, len(call.model_dump_json()))
+        await options.change(IngestActivities.hold, call, f"Ask about {len(doubtful)} items")
 
     async def _confirm(self, batch: Batch, plan: WritePlan, versions: dict[str, int]) -> tuple[ItemReceipt, ...]:
         self._show(batch, "confirming")

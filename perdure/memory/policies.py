@@ -7,6 +7,7 @@ from pydantic import Field
 
 from perdure.documents import join, mapping, nearest, read_document, validated
 from perdure.errors import InvalidInput
+from perdure.memory.holding import Holding
 from perdure.model import Model, OpenEnum, Unit
 from perdure.names import DEFAULT_POLICY
 from perdure.said import Ground
@@ -34,6 +35,8 @@ class WritePolicy(Model):
     """Grounds that are no reason to refuse a statement here: ``unstable``, say. Private data and secrets always are."""
     most_a_session: Annotated[int, Field(ge=1)] | None = 10
     """How many memories may be extracted from one session, counted by distinct occurrences (R30); None: any number."""
+    hold: Holding = Holding()
+    """Which memories a person has to approve first."""
     verbatim: bool = False
     """Whether what is said is kept word for word, as turns, and nothing is extracted."""
 

@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.steps.calls import KeepCall, Kept
     from perdure.changes import Actor
     from perdure.erasures import ErasureReceipt
+    from perdure.holds import Decided, Hold
     from perdure.jobs import Batch, Receipt, WritePlan
     from perdure.memory.forgetting.forgetter import Tombstoned
     from perdure.memory.forgetting.selection import Forgetting
@@ -32,6 +33,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.erase_memory import EraseMemory, ErasingRun
     from workflows.flush_accesses import FlushAccesses
     from workflows.forget_memory import ForgetMemory, ForgetRun
+    from workflows.hold_memory import HoldMemory
     from workflows.ingest_memory import IngestMemory
     from workflows.keep_claims import KeepClaims
     from workflows.plan_runner import PlanRunner
@@ -78,6 +80,20 @@ class SecondThought(IngestMemory):
     async def _plan(self, batch: Batch) -> WritePlan:
         await super()._plan(batch)
         return await super()._plan(batch)
+
+
+@workflow.defn(name="HoldMemory")
+class LateHold(HoldMemory):
+    """A timer more."""
+
+    @workflow.init
+    def __init__(self, hold: Hold | None = None) -> None:
+        super().__init__(hold)
+
+    @workflow.run
+    async def run(self, hold: Hold | None = None) -> Decided:
+        await workflow.sleep(1)
+        return await super().run(hold)
 
 
 @workflow.defn(name="ForgetMemory")
@@ -221,6 +237,7 @@ class LateKeeping(KeepClaims):
 CHANGED = (
     NoAnnouncement,
     SecondThought,
+    LateHold,
     AnyOrder,
     Hesitant,
     Overhasty,

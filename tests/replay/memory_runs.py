@@ -11,8 +11,12 @@ from temporalio.client import WorkflowHandle
 from activities.jobs import job_id
 from perdure.agent.steps.calls import KeepCall
 from perdure.entries import Purpose
+from perdure.holds import QUESTION, Hold, Silence
 from perdure.jobs import Batch
+from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.writing.checking import read_batch
+from perdure.names import ANSWER
+from perdure.questions import Answer
 from perdure.requests import ConsentRequest, EraseRequest, RecallRequest, RememberRequest
 from perdure.updates import Pinning, UpdateRequest
 from tests.replay.recorder import Recorder
@@ -26,7 +30,7 @@ LONG_AGO = datetime(1999, 1, 1, tzinfo=UTC)
 async def record_jobs_and_sweeps(here: Recorder) -> None:
     """Record them all."""
     async with asyncio.TaskGroup() as group:
-        for runs in (_jobs, _requests, _sweeps_of_a_user, _sweep_of_all):
+        for runs in (_jobs, _holds, _requests, _sweeps_of_a_user, _sweep_of_all):
             group.create_task(runs(here))
 
 
@@ -75,6 +79,45 @@ async def _jobs(here: Recorder) -> None:
 
     malformed = await here.start("IngestMemory", {"tenant": tenant, "items": "x"})
     await here.keep_failed("ingest_refused", malformed)
+
+
+async def _holds(here: Recorder) -> None:
+    tenant = _tenant()
+    constraint = _stated("Monday") | {"memory_type": "constraint"}
+    await (await _submit(here, _batch(tenant, "constraint", constraint))).result()
+    doubtful = await _submit(here, _batch(tenant, "doubtful", _stated("Tuesday")))
+    [held] = (await doubtful.result())["items"]
+    await here.keep("ingest_doubtful", doubtful)
+    settling = here.client.get_workflow_handle(held["hold"])
+    await settling.execute_update(ANSWER, Answer(question_id=QUESTION, value="no", by="anna"))
+    assert (await settling.result())["outcome"] == "rejected"
+
+    for number, value in enumerate(("yes", "no")):
+        holding = await _hold(here, tenant, number, timedelta(days=1))
+        await holding.execute_update(ANSWER, Answer(question_id=QUESTION, value=value, by="anna"))
+        await holding.result()
+        await here.keep(f"hold_{value}", holding)
+    silent = await _hold(here, tenant, 2, timedelta(0))
+    assert (await silent.result())["receipt"]["items"][0]["fate"] == "searchable"
+    await here.keep("hold_silent", silent)
+    cancelled = await _hold(here, tenant, 3, timedelta(days=1))
+    await cancelled.cancel()
+    await here.keep_failed("hold_cancelled", cancelled)
+    await here.keep_failed("hold_refused", await here.start("HoldMemory"))
+
+
+async def _hold(here: Recorder, tenant: str, number: int, wait: timedelta) -> WorkflowHandle[Any, Any]:
+    batch = _batch(tenant, f"hold-{number}", _memory(number)).changed(accepted_at=datetime.now(UTC))
+    until = datetime.now(UTC) + wait
+    return await here.start("HoldMemory", Hold(batch=batch, reason="why", until=until, silence=Silence.APPROVE))
+
+
+def _stated(day: str) -> dict[str, JsonValue]:
+    text, moment = f"The deploy window is on {day}.", datetime(2026, 5, 1, 12, tzinfo=UTC)
+    assertion = assertion_of(text, moment).assertion
+    assert assertion is not None
+    told: dict[str, JsonValue] = {"content": text, "occurrence": day, "assertion": assertion.model_dump(mode="json")}
+    return _memory(0) | told
 
 
 async def _requests(here: Recorder) -> None:

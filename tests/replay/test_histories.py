@@ -17,7 +17,7 @@ from worker.plugin import WORKFLOWS
 
 SEEDS = (0, 1, 4242)
 
-TYPES = {"ResumableAgent", "IngestMemory", "ForgetMemory", "UndoForgetting"}
+TYPES = {"ResumableAgent", "IngestMemory", "HoldMemory", "ForgetMemory", "UndoForgetting"}
 
 SIZE = 900_000
 """Bytes that all histories may have, since they are kept for ever in the repository: 20 kB each."""
@@ -92,6 +92,7 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
     assert dict(ends) == {
         "ResumableAgent": {"completed", "failed", "canceled", "continued_as_new"},
         "IngestMemory": {"completed", "failed"},
+        "HoldMemory": {"completed", "failed", "canceled"},
         "ForgetMemory": {"completed", "continued_as_new"},
         "UndoForgetting": {"completed", "failed", "continued_as_new"},
         "RecallMemory": {"completed", "failed"},

@@ -9,6 +9,7 @@ from temporalio import activity
 from activities.accesses import AccessActivities
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
+from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
 from activities.reconciling import ReconcilingActivities
@@ -28,6 +29,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
         *(EvaluationActivities, ForgettingActivities, IngestActivities, MemoryActivities, RecallStepActivities),
         *(
             AccessActivities,
+            HoldingActivities,
             ReconcilingActivities,
             RedatingActivities,
             StepActivities,

@@ -17,7 +17,6 @@ from perdure.updates import (
     Pinning,
     Removal,
     Reversion,
-    Unsettled,
     Update,
     Updated,
     UpdateRequest,
@@ -181,20 +180,9 @@ async def revert(
 async def rejected(
     *, user: User, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
 ) -> None:
-    """Show what was refused lately and why, without its text, which is not kept."""
-    await _unsettled(user, held=False, limit=limit, as_json=as_json)
-
-
-async def held(
-    *, user: User, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
-) -> None:
-    """Show what was not believed since it is in doubt what holds, without its text."""
-    await _unsettled(user, held=True, limit=limit, as_json=as_json)
-
-
-async def _unsettled(user: str, *, held: bool, limit: int, as_json: bool) -> None:
+    """Show what was refused lately, by a rule or a person, and why; without its text, which is not kept."""
     async with gateway(Settings()) as installation:
-        found: list[Unsettled] = await installation.unsettled(user, held=held, limit=limit)
+        found = await installation.rejected(user, limit=limit)
     if as_json:
         show_json([one.model_dump(mode="json") for one in found])
         return

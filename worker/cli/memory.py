@@ -148,7 +148,8 @@ async def remember(
         show_json(receipt)
     else:
         for line in receipt.items:
-            out.print(f"{line.fate.value:<10}  {line.decision.value:<9}  {line.id}  {line.reason}", markup=False)
+            place = line.hold or line.id
+            out.print(f"{line.fate.value:<10}  {line.decision.value:<9}  {place}  {line.reason}", markup=False)
     if receipt.count(Fate.REJECTED):
         raise typer.Exit(Exit.FAILED)
 

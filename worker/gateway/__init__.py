@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from perdure.temporal.errors import translated
 from worker.gateway.explaining import ExplainingCalls
+from worker.gateway.holding import HoldingCalls
 from worker.gateway.tasks import TaskHandle
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "TaskHandle"]
 
 
-class Gateway(ExplainingCalls):
+class Gateway(ExplainingCalls, HoldingCalls):
     """One installation, as its callers see it.
 
     Args:

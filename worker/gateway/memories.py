@@ -11,7 +11,7 @@ from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, Workflow
 from perdure.requests import ConsentRequest, Consents, RememberRequest
 from perdure.temporal.errors import translated
-from perdure.updates import Unsettled, Updated, UpdateRequest, Version
+from perdure.updates import Rejection, Updated, UpdateRequest, Version
 from worker.gateway.memory import MemoryCalls
 from worker.waiting import ANSWER_WITHIN
 
@@ -64,19 +64,18 @@ class MemoriesCalls(MemoryCalls):
         return await (await self._keyed_reader()).history(user_id, identifier)
 
     @translated
-    async def unsettled(self, user_id: str, *, held: bool, limit: int = 50) -> list[Unsettled]:
-        """Return what was lately refused, or held, and why: the newest first, without text.
+    async def rejected(self, user_id: str, *, limit: int = 50) -> list[Rejection]:
+        """Return what was lately refused, by a rule or a person, and why: the newest first, without text.
 
         Args:
             user_id: Whose.
-            held: What a person has to decide on; otherwise what a rule has refused.
             limit: How many at most.
 
         Raises:
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).unsettled(user_id, held=held, limit=limit)
+        return await (await self._keyed_reader()).rejected(user_id, limit=limit)
 
     @translated
     async def exported(self, user_id: str) -> list[str]:

@@ -16,7 +16,7 @@ from perdure.questions import Answer
 from perdure.tasks import AgentTask, Progress, TaskResult
 from perdure.temporal.errors import is_cancelling, translated
 from worker.gateway.base import ANSWERED_WITHIN, Base
-from worker.lookup import StartedTask, task_of
+from worker.lookup import StartedTask, asking, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
 
 if TYPE_CHECKING:
@@ -135,14 +135,17 @@ class TaskCalls(Base):
 
     @translated
     async def answer(self, workflow_id: str, answer: Answer, *, by: Actor) -> None:
-        """Answer a question that a task waits on.
+        """Answer a question that a task, or a memory on hold, waits on.
 
         Raises:
-            InvalidTask: There is no such task, or it has ended.
+            InvalidAnswer: The answer is malformed, or the question is answered already.
+            InvalidTask: There is no such task or hold, or it has ended.
         """
-        await self._require_open(workflow_id, "it asks nothing")
+        client = await self.client()
+        if (await asking(client, workflow_id)).status is not WorkflowExecutionStatus.RUNNING:
+            raise _ended(workflow_id, "it asks nothing")
         await self.served()
-        handle = await self.task(workflow_id)
+        handle = client.get_workflow_handle(workflow_id)
         given = validated(Answer, answer.model_dump() | {"by": by.id}, "")
         afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
         try:
@@ -165,4 +168,8 @@ class TaskCalls(Base):
 
     async def _require_open(self, workflow_id: str, otherwise: str) -> None:
         if not await self.is_running(workflow_id):
-            raise InvalidTask("task", f"{workflow_id} has ended: {otherwise}", fix="perdure status shows how")
+            raise _ended(workflow_id, otherwise)
+
+
+def _ended(workflow_id: str, otherwise: str) -> InvalidTask:
+    return InvalidTask("task", f"{workflow_id} has ended: {otherwise}", fix="perdure status shows how")

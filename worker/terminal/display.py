@@ -77,6 +77,7 @@ def how_to_answer(workflow_id: str, question: Question) -> str:
     hint = f" [{question.answer.hint}]" if question.answer.hint else ""
     # A path has brackets, which shells take for patterns.
     about = [f"  {line}" for line in (question.about.lines if question.about else [])]
+    about += [f"  until {question.until:%Y-%m-%d %H:%M:%S %Z}, then: {question.otherwise}"] if question.until else []
     command = f"  {program()} answer {workflow_id} {shlex.quote(question.id)} ANSWER"
     return "\n".join([f"? {question.text}{hint}", *about, command])
 

@@ -9,11 +9,13 @@ from temporalio.client import Client
 from activities.accesses import AccessActivities
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
+from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
+from activities.submitting import Submitter
 from activities.tasks import EvaluationActivities, TaskActivities
 from activities.updating import UpdatingActivities
 from perdure.agent.steps.runner import StepRunner
@@ -30,6 +32,14 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     values = Values(services.outputs)
     runner = StepRunner(services.toolbox, services.claims, values, services.whole.redis_since, services.whole.claimed)
     steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
+    submitter = Submitter(
+        client=client,
+        task_queue=settings.task_queue,
+        journal=services.journal,
+        leases=services.leases,
+        writer=services.writer,
+        intake=services.intake,
+    )
     others = (
         TaskActivities(
             services.skills,
@@ -48,13 +58,12 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         EvaluationActivities(runner),
         IngestActivities(
             client=client,
-            task_queue=settings.task_queue,
             tenant_key=services.tenant_key,
-            journal=services.journal,
-            leases=services.leases,
+            submitter=submitter,
             writer=services.writer,
             intake=services.intake,
         ),
+        HoldingActivities(submitter=submitter, door=services.door),
         ReconcilingActivities(
             whole=services.whole,
             reconciler=services.reconciler,

@@ -6,7 +6,7 @@ from perdure.entries import Memory
 from perdure.errors import InvalidInput
 from perdure.stores.journal.folding import history
 from perdure.stores.journal.lines import Changed, Line, Settled
-from perdure.updates import Unsettled, Version
+from perdure.updates import Rejection, Version
 
 
 def versions(lines: Sequence[Line], identifier: str) -> list[Version]:
@@ -34,13 +34,14 @@ def version_of(changes: Sequence[Changed], version: int) -> Memory:
     return entry
 
 
-def unsettled(lines: Sequence[Line]) -> list[Unsettled]:
-    """Return what was refused or held lately, newest first."""
+def rejections(lines: Sequence[Line]) -> list[Rejection]:
+    """Return what was refused lately, by a rule or a person, newest first."""
     found = [
-        Unsettled(job=line.operation, index=one.index, at=line.at, reason=one.reason, held=one.held)
+        Rejection(job=line.operation, index=one.index, at=line.at, reason=one.reason)
         for line in lines
         if isinstance(line, Settled)
         for one in line.refused
+        if not one.held
     ]
     return sorted({(one.job, one.index): one for one in found}.values(), key=lambda one: one.at, reverse=True)
 

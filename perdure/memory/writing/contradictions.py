@@ -32,13 +32,14 @@ NOTHING_BESIDE = Verdict(Decision.INSERT)
 """What is decided on what has nothing to do with anything believed."""
 
 
-def verdict(item: MemoryItem, target: str, known: Iterable[Memory]) -> Verdict:
+def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_at: datetime | None = None) -> Verdict:
     """Decide on a statement.
 
     Args:
         item: The statement.
         target: The id of the memory that it becomes by itself.
         known: What is believed; of it counts what is about the same.
+        settled_at: When a person said that it goes before what it contradicts; None: nobody did.
     """
     if item.assertion is None:
         return NOTHING_BESIDE
@@ -54,10 +55,10 @@ def verdict(item: MemoryItem, target: str, known: Iterable[Memory]) -> Verdict:
     if not against and same is None and item.assertion.revises and len(likely) == 1:
         against = likely
     over = sorted(against, key=lambda memory: (memory.newest, memory.id), reverse=True)
-    late = next((memory for memory in over if memory.last_seen > item.occurred_at), None)
+    late = next((memory for memory in over if memory.last_seen > (settled_at or item.occurred_at)), None)
     if late:
         return Verdict(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it")
-    for memory in over:
+    for memory in over if settled_at is None else ():
         if reason := _doubt(memory, item):
             return Verdict(Decision.HOLD, reason=f"{reason}: {memory.id}")
     if any(replaces(item, memory) for memory in over):

@@ -1,15 +1,28 @@
-"""What a batch loses before it is accepted: private data, secrets, and more memories than its session may add."""
+"""What a batch loses before it is accepted: private data, secrets, more than its session may add, what has to wait."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple
 
 from perdure.consents import refusal, withheld
+from perdure.holds import Hold
 from perdure.items import MemoryItem
-from perdure.jobs import Batch, BatchItem, UnusableItem
+from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.private import screened
 from perdure.memory.policies import WritePolicy, policy_named
 from perdure.memory.writing.observation import purpose_of
+from perdure.names import DEFAULT_POLICY
 from perdure.stores.redis.sessions import SessionWrites
+
+
+class Taken(NamedTuple):
+    """A batch as it is accepted."""
+
+    batch: Batch
+    """What is not taken, or has to wait, keeps its place without its text, with the reason."""
+    holds: tuple[Hold, ...]
+    """What has to wait for a person, each to be put on hold."""
 
 
 class Intake:
@@ -26,8 +39,13 @@ class Intake:
         self._policies = policies
         self._sessions = sessions
 
-    async def taken(self, batch: Batch) -> Batch:
-        """Return the batch as it is accepted: what is not taken keeps its place, with the reason.
+    async def taken(self, batch: Batch, *, job: str, at: datetime) -> Taken:
+        """Return a batch as it is accepted.
+
+        Args:
+            batch: The batch.
+            job: The id of its job.
+            at: The moment of its acceptance.
 
         Raises:
             InvalidInput: There is no such policy.
@@ -41,7 +59,10 @@ class Intake:
             if not isinstance(usable, UnusableItem):
                 usable = refused.get(purpose_of(batch, usable), usable)
             items.append(usable)
-        batch = batch.changed(items=tuple(items))
+        batch = await self._admitted(batch.changed(items=tuple(items)), policy)
+        return _held(batch, policy, job, at) if batch.approved is None else Taken(batch, ())
+
+    async def _admitted(self, batch: Batch, policy: WritePolicy) -> Batch:
         most = policy.most_a_session
         if most is None or not batch.session:
             return batch
@@ -55,3 +76,33 @@ class Intake:
             for item in batch.items
         ]
         return batch.changed(items=tuple(admitted_items))
+
+    def doubtful(self, batch: Batch, held: Iterable[PlannedItem], *, job: str, at: datetime) -> list[Hold]:
+        """Return what of a batch contradicts what is believed, each to be put on hold.
+
+        Args:
+            batch: The batch.
+            held: What was decided on each of them.
+            job: The id of the batch's job.
+            at: The moment from which their deadlines count.
+        """
+        # A policy that is no longer there must not keep an accepted job from ending.
+        policy = self._policies.get(batch.policy, self._policies[DEFAULT_POLICY])
+        return [
+            policy.hold.hold(batch, one.index, item, one.reason, job=job, at=at, doubt=True)
+            for one in held
+            if isinstance(item := batch.items[one.index], MemoryItem)
+        ]
+
+
+def _held(batch: Batch, policy: WritePolicy, job: str, at: datetime) -> Taken:
+    """Take out what the policy holds; what it will refuse anyway does not trouble a person."""
+    items, holds = list(batch.items), list[Hold]()
+    for index, item in enumerate(batch.items):
+        if not isinstance(item, MemoryItem) or item.confidence < policy.minimum_confidence:
+            continue
+        reason = policy.hold.reason(item, batch.author.kind)
+        if reason is not None:
+            holds.append(policy.hold.hold(batch, index, item, reason, job=job, at=at, doubt=False))
+            items[index] = UnusableItem(reason=reason, held=True)
+    return Taken(batch.changed(items=tuple(items)), tuple(holds))

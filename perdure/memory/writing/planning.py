@@ -98,7 +98,7 @@ class _Case:
 def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     index = case.index
     if isinstance(item, UnusableItem):
-        return _rejected(index, item.reason)
+        return PlannedItem(index=index, decision=Decision.HOLD if item.held else Decision.REJECT, reason=item.reason)
     target = _standing_for(item_id(case.batch.tenant, item), case.beside.entries)
     stored = case.beside.entries.get(target)
     written = stored is not None and case.known.operation in stored.operations
@@ -107,7 +107,11 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
             return _rejected(index, f"it was replaced by {known.superseded_by}")
         reason = "this observation is known already"
         return PlannedItem(index=index, decision=Decision.REINFORCE, target=known.id, reason=reason)
-    found = verdict(item, target, case.beside.of(item)) if isinstance(item, MemoryItem) else NOTHING_BESIDE
+    found = NOTHING_BESIDE
+    if isinstance(item, MemoryItem):
+        approved = case.batch.approved
+        settled_at = approved.at if approved and approved.doubt else None
+        found = verdict(item, target, case.beside.of(item), settled_at=settled_at)
     if not written and (objection := _objection(case, item, found)):
         return _rejected(index, objection)
     decision, reason = found.decision, ""

@@ -22,6 +22,9 @@ from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 
+APPROVED = "approve"
+"""Why something is written that a person has approved."""
+
 
 class Writer:
     """The write path of long-term memory."""
@@ -69,10 +72,10 @@ class Writer:
         entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
         known = Known(entries=entries, deletions=deletions, operation=operation)
-        epoch = await self._epoch(batch)
+        epoch = await self.epoch(batch)
         return plan(batch, known, policy=self._policy, at=at, epoch=epoch)
 
-    async def _epoch(self, batch: Batch) -> int:
+    async def epoch(self, batch: Batch) -> int:
         """Return the user's epoch when a batch was accepted.
 
         Raises:
@@ -155,7 +158,8 @@ class Writer:
                     entry=entry,
                     vector=vectors.get(headline) if is_new else None,
                     by=batch.author,
-                    why=decision.value,
+                    why=APPROVED if batch.approved else decision.value,
+                    note=batch.approved.note if batch.approved else "",
                     operation=operation,
                 )
             )

@@ -14,6 +14,8 @@ async def installed(servers: Servers, tmp_path_factory: pytest.TempPathFactory) 
     folder = tmp_path_factory.mktemp("cli")
     skills = folder / "skills"
     skills.mkdir()
-    async with installation(servers, folder, skills=(skills,)) as given:
+    policies = folder / "policies.yaml"
+    policies.write_text("default: {hold: {rules: [{tags: [health]}]}}\n")
+    async with installation(servers, folder, skills=(skills,), write_policies=policies) as given:
         await given.ready_worker()
         yield given

@@ -14,6 +14,7 @@ from perdure.items import MemoryItem, item_id
 from perdure.jobs import Decision, PlannedItem
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.writing.agreement import Agreement, agreement
+from perdure.memory.writing.contradictions import verdict
 from tests.support.stories import Story, believed, current, stories, written
 
 NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
@@ -235,3 +236,27 @@ def test_what_is_told_again_changes_nothing(told: list[tuple[str, int]]) -> None
         again, _ = written("t", item, stored=stored)
         assert {one.text for one in again.values()} == {one.text for one in stored.values()}
         assert {one.id: one.state for one in again.values()} == {one.id: one.state for one in stored.values()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"memory_type": MemoryType.CONSTRAINT}, {}),
+        ({}, {"source": Source.INFERRED}),
+        ({"occurred_at": NOW + timedelta(days=1)}, {}),
+    ],
+    ids=["a constraint lifted", "a guess against a word", "the same moment"],
+)
+def test_a_person_settles_a_doubt_against_all_that_was_said_before(old: dict[str, Any], new: dict[str, Any]) -> None:
+    standing = said("The deploy window is on Monday.", **old)
+    doubted = said("The deploy window is on Tuesday.", 1, **new)
+    stored, _ = after(standing)
+    memory = entry(stored, standing)
+    assert verdict(doubted, "mem_2", [memory]).decision is Decision.HOLD
+    # It was said again since, which by itself would decide against what is approved.
+    again = memory.changed(last_seen=NOW + timedelta(days=3))
+    assert verdict(doubted, "mem_2", [again]).decision is Decision.REJECT
+    settled = verdict(doubted, "mem_2", [again], settled_at=NOW + timedelta(days=4))
+    assert (settled.decision, settled.over) == (Decision.SUPERSEDE, (again,))
+    late = verdict(doubted, "mem_2", [again], settled_at=NOW + timedelta(days=2))
+    assert late.decision is Decision.REJECT, "said after the approval"

@@ -228,6 +228,13 @@ def test_each_item_is_planned_in_its_place_at_the_versions_of_what_it_touches() 
     assert decided.expected == {item_id("t", new): 0, stored.id: 7, item_id("t", lee): 0}
 
 
+def test_what_waits_for_a_person_keeps_its_place_and_touches_nothing() -> None:
+    offered = Batch(tenant="t", key="k", items=(UnusableItem(reason="tag health", held=True), memory("It rains.")))
+    decided = plan(offered, Known(entries={}, deletions={}), policy=WritePolicy(), at=NOW)
+    assert decided.items[0] == PlannedItem(index=0, decision=Decision.HOLD, reason="tag health")
+    assert list(decided.expected) == [decided.items[1].target]
+
+
 def reason(item: MemoryItem | RecordItem, known: Known, **about: object) -> str:
     [planned] = plan(batch(item).changed(**about), known, policy=WritePolicy(), at=NOW).items
     assert planned.decision is Decision.REJECT

@@ -1,0 +1,96 @@
+"""Handing over to memory: a batch becomes a job, and what a person has to approve first becomes a hold."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from temporalio.client import Client
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError
+
+from perdure.crashpoints import CrashPoint, reached
+from perdure.errors import StoreUnavailable
+from perdure.holds import Hold
+from perdure.jobs import Batch
+from perdure.memory.writing.intake import Intake
+from perdure.memory.writing.writer import Writer
+from perdure.model import Passed
+from perdure.names import Workflow
+from perdure.stores.journal import lines
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.leases import Leases
+from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Submitter:
+    """Starts jobs and holds, each once, however often it is asked to."""
+
+    client: Client
+    task_queue: str
+    journal: Journal
+    leases: Leases
+    writer: Writer
+    intake: Intake
+
+    async def submit(self, batch: Batch, job: str) -> str:
+        """Put on hold what has to wait, journal the rest of a batch, and start its job; returns the job's id.
+
+        Args:
+            batch: The batch.
+            job: The id of its job; one that there is, open or closed, stays as it is.
+
+        Raises:
+            InvalidInput: There is no such policy.
+            StoreUnavailable: A store or Temporal does not answer.
+        """
+        now = datetime.now(UTC)
+        if batch.approved is None:
+            # With Redis away nobody can be erased either, so the first plan may take the epoch that it finds.
+            with suppress(StoreUnavailable):
+                batch = batch.changed(epoch=await self.leases.epoch(batch.tenant))
+        batch, holds = await self.intake.taken(batch.changed(accepted_at=now), job=job, at=now)
+        for hold in holds:
+            await self.hold(hold)
+        reached(CrashPoint.SUBMIT_HELD)
+        await self.journal.append(batch.tenant, lines.accepted(job, batch, now))
+        reached(CrashPoint.SUBMIT_MIRRORED)
+        if not await self._started(Workflow.INGEST_MEMORY, batch, job, batch.tenant, _counted(batch)):
+            # If it has settled, nothing else would erase again what was journaled just now.
+            await self.writer.settled_again(batch.tenant, job)
+        reached(CrashPoint.SUBMIT_STARTED)
+        return job
+
+    async def hold(self, hold: Hold) -> None:
+        """Put a memory on hold, unless it is, or was.
+
+        Raises:
+            StoreUnavailable: Temporal does not answer.
+        """
+        await self._started(Workflow.HOLD_MEMORY, hold, hold.batch.key, hold.batch.tenant, "Ask a person to approve")
+
+    async def _started(self, workflow: Workflow, argument: Passed, identifier: str, tenant: str, summary: str) -> bool:
+        """Start a workflow; returns whether there was none with its id."""
+        try:
+            await self.client.start_workflow(
+                workflow,
+                argument,
+                id=identifier,
+                task_queue=self.task_queue,
+                # One that was ended from outside kept nobody's promise: it may begin again, and writes nothing twice.
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                task_timeout=TASK_TIMEOUT,
+                search_attributes=tenant_attributes(tenant),
+                static_summary=summary,
+            )
+        except WorkflowAlreadyStartedError:
+            return False
+        except RPCError as error:
+            raise StoreUnavailable("temporal", error.status.name) from error
+        return True
+
+
+def _counted(batch: Batch) -> str:
+    return f"Remember {len(batch.items)} items"

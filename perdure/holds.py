@@ -1,0 +1,93 @@
+"""Memories on hold: what waits for a person to approve it, and what became of it. Pure values."""
+
+from perdure.changes import Actor
+from perdure.identity import digest
+from perdure.items import MemoryItem
+from perdure.jobs import Batch, Receipt
+from perdure.model import Instant, OpenEnum, Passed
+from perdure.questions import Approval, Question, QuestionKind, choice_of
+
+QUESTION = "approval"
+"""The id of the one question that a hold asks."""
+
+
+class Silence(OpenEnum):
+    """What it means that nobody answers in time. An unknown value counts as ``reject``."""
+
+    REJECT = "reject"
+    APPROVE = "approve"
+
+
+class Outcome(OpenEnum):
+    """How a hold ended. An unknown outcome is shown, and counts as neither."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class Hold(Passed):
+    """A memory that waits for a person: the input of its workflow, which alone has its text."""
+
+    batch: Batch
+    """The memory as a batch of its own, which is planned once it is approved."""
+    reason: str
+    """Why it waits, without content."""
+    until: Instant
+    """The deadline, after which silence decides."""
+    silence: Silence = Silence.REJECT
+    doubt: bool = False
+    """Whether it contradicts what is believed, rather than a write policy holding it: to approve it is to say that it
+    goes before that."""
+
+    @property
+    def question(self) -> Question:
+        """What a person is asked."""
+        [item] = self.batch.items
+        content = item.content if isinstance(item, MemoryItem) else ""
+        return Question(
+            id=QUESTION,
+            kind=QuestionKind.APPROVAL,
+            text=f"Remember this ({self.reason})? {content}",
+            answer=choice_of(Approval),
+            until=self.until,
+            otherwise=Approval.YES if self.silence is Silence.APPROVE else Approval.NO,
+        )
+
+
+class Held(Passed):
+    """A hold that waits, as a person sees it."""
+
+    id: str
+    question: Question
+
+
+class Decided(Passed):
+    """How a hold ended, without its text."""
+
+    outcome: Outcome
+    by: Actor
+    at: Instant
+    reason: str = ""
+    """Why it was rejected."""
+    receipt: Receipt | None = None
+    """Of the job that it became; None: it was rejected."""
+
+
+def hold_id(tenant: str, operation: str, index: int) -> str:
+    """Return the id of a hold's workflow: the same for each attempt at the job that its item was offered to.
+
+    Args:
+        tenant: Whose memory it is.
+        operation: The id of that job.
+        index: The item's place in the job's batch.
+    """
+    return f"hold-{tenant}-{digest('hold/1', operation, index)[:32]}"
+
+
+def is_of(tenant: str, hold: str) -> bool:
+    """Return whether an id is that of a hold of a user.
+
+    >>> is_of("t_1f", hold_id("t_1f", "ingest-t_1f-00ff", 0))
+    True
+    """
+    return hold.rpartition("-")[0] == f"hold-{tenant}"

@@ -1,0 +1,375 @@
+"""Memories on hold, on the real servers: nobody has their text but the hold, and a person's word counts once."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
+
+from activities.jobs import job_id
+from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.entries import Memory, Purpose, State
+from perdure.errors import InvalidInput
+from perdure.holds import Decided, Hold, Outcome, Silence, hold_id
+from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Receipt
+from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.updating.versions import versions
+from perdure.memory.writing.checking import read_batch
+from perdure.names import ANSWER, Attribute, Workflow
+from perdure.questions import Answer
+from perdure.requests import ConsentRequest, EraseRequest
+from perdure.stores.journal.folding import fold
+from perdure.temporal.attributes import tenant_attributes
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from tests.support.waiting import until
+from worker.gateway import Gateway
+
+ANNA = Actor(kind=ActorKind.PERSON, id="anna")
+SECRET = "Marzipan is made of almonds."
+OTHER = "Almonds grow on trees."
+POLICIES = """
+default:
+  hold:
+    rules: [{tags: [health]}]
+guarded:
+  minimum_confidence: 0.8
+  hold:
+    rules: [{by: [agent], private: [email]}, {below: 0.9}]
+patient:
+  hold: {deadline: 1s, on_silence: approve, rules: [{tags: [health]}]}
+hasty:
+  hold: {deadline: 1s, rules: [{tags: [health]}]}
+"""
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    (tmp_path / "policies.yaml").write_text(POLICIES)
+    settings = {"write_policies": tmp_path / "policies.yaml"}
+    async with deployment(servers, tmp_path / "home", settings=settings) as one:
+        yield one
+
+
+@pytest.fixture
+async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
+    async with Gateway(here.settings, servers) as one:
+        yield one
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user {uuid4().hex}"
+
+
+def item(content: str = SECRET, *tags: str, **more: JsonValue) -> JsonValue:
+    return {"kind": "memory", "content": content, "occurrence": content, "tags": list(tags), **more}
+
+
+async def offered(gateway: Gateway, user: str, *items: JsonValue, key: str = "", **more: Any) -> Receipt:
+    request = RememberRequest(user_id=user, key=key or uuid4().hex, items=items, **more)
+    return await gateway.receipt(await gateway.remember(request, by=ANNA))
+
+
+async def on_hold(gateway: Gateway, user: str, content: str = SECRET, **more: Any) -> str:
+    """Offer a memory that the policy holds; gives its hold."""
+    [receipt] = (await offered(gateway, user, item(content, "health"), **more)).items
+    assert (receipt.fate, receipt.id, receipt.reason) == (Fate.HELD, "", "the write policy holds it: tag health")
+    return receipt.hold
+
+
+async def texts(gateway: Gateway, user: str) -> set[str]:
+    return {one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"))).items}
+
+
+async def listed(gateway: Gateway, user: str, number: int) -> list[str]:
+    """Return the ids of so many holds; Temporal's list lags behind."""
+    return [one.id for one in await until(lambda: gateway.held(user), lambda found: len(found) == number)]
+
+
+async def payloads(client: Client, workflow_id: str) -> str:
+    """Return everything that a workflow's history says."""
+    history = await client.get_workflow_handle(workflow_id).fetch_history()
+    return "".join(event.SerializeToString().decode(errors="replace") for event in history.events)
+
+
+async def journaled(here: Deployment, user: str) -> str:
+    """Return the journal's files of a user."""
+    folder = here.settings.journal_folder / here.services.tenant_key.tenant_of(user)
+    return "".join(path.read_text() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+async def test_what_a_policy_holds_stands_in_no_journal_job_or_batch_and_holds_up_nothing(
+    here: Deployment, gateway: Gateway, user: str
+) -> None:
+    receipt = await offered(gateway, user, item(SECRET, "health"), item(OTHER))
+    assert [(one.fate, one.decision, bool(one.hold)) for one in receipt.items] == [
+        (Fate.HELD, Decision.HOLD, True),
+        (Fate.SEARCHABLE, Decision.INSERT, False),
+    ]
+    hold = receipt.items[0].hold
+    assert "Marzipan" not in await payloads(here.client, receipt.job_id)
+    assert "Marzipan" not in await journaled(here, user)
+    assert OTHER in await payloads(here.client, receipt.job_id), "the control"
+    assert OTHER in await journaled(here, user), "the control"
+    assert "Marzipan" in await payloads(here.client, hold), "the hold alone has it"
+    assert await texts(gateway, user) == {OTHER}
+    history = await here.client.get_workflow_handle(hold).fetch_history()
+    started = history.events[0].workflow_execution_started_event_attributes
+    assert Attribute.TENANT in started.search_attributes.indexed_fields
+    assert await listed(gateway, user, 1) == [hold]
+    [held] = await gateway.held(user)
+    assert SECRET in held.question.text
+    assert held.question.otherwise == "no"
+    assert await gateway.rejected(user) == []
+
+
+async def test_approved_it_is_believed_by_that_person_and_no_more_than_it_was_offered(
+    here: Deployment, gateway: Gateway, user: str
+) -> None:
+    hold = await on_hold(gateway, user)
+    decided = await gateway.decide(user, hold, approve=True, note="ask lena@example.com", by=ANNA)
+    assert (decided.outcome, decided.by) == (Outcome.APPROVED, ANNA)
+    assert decided.receipt is not None
+    [line] = decided.receipt.items
+    assert (line.fate, line.decision) == (Fate.SEARCHABLE, Decision.INSERT)
+    assert await texts(gateway, user) == {SECRET}
+    [entry] = await gateway.memories(user)
+    assert (entry.id, entry.confidence, entry.seen) == (line.id, 0.9, 1)
+    tenant = here.services.tenant_key.tenant_of(user)
+    [version] = versions(await here.services.journal.read(tenant), entry.id)
+    assert (version.by, version.why, version.note) == (ANNA, "approve", "ask [email]")
+    again = await gateway.decide(user, hold, approve=True, by=Actor(kind=ActorKind.PERSON, id="ben"))
+    assert again == decided, "the same receipt, and still by who approved it"
+    [entry] = await gateway.memories(user)
+    assert (entry.version, entry.seen) == (1, 1)
+    with pytest.raises(InvalidInput, match=r"it was approved on .* anna approved it"):
+        await gateway.decide(user, hold, approve=False, by=ANNA)
+    assert await listed(gateway, user, 0) == []
+
+
+async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gateway: Gateway, user: str) -> None:
+    hold = await on_hold(gateway, user)
+    decided = await gateway.decide(user, hold, approve=False, note="not theirs", by=ANNA)
+    reason = "anna rejected it (the write policy holds it: tag health): not theirs"
+    assert (decided.outcome, decided.reason, decided.receipt) == (Outcome.REJECTED, reason, None)
+    assert [(one.job, one.reason) for one in await gateway.rejected(user)] == [(hold, reason)]
+    assert "Marzipan" not in await journaled(here, user)
+    assert await texts(gateway, user) == set()
+    assert await gateway.decide(user, hold, approve=False, by=ANNA) == decided
+    with pytest.raises(InvalidInput, match=r"id: it was rejected on .* anna rejected it"):
+        await gateway.decide(user, hold, approve=True, by=ANNA)
+    assert await texts(gateway, user) == set()
+
+
+@pytest.mark.parametrize(("policy", "believed"), [("hasty", set[str]()), ("patient", {SECRET})])
+async def test_silence_decides_at_the_deadline(
+    here: Deployment, gateway: Gateway, user: str, policy: str, believed: set[str]
+) -> None:
+    hold = await on_hold(gateway, user, policy=policy)
+    decided = await here.client.get_workflow_handle(hold, result_type=Decided).result()
+    assert decided.by == Actor(kind=ActorKind.SYSTEM, id="deadline")
+    assert await texts(gateway, user) == believed
+    if believed:
+        return
+    with pytest.raises(InvalidInput, match="nobody answered by the deadline"):
+        await gateway.decide(user, hold, approve=True, by=ANNA)
+    assert [one.job for one in await gateway.rejected(user)] == [hold]
+
+
+async def test_the_same_batch_again_asks_nobody_twice(here: Deployment, gateway: Gateway, user: str) -> None:
+    first = await on_hold(gateway, user, key="k")
+    assert await on_hold(gateway, user, key="k") == first
+    await gateway.decide(user, first, approve=True, by=ANNA)
+    assert await on_hold(gateway, user, key="k") == first
+    found = await here.client.get_workflow_handle(first).describe()
+    assert found.status is WorkflowExecutionStatus.COMPLETED
+    [entry] = await gateway.memories(user)
+    assert entry.seen == 1
+
+
+async def test_two_who_approve_at_once_make_one_memory(gateway: Gateway, user: str) -> None:
+    hold = await on_hold(gateway, user)
+    first, second = await asyncio.gather(*(gateway.decide(user, hold, approve=True, by=ANNA) for _ in range(2)))
+    assert first == second
+    [entry] = await gateway.memories(user)
+    assert entry.version == 1
+
+
+async def test_what_is_offered_with_an_email_by_an_agent_or_with_little_confidence_waits(
+    here: Deployment, user: str
+) -> None:
+    items: list[JsonValue] = [
+        item("Almonds are sold by Lena, lena@example.com.", confidence=0.95),
+        item("Almonds are sweet.", confidence=0.85),
+        item("Almonds are bitter.", confidence=0.7),
+        item("Almonds are nuts.", confidence=0.95),
+    ]
+    dated: list[JsonValue] = [one | {"occurred_at": "2026-05-01T12:00:00Z"} for one in items if isinstance(one, dict)]
+    tenant = here.services.tenant_key.tenant_of(user)
+    batch = read_batch(tenant=tenant, key="k", items=dated, run="task-1", policy="guarded")
+    job = job_id(batch)
+    taken, holds = await here.services.intake.taken(batch, job=job, at=datetime.now(UTC))
+    assert [(one.batch.key, one.reason) for one in holds] == [
+        (hold_id(tenant, job, 0), "the write policy holds it: offered by agent, private data email"),
+        (hold_id(tenant, job, 1), "the write policy holds it: confidence below 0.9"),
+    ], "what the policy refuses anyway troubles nobody"
+    assert [one.kind for one in taken.items] == ["unusable", "unusable", "memory", "memory"]
+    assert "lena@" not in str([one.question for one in holds])
+
+
+async def lifting(gateway: Gateway, user: str) -> tuple[str, ItemReceipt]:
+    """Have a statement contradict a constraint; gives the constraint's id and the statement's receipt."""
+    constraint = await gateway.remember(
+        RememberRequest(user_id=user, key="a", items=(stated("Monday", memory_type="constraint"),)), by=ANNA
+    )
+    [first] = (await gateway.receipt(constraint)).items
+    receipt = await offered(gateway, user, stated("Tuesday"), item(OTHER))
+    assert [one.fate for one in receipt.items] == [Fate.HELD, Fate.SEARCHABLE]
+    assert receipt.items[0].reason.startswith("it would lift a constraint")
+    return first.id, receipt.items[0]
+
+
+def stated(day: str, **more: JsonValue) -> JsonValue:
+    text = f"The deploy window is on {day}."
+    assertion = assertion_of(text, datetime.now(UTC)).assertion
+    assert assertion is not None
+    return item(text, assertion=assertion.model_dump(mode="json"), **more)
+
+
+async def test_a_constraint_is_lifted_by_a_persons_word_alone(here: Deployment, gateway: Gateway, user: str) -> None:
+    constraint, held = await lifting(gateway, user)
+    assert [one.id for one in await gateway.held(user)] == await listed(gateway, user, 1) == [held.hold]
+    assert "Tuesday" not in await journaled(here, user)
+    assert {one.text for one in await gateway.memories(user)} == {"The deploy window is on Monday.", OTHER}
+    decided = await gateway.decide(user, held.hold, approve=True, by=ANNA)
+    assert decided.receipt is not None
+    [line] = decided.receipt.items
+    assert (line.fate, line.decision) == (Fate.SEARCHABLE, Decision.SUPERSEDE)
+    stored = {entry.id: entry for entry in await gateway.memories(user, everything=True)}
+    old, new = stored[constraint], stored[line.id]
+    assert isinstance(old, Memory)
+    assert isinstance(new, Memory)
+    assert (old.state, old.superseded_by, new.supersedes, new.confidence) == (State.SUPERSEDED, new.id, old.id, 0.9)
+    assert await gateway.decide(user, held.hold, approve=True, by=ANNA) == decided
+
+
+async def test_a_constraint_stays_where_a_person_rejects_what_contradicts_it(
+    here: Deployment, gateway: Gateway, user: str
+) -> None:
+    constraint, held = await lifting(gateway, user)
+    await gateway.decide(user, held.hold, approve=False, by=ANNA)
+    [found] = [one for one in await gateway.memories(user) if one.id == constraint]
+    assert (found.state, found.version) == (State.CURRENT, 1)
+    assert [one.job for one in await gateway.rejected(user)] == [held.hold]
+    with pytest.raises(InvalidInput, match="it was rejected"):
+        await gateway.decide(user, held.hold, approve=True, by=ANNA)
+    lines = await here.services.journal.read(here.services.tenant_key.tenant_of(user))
+    assert fold(lines).pending == (), "it is settled"
+
+
+async def test_consent_is_looked_at_again_when_it_is_approved(gateway: Gateway, user: str) -> None:
+    hold = await on_hold(gateway, user)
+    await gateway.consent(ConsentRequest(user_id=user, withdraw=(Purpose.GIVEN,)), by=ANNA)
+    decided = await gateway.decide(user, hold, approve=True, by=ANNA)
+    assert decided.receipt is not None
+    [line] = decided.receipt.items
+    assert (line.fate, "--grant given" in line.reason) == (Fate.REJECTED, True)
+    await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.GIVEN,)), by=ANNA)
+    assert await gateway.memories(user) == []
+
+
+async def test_an_erasure_cancels_what_is_on_hold(here: Deployment, gateway: Gateway, user: str) -> None:
+    hold = await on_hold(gateway, user)
+    other = f"{user} other"
+    theirs = await on_hold(gateway, other)
+    receipt = await gateway.erase(EraseRequest(user_id=user), by=ANNA)
+    assert receipt.proved
+    for approve in (True, False):
+        with pytest.raises(InvalidInput, match="there is no 'hold-"):
+            await gateway.decide(user, hold, approve=approve, by=ANNA)
+    assert await gateway.held(user) == []
+    assert await gateway.memories(user) == []
+    assert not (here.settings.journal_folder / here.services.tenant_key.tenant_of(user)).exists()
+    assert (await gateway.decide(other, theirs, approve=True, by=ANNA)).outcome is Outcome.APPROVED
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["under its epoch", "accepted while Redis was away"])
+async def test_what_was_put_on_hold_before_an_erasure_is_not_asked_after(here: Deployment, known: bool) -> None:
+    tenant, services = f"t_{uuid4().hex}", here.services
+    accepted = datetime.now(UTC)
+    hold = hold_of(tenant, accepted, epoch=0 if known else None)
+    later = hold_of(tenant, accepted + timedelta(minutes=2), epoch=None)
+    await services.eraser.begin(tenant, operation="erase", at=accepted + timedelta(seconds=1))
+    decided = await started(here, hold)
+    assert (decided.outcome, "erased after this was accepted" in decided.reason) == (Outcome.REJECTED, True)
+    assert (await started(here, later)).outcome is Outcome.APPROVED, "the control: accepted afterwards"
+
+
+def hold_of(tenant: str, accepted: datetime, *, epoch: int | None) -> Hold:
+    given: JsonValue = {"kind": "memory", "content": SECRET, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
+    key = hold_id(tenant, uuid4().hex, 0)
+    batch = read_batch(tenant=tenant, key=key, items=[given], accepted_at=accepted).changed(epoch=epoch)
+    return Hold(batch=batch, reason="tag health", until=datetime.now(UTC), silence=Silence.APPROVE)
+
+
+async def started(here: Deployment, hold: Hold) -> Decided:
+    return await here.client.execute_workflow(
+        Workflow.HOLD_MEMORY,
+        hold,
+        id=hold.batch.key,
+        task_queue=here.queue,
+        result_type=Decided,
+        search_attributes=tenant_attributes(hold.batch.tenant),
+    )
+
+
+async def test_somebody_elses_hold_is_answered_as_unknown(gateway: Gateway, user: str) -> None:
+    hold = await on_hold(gateway, user)
+    complaints: set[str] = set()
+    for identifier in (hold, hold_id("t_1", "x", 0), "task-x"):
+        with pytest.raises(InvalidInput) as refused:
+            await gateway.decide(f"not {user}", identifier, approve=True, by=ANNA)
+        complaints.add(str(refused.value).replace(identifier, "ID"))
+    assert complaints == {"PRD100 id: there is no 'ID' of this user (perdure memories held shows the ids)"}
+    assert await gateway.held(f"not {user}") == []
+    assert (await gateway.decide(user, hold, approve=True, by=ANNA)).outcome is Outcome.APPROVED
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ({"question_id": "approval", "value": "perhaps"}, "value: 'perhaps' is no choice"),
+        ({"question_id": "aproval", "value": "yes"}, "question_id: nobody asked 'aproval'"),
+        ({"question_id": "approval", "value": "yes", "nte": "x"}, "nte: is not a field here"),
+        ({"question_id": "approval", "value": ["yes"]}, "value"),
+        ({"question_id": "approval", "value": ""}, "value: is empty"),
+    ],
+)
+async def test_a_malformed_answer_is_refused_and_the_question_stays_open(
+    here: Deployment, gateway: Gateway, user: str, answer: dict[str, JsonValue], problem: str
+) -> None:
+    hold = await on_hold(gateway, user)
+    handle = here.client.get_workflow_handle(hold)
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await handle.execute_update(ANSWER, answer)
+    assert isinstance(refused.value.cause, ApplicationError)
+    assert problem in refused.value.cause.message
+    # As any other question is answered.
+    await gateway.answer(hold, Answer(question_id="approval", value="yes"), by=ANNA)
+    decided = await here.client.get_workflow_handle(hold, result_type=Decided).result()
+    assert (decided.outcome, decided.by) == (Outcome.APPROVED, ANNA)
+
+
+async def test_a_policy_that_is_gone_rejects_and_says_so(here: Deployment, user: str) -> None:
+    tenant = here.services.tenant_key.tenant_of(user)
+    hold = hold_of(tenant, datetime.now(UTC), epoch=0)
+    gone: Batch = hold.batch.changed(policy="gone")
+    decided = await started(here, hold.changed(batch=gone))
+    assert (decided.outcome, "there is no 'gone'" in decided.reason) == (Outcome.REJECTED, True)

@@ -1,0 +1,56 @@
+"""``perdure memories held``, ``approve`` and ``reject``: what waits for a person before it is believed."""
+
+from typing import Annotated
+
+import typer
+
+from perdure.holds import Decided
+from perdure.jobs import Fate
+from perdure.settings import Settings
+from worker.cli.memories import Because
+from worker.cli.memory import User
+from worker.cli.reach import gateway, person
+from worker.cli.tasks import AsJson
+from worker.terminal.output import Exit, counted, out, say, show_json
+
+Id = Annotated[str, typer.Argument(help="The hold's id, as 'memories held' and the receipt show it.")]
+
+
+async def held(
+    *, user: User, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
+) -> None:
+    """Show what waits for a person before it is believed: by a write policy, or since it contradicts something."""
+    async with gateway(Settings()) as installation:
+        found = await installation.held(user, limit=limit)
+    if as_json:
+        show_json([one.model_dump(mode="json") for one in found])
+        return
+    for one in found:
+        out.print(one.id, markup=False)
+        out.print(f"    {one.question.text}", markup=False)
+        out.print(f"    until {one.question.until:%Y-%m-%d %H:%M:%S %Z}, then: {one.question.otherwise}", markup=False)
+    say(counted(len(found), "memory", "memories"))
+
+
+async def approve(identifier: Id, *, user: User, because: Because = "", as_json: AsJson = False) -> None:
+    """Have what is on hold remembered, and wait until it is searchable. It then goes before what it contradicts."""
+    await _decide(identifier, user, because, approved=True, as_json=as_json)
+
+
+async def reject(identifier: Id, *, user: User, because: Because = "", as_json: AsJson = False) -> None:
+    """Have what is on hold not remembered: 'memories rejected' then lists it, without its text."""
+    await _decide(identifier, user, because, approved=False, as_json=as_json)
+
+
+async def _decide(identifier: str, user: str, because: str, *, approved: bool, as_json: bool) -> None:
+    async with gateway(Settings()) as installation:
+        decided: Decided = await installation.decide(user, identifier, approve=approved, note=because, by=person())
+    items = decided.receipt.items if decided.receipt else ()
+    if as_json:
+        show_json(decided)
+    else:
+        for line in items:
+            out.print(f"{line.fate.value:<10}  {line.decision.value:<9}  {line.id}  {line.reason}", markup=False)
+        say(f"{decided.outcome.value} {identifier}")
+    if any(line.fate is Fate.REJECTED for line in items):
+        raise typer.Exit(Exit.FAILED)

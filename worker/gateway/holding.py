@@ -1,0 +1,96 @@
+"""What can be asked about memories on hold: which there are, and to approve or reject them."""
+
+from contextlib import suppress
+
+from temporalio.client import WorkflowExecutionStatus
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure.changes import Actor
+from perdure.documents import validated
+from perdure.errors import InvalidAnswer, InvalidInput, InvalidTask
+from perdure.holds import QUESTION, Decided, Held, Outcome, is_of
+from perdure.names import QUESTIONS, Attribute, Workflow
+from perdure.questions import Answer, Approval, Question
+from perdure.temporal.errors import translated
+from worker.gateway.base import ANSWERED_WITHIN
+from worker.gateway.memories import MemoriesCalls
+from worker.gateway.tasks import TaskCalls
+from worker.waiting import waiting
+
+
+class HoldingCalls(TaskCalls, MemoriesCalls):
+    """Looking at what waits for a person's approval, and deciding on it.
+
+    It needs the tenant key in this process, which tells whose a hold is. Who has its id alone can ``answer`` it.
+    """
+
+    @translated
+    async def held(self, user_id: str, *, limit: int = 50) -> list[Held]:
+        """Return what waits for a person, with its text: the oldest first.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key.
+            WorkerUnavailable: No worker serves the task queue, and only one can tell.
+        """
+        tenant, client = (await self._keyed_reader()).tenant_of(user_id), await self.client()
+        await self.served()
+        query = f"WorkflowType = '{Workflow.HOLD_MEMORY}' AND {Attribute.TENANT} = '{tenant}'"
+        found: list[Held] = []
+        async for run in client.list_workflows(f"{query} AND ExecutionStatus = 'Running'"):
+            handle = client.get_workflow_handle(run.id, run_id=run.run_id)
+            try:
+                asked = await handle.query(QUESTIONS, result_type=tuple[Question, ...], rpc_timeout=ANSWERED_WITHIN)
+            except RPCError as error:
+                # The list lags behind.
+                if error.status is RPCStatusCode.NOT_FOUND:
+                    continue
+                raise
+            found += [Held(id=run.id, question=one) for one in asked]
+        return sorted(found, key=lambda one: (str(one.question.asked_at), one.id))[:limit]
+
+    @translated
+    async def decide(self, user_id: str, hold: str, *, approve: bool, note: str = "", by: Actor) -> Decided:
+        """Approve or reject what is on hold, and return what became of it; the same decision again returns the same.
+
+        Args:
+            user_id: Whose it is; another user's is as if it did not exist.
+            hold: Its id.
+            approve: Whether it is to be remembered.
+            note: Why, for its history.
+            by: Who decides.
+
+        Raises:
+            InvalidInput: There is no such hold of the user, or something else was decided already.
+            TenantKeyMissing: This process has no tenant key.
+        """
+        from perdure.memory.extraction.screening import screen  # noqa: PLC0415  it loads libraries
+
+        await self._require_theirs(user_id, hold)
+        given = {"question_id": QUESTION, "value": Approval.YES.value if approve else Approval.NO.value}
+        answer = validated(Answer, given | ({"note": screen(note).text} if note else {}), "")
+        # Where it was answered before, or has ended, what was decided tells.
+        with suppress(InvalidAnswer, InvalidTask):
+            await self.answer(hold, answer, by=by)
+        async with waiting(self._notify, f"settle {hold}", afterwards="it goes on", within=None):
+            handle = (await self.client()).get_workflow_handle(hold, result_type=Decided)
+            decided = await handle.result()
+        wanted = Outcome.APPROVED if approve else Outcome.REJECTED
+        if decided.outcome is not wanted:
+            told = decided.reason or f"{decided.by.id or 'a person'} approved it"
+            problem = f"it was {decided.outcome} on {decided.at:%Y-%m-%d %H:%M:%S %Z}: {told}"
+            raise InvalidInput("id", problem, fix="remember it again" if approve else "perdure memories forget")
+        return decided
+
+    async def _require_theirs(self, user_id: str, hold: str) -> None:
+        tenant, client = (await self._keyed_reader()).tenant_of(user_id), await self.client()
+        unknown = InvalidInput("id", f"there is no {hold!r} of this user", fix="perdure memories held shows the ids")
+        if not is_of(tenant, hold):
+            raise unknown
+        try:
+            found = await client.get_workflow_handle(hold).describe()
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            raise unknown from error
+        if found.status is WorkflowExecutionStatus.CANCELED:
+            raise unknown

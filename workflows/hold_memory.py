@@ -1,0 +1,123 @@
+"""A memory on hold: a person is asked, until a deadline, and what is approved becomes a job of its own.
+
+Its input alone has the memory's text: no batch, no journal and no job has it before it is approved.
+"""
+
+from contextlib import suppress
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from activities.holding import HoldingActivities, RejectCall
+    from perdure.agent.questions import Questions
+    from perdure.changes import Actor, ActorKind
+    from perdure.errors import InvalidAnswer
+    from perdure.holds import Decided, Hold, Outcome, Silence
+    from perdure.jobs import Approved, Receipt
+    from perdure.model import Instant
+    from perdure.names import ANSWER, QUESTIONS, Activity, Workflow
+    from perdure.questions import Answer, Approval, Question, TakenAnswer
+    from perdure.temporal.errors import failure_of
+    from workflows import options
+    from workflows.failures import is_erased, problem_of, required
+
+_SILENCE = Actor(kind=ActorKind.SYSTEM, id="deadline")
+"""Who decides where nobody answers in time."""
+
+
+@workflow.defn(name=Workflow.HOLD_MEMORY)
+class HoldMemory:
+    """Has a person approve a memory before it is believed, once."""
+
+    @workflow.init
+    def __init__(self, hold: Hold | None = None) -> None:
+        self._questions = Questions(())
+        self._over = ""
+        if hold is not None:
+            self._question = self._questions.named(hold.question, workflow.now())
+            self._questions.ask(self._question)
+
+    @workflow.run
+    async def run(self, hold: Hold | None = None) -> Decided:
+        """Return how it ended; the memory's text is not in it."""
+        hold = required(hold, "give a Hold")
+        workflow.set_current_details(f"**waits for a person** ({hold.reason}) until {hold.until:%Y-%m-%d %H:%M:%S %Z}")
+        try:
+            epoch = await options.change(HoldingActivities.check, hold.batch, "Look whether it was erased")
+        except ActivityError as error:
+            if not is_erased(error):
+                raise
+            self._end(problem_of(error))
+            return Decided(outcome=Outcome.REJECTED, by=_SILENCE, at=workflow.now(), reason=problem_of(error))
+        hold = hold.changed(batch=hold.batch.changed(epoch=epoch))
+        answer = await self._answer(hold)
+        by = Actor(kind=ActorKind.PERSON, id=answer.by) if answer else _SILENCE
+        at = answer.at if answer else workflow.now()
+        approved = answer.value == Approval.YES if answer else hold.silence is Silence.APPROVE
+        decided = await self._decided(hold, by, at, answer.note if answer else "", approved=approved)
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        workflow.set_current_details(f"**{decided.outcome}**")
+        return decided
+
+    @workflow.query(name=QUESTIONS)
+    def questions(self) -> tuple[Question, ...]:
+        """Return what it waits for."""
+        return self._questions.open
+
+    @workflow.update(name=ANSWER)
+    async def answer(self, answer: Answer) -> None:
+        """Answer its question; recorded at once, so that nothing can come between."""
+        self._questions.answer(answer, workflow.now())
+
+    @answer.validator
+    def _refuse_answer(self, answer: Answer) -> None:
+        if self._over:
+            raise failure_of(InvalidAnswer("question_id", self._over, fix="offer the memory again"))
+        try:
+            self._questions.check(answer)
+        except InvalidAnswer as error:
+            raise failure_of(error) from None
+
+    def _end(self, reason: str) -> None:
+        """Take no answer any more."""
+        self._questions.withdraw_all()
+        self._over = reason
+
+    async def _answer(self, hold: Hold) -> TakenAnswer | None:
+        """Wait for an answer; None: nobody gave one in time."""
+        left = max(hold.until - workflow.now(), timedelta(0))
+        with suppress(TimeoutError):
+            await workflow.wait_condition(
+                lambda: self._questions.is_answered(self._question.id), timeout=left, timeout_summary="for an answer"
+            )
+        if self._questions.is_answered(self._question.id):
+            return self._questions.take(self._question)
+        self._end(f"nobody answered by the deadline, {hold.until:%Y-%m-%d %H:%M:%S %Z}")
+        return None
+
+    async def _decided(self, hold: Hold, by: Actor, at: Instant, note: str, *, approved: bool) -> Decided:
+        if not approved:
+            who = f"{by.id or 'a person'} rejected it" if by != _SILENCE else self._over
+            return await self._rejected(hold, by, at, who, note)
+        approval = Approved(at=at, doubt=hold.doubt, note=note)
+        try:
+            job = await options.change(
+                HoldingActivities.approve, hold.batch.changed(by=by, approved=approval), "Submit what was approved"
+            )
+        except ActivityError as error:
+            if is_cancelled_exception(error):
+                raise
+            return await self._rejected(hold, by, at, problem_of(error), "")
+        receipt = await workflow.execute_activity(
+            Activity.WAIT_INGEST, job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
+        )
+        return Decided(outcome=Outcome.APPROVED, by=by, at=at, receipt=receipt)
+
+    async def _rejected(self, hold: Hold, by: Actor, at: Instant, who: str, note: str) -> Decided:
+        call = RejectCall(
+            tenant=hold.batch.tenant, hold=workflow.info().workflow_id, reason=f"{who} ({hold.reason})", note=note
+        )
+        reason = await options.change(HoldingActivities.reject, call, "Record that it was rejected")
+        return Decided(outcome=Outcome.REJECTED, by=by, at=at, reason=reason)
