@@ -13,6 +13,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowUpdateFai
 from temporalio.exceptions import ApplicationError
 
 from activities.jobs import job_id
+from localservers import Server
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Memory, Purpose, State
 from perdure.errors import InvalidInput
@@ -26,7 +27,7 @@ from perdure.questions import Answer
 from perdure.requests import ConsentRequest, EraseRequest
 from perdure.stores.journal.folding import fold
 from perdure.temporal.attributes import tenant_attributes
-from tests.conftest import Servers
+from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.waiting import until
 from worker.gateway import Gateway
@@ -373,3 +374,29 @@ async def test_a_policy_that_is_gone_rejects_and_says_so(here: Deployment, user:
     gone: Batch = hold.batch.changed(policy="gone")
     decided = await started(here, hold.changed(batch=gone))
     assert (decided.outcome, "there is no 'gone'" in decided.reason) == (Outcome.REJECTED, True)
+
+
+@pytest.mark.slow
+async def test_it_waits_while_the_stores_are_away(own_servers: OwnServers, tmp_path: Path) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    servers, tenant = Servers.model_validate(fleet.addresses.model_dump()), f"t_{uuid4().hex}"
+    async with deployment(servers, tmp_path / "home") as here:
+        hold = hold_of(tenant, datetime.now(UTC), epoch=0).changed(until=datetime.now(UTC) + timedelta(days=1))
+        await fleet.stop(Server.REDIS)
+        await fleet.stop(Server.WEAVIATE)
+        handle = await here.client.start_workflow(
+            Workflow.HOLD_MEMORY, hold, id=hold.batch.key, task_queue=here.queue, result_type=Decided
+        )
+        await handle.execute_update(ANSWER, Answer(question_id="approval", value="yes", by="anna"))
+
+        async def attempts() -> int:
+            waiting = (await handle.describe()).raw_description.pending_activities
+            return max((one.attempt for one in waiting), default=0)
+
+        await until(attempts, lambda number: number > 1)
+        await fleet.start(Server.REDIS)
+        await fleet.start(Server.WEAVIATE)
+        decided = await handle.result()
+        assert decided.receipt is not None
+        assert (decided.outcome, [one.fate for one in decided.receipt.items]) == (Outcome.APPROVED, [Fate.SEARCHABLE])
+        assert [entry.seen for entry in (await here.services.longterm.everything(tenant)).values()] == [1]
