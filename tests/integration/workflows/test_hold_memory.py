@@ -18,11 +18,11 @@ from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Memory, Purpose, State
 from perdure.errors import InvalidInput
 from perdure.holds import Decided, Hold, Outcome, Silence, hold_id
-from perdure.jobs import Batch, Decision, Fate, ItemReceipt, Receipt
+from perdure.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.updating.versions import versions
 from perdure.memory.writing.checking import read_batch
-from perdure.names import ANSWER, Attribute, Workflow
+from perdure.names import ANSWER, Activity, Attribute, Workflow
 from perdure.questions import Answer
 from perdure.requests import ConsentRequest, EraseRequest
 from perdure.stores.journal.folding import fold
@@ -311,6 +311,23 @@ async def test_what_was_put_on_hold_before_an_erasure_is_not_asked_after(here: D
     decided = await started(here, hold)
     assert (decided.outcome, "erased after this was accepted" in decided.reason) == (Outcome.REJECTED, True)
     assert (await started(here, later)).outcome is Outcome.APPROVED, "the control: accepted afterwards"
+
+
+async def test_an_approval_is_written_under_the_epoch_of_what_was_offered(here: Deployment) -> None:
+    tenant, now = f"t_{uuid4().hex}", datetime.now(UTC)
+    approved = hold_of(tenant, now, epoch=0).batch.changed(approved=Approved(at=now, doubt=False))
+    await here.services.eraser.begin(tenant, operation="erase", at=now)
+    job = await here.client.execute_activity(
+        Activity.APPROVE_HELD,
+        approved,
+        id=uuid4().hex,
+        task_queue=here.queue,
+        result_type=str,
+        start_to_close_timeout=timedelta(seconds=20),
+    )
+    [line] = (await here.client.get_workflow_handle(job, result_type=Receipt).result()).items
+    assert (line.fate, "erased after this was accepted" in line.reason) == (Fate.REJECTED, True)
+    assert await here.services.longterm.everything(tenant) == {}
 
 
 def hold_of(tenant: str, accepted: datetime, *, epoch: int | None) -> Hold:
