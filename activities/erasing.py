@@ -9,11 +9,13 @@ from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
+from perdure.changes import Actor
 from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.memory.erasing.eraser import Eraser
 from perdure.model import Instant, Passed
 from perdure.names import Activity, Attribute
+from perdure.requests import SOMEBODY
 from perdure.stores.tenant_key import TenantKey
 
 _PAGE = 200
@@ -29,6 +31,7 @@ class BeginErasureCall(Passed):
 
     user_id: str
     operation: str
+    by: Actor = SOMEBODY
     at: Instant
 
 
@@ -59,7 +62,7 @@ class ErasingActivities:
     async def begin(self, call: BeginErasureCall) -> Erasure:
         """Raise the user's epoch in every store."""
         tenant = self.tenant_key.tenant_of(call.user_id)
-        return await self.eraser.begin(tenant, operation=call.operation, at=call.at)
+        return await self.eraser.begin(tenant, operation=call.operation, by=call.by, at=call.at)
 
     @activity.defn(name=Activity.END_RUNS)
     async def end_runs(self, call: EndRunsCall) -> int:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from temporalio import activity
 
+from perdure.changes import Actor, ActorKind
 from perdure.documents import refuse_unknown
 from perdure.errors import ResultTooLarge
 from perdure.memory.recall.query import Query, RecallResult
@@ -60,4 +61,9 @@ class MemoryActivities:
     async def _recalled(self, request: RecallRequest) -> RecallResult:
         refuse_unknown(request)
         tenant = self._key.tenant_of(request.user_id)
-        return await self._recall.recall(Query.of(request, tenant=tenant, now=datetime.now(UTC)))
+        info = activity.info()
+        # A workflow that does not say who asks asks itself.
+        by = request.by if "by" in request.model_fields_set else Actor(kind=ActorKind.AGENT, id=info.workflow_id or "")
+        operation = f"recall:{info.workflow_run_id}:{info.activity_id}"
+        query = Query.of(request, tenant=tenant, now=datetime.now(UTC), by=by, operation=operation)
+        return await self._recall.recall(query)

@@ -22,6 +22,7 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
+from perdure.changes import Actor, ActorKind
 from perdure.errors import PerdureError, ToolFailed
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
@@ -130,7 +131,16 @@ class RecallStepActivities:
         terms = await self._runner.terms(call)
         if terms is None:
             return Ended(result=Result(status=StepStatus.SKIPPED))
-        query = Query.of(terms, f"{call.path}.recall", tenant=call.tenant, session=call.session, now=call.now)
+        info = activity.info()
+        query = Query.of(
+            terms,
+            f"{call.path}.recall",
+            tenant=call.tenant,
+            session=call.session,
+            now=call.now,
+            by=Actor(kind=ActorKind.AGENT, id=info.workflow_id or ""),
+            operation=f"recall:{info.workflow_run_id}:{info.activity_id}",
+        )
         found = await self._recall.recall(query)
         parts = await self._runner.keep(call, _parts(found, terms.keys))
         return Ended(

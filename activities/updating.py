@@ -55,7 +55,12 @@ class UpdatingActivities:
             raise InvalidInput("grant", f"{min(both)} is also withdrawn", fix="say one of the two")
         tenant = self.tenant_key.tenant_of(request.user_id)
         found = await self.consents.say(
-            tenant, grant=request.grant, withdraw=request.withdraw, by=request.by, at=datetime.now(UTC)
+            tenant,
+            grant=request.grant,
+            withdraw=request.withdraw,
+            operation=f"consent:{activity.info().workflow_run_id}",
+            by=request.by,
+            at=datetime.now(UTC),
         )
         return Consents(tenant=tenant, granted={one.value: is_granted(found, one) for one in BY_DEFAULT})
 

@@ -31,6 +31,8 @@ class CrashPoint(StrEnum):
     """Some objects of the batch are written, the others are not."""
     APPLY_WRITTEN = "apply.written"
     """All are written; Temporal does not know yet."""
+    CHANGE_AUDITED = "change.audited"
+    """The audit has the change; whoever asked for it does not know yet."""
     CONFIRM_READ = "confirm.read"
     REPAIR_DELETED = "repair.deleted"
     """Entries that no search finds are deleted, and not yet written anew."""

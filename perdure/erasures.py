@@ -41,6 +41,7 @@ UNREACHABLE = (
     "archived histories, and other Temporal clusters that replicate this one",
     "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
     "a worker starts, as long as one of the stores still knows of the erasure",
+    "the audit: who wrote, changed or read which memory by its id, when and why, under the tenant and without content",
     "traces and logs, where content was switched on in them",
     "what tools did elsewhere",
 )

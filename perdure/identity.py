@@ -131,6 +131,16 @@ def tenant_id(key: bytes, user_id: str) -> str:
     return f"t_{hmac.new(key, message, hashlib.sha256).hexdigest()[:40]}"
 
 
+def derived_key(key: bytes, label: str) -> bytes:
+    """Return a key that is derived from another one: one block of HKDF-Expand, as the other is random already.
+
+    Args:
+        key: 32 random bytes.
+        label: What the key is for, with its version.
+    """
+    return hmac.new(key, canonical_json(["derived-key/1", label]) + b"\x01", hashlib.sha256).digest()
+
+
 def record_id(tenant: str, lane: str, key: str, payload: JsonValue) -> str:
     """Return the id of an execution record. It is its content, so the same record written twice is one record."""
     return f"exec_{digest('record/1', tenant, lane, key, payload)}"

@@ -51,6 +51,7 @@ class RecallRequest(Request):
     """What is believed less is left out; None: as the installation is configured."""
     explain: bool = False
     """Whether to say what was left out, and why."""
+    by: Actor = SOMEBODY
 
 
 class RememberRequest(Request):

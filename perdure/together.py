@@ -1,4 +1,4 @@
-"""Waiting for several things at once, and for none of them after one has failed."""
+"""Waiting for several things at once, and for none of them after one has failed; and for one thing in any case."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,6 +6,16 @@ from typing import Any, TypeVar, overload
 
 _A = TypeVar("_A")
 _B = TypeVar("_B")
+
+
+async def to_its_end(call: Coroutine[Any, Any, _A]) -> _A:
+    """Wait for a call to end also where the wait is cancelled: nothing of it happens behind the caller's back."""
+    task = asyncio.create_task(call)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 @overload

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from perdure.changes import Actor
 from perdure.consents import is_granted, refusal, withheld
 from perdure.documents import refuse_unknown
 from perdure.entries import Entry, Memory, Purpose, State, headline_of, holds
@@ -60,12 +62,12 @@ class Reader:
             JournalMismatch: The workers share another journal.
         """
         refuse_unknown(request)
-        tenant = self._reading.tenant_key.tenant_of(request.user_id)
+        tenant = self._tenant(request.user_id)
         query = Query.of(request, tenant=tenant, now=datetime.now(UTC))
         result, _ = await together(self._reading.recall.recall(query), self._check_all())
         return result
 
-    async def read(self, user_id: str, handle: RecallHandle) -> list[RecalledItem]:
+    async def read(self, user_id: str, handle: RecallHandle, *, by: Actor) -> list[RecalledItem]:
         """Return what a handle names, as it is now; what was forgotten or replaced since is left out.
 
         So is what the user no longer consents to.
@@ -73,23 +75,25 @@ class Reader:
         Args:
             user_id: Whose memory it is; another user's is as if it did not exist.
             handle: What was recalled.
+            by: Who reads.
 
         Raises:
             StoreUnavailable: Weaviate does not answer.
         """
-        tenant, now = self._reading.tenant_key.tenant_of(user_id), datetime.now(UTC)
+        tenant, now = self._tenant(user_id), datetime.now(UTC)
         stored, _ = await together(
             self._reading.longterm.get(tenant, [item.id for item in handle.items]), self._check_all()
         )
         allowed = Filters(now=now, withheld=withheld(await self._reading.consents.of(tenant)))
         holding = {entry.id: entry for entry in stored.values() if allowed.objection(entry) is None}
+        await self._audited(tenant, [item.id for item in handle.items if item.id in holding], "handle", by)
         return [
             recalled(Scored(entry=holding[item.id], score=item.score, parts={}), FoundBy.HANDLE, "by handle")
             for item in handle.items
             if item.id in holding
         ]
 
-    async def texts(self, tenant: str, ids: Collection[str]) -> dict[str, str]:
+    async def texts(self, tenant: str, ids: Collection[str], *, by: Actor) -> dict[str, str]:
         """Return the texts of those of these entries that hold now, by id.
 
         Raises:
@@ -97,14 +101,17 @@ class Reader:
         """
         now = datetime.now(UTC)
         stored, _ = await together(self._reading.longterm.get(tenant, list(ids)), self._check_all())
-        return {entry.id: headline_of(entry.text) for entry in stored.values() if holds(entry, now)}
+        found = {entry.id: headline_of(entry.text) for entry in stored.values() if holds(entry, now)}
+        await self._audited(tenant, list(found), "explain", by)
+        return found
 
-    async def memories(self, user_id: str, *, everything: bool) -> list[Entry]:
+    async def memories(self, user_id: str, *, everything: bool, by: Actor) -> list[Entry]:
         """Return what is remembered of a user, the newest first.
 
         Args:
             user_id: Whose.
             everything: Also what was replaced or forgotten, and records and turns.
+            by: Who reads.
         """
         _, stored = await self._whole(user_id)
         found = [
@@ -112,9 +119,10 @@ class Reader:
             for entry in stored.values()
             if everything or (isinstance(entry, Memory) and entry.state is State.CURRENT)
         ]
+        await self._audited(self._tenant(user_id), [entry.id for entry in found], "list", by)
         return sorted(found, key=lambda entry: (entry.newest, entry.id), reverse=True)
 
-    async def history(self, user_id: str, identifier: str) -> list[Version]:
+    async def history(self, user_id: str, identifier: str, *, by: Actor) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first.
 
         Raises:
@@ -123,6 +131,7 @@ class Reader:
         lines, stored = await self._whole(user_id)
         if identifier not in stored:
             raise unknown("id", identifier)
+        await self._audited(self._tenant(user_id), [identifier], "history", by)
         return versions(lines, identifier)
 
     async def rejected(self, user_id: str, *, limit: int) -> list[Rejection]:
@@ -140,14 +149,23 @@ class Reader:
         Raises:
             InvalidInput: They do not; with what to do.
         """
-        tenant = self._reading.tenant_key.tenant_of(user_id)
+        tenant = self._tenant(user_id)
         if not is_granted(await self._reading.consents.of(tenant), purpose):
             raise InvalidInput("consent", refusal(purpose))
 
-    async def exported(self, user_id: str) -> list[str]:
+    async def exported(self, user_id: str, *, by: Actor) -> list[str]:
         """Return the lines of an export of all that is remembered of a user."""
         lines, stored = await self._whole(user_id)
+        await self._audited(self._tenant(user_id), list(stored), "export", by)
         return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC))))
+
+    async def _audited(self, tenant: str, ids: Sequence[str], why: str, by: Actor) -> None:
+        """Have it audited who read what. Reading goes on where that cannot be, with a warning."""
+        operation = f"{why}:{secrets.token_hex(8)}"
+        await self._reading.audit.read(tenant, ids, why=why, operation=operation, by=by)
+
+    def _tenant(self, user_id: str) -> str:
+        return self._reading.tenant_key.tenant_of(user_id)
 
     async def _whole(self, user_id: str) -> tuple[list[Line], dict[str, Entry]]:
         """Return a user's lines of the journal, and what they come to: one moment of it, whoever writes meanwhile.
@@ -155,7 +173,7 @@ class Reader:
         Raises:
             StoreUnavailable: A store does not answer, or has lost data: it would tell too little.
         """
-        tenant = self._reading.tenant_key.tenant_of(user_id)
+        tenant = self._tenant(user_id)
         await self._reading.installation.require(self._reading.tenant_key)
         await self._reading.whole.require()
         lines, log = await together(self._reading.journal.read(tenant), self._reading.deletions.all(tenant))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from perdure.changes import Change, Deletion
+from perdure.changes import Actor, Change, Deletion
 from perdure.entries import Entry, State
 from perdure.errors import VersionConflict
 from perdure.memory.writing.observation import occurrence_of
@@ -64,3 +64,11 @@ def observed_anew(tenant: str, line: Accepted, deletions: Mapping[str, Deletion]
     """Return whether an accepted item was observed since what it becomes was purged: its job is still to come."""
     deletion = deletions.get(line.id)
     return deletion is not None and not deletion.covers(occurrence_of(tenant, line.item), line.at)
+
+
+def reasons(changes: Sequence[Change]) -> dict[Actor, dict[str, list[str]]]:
+    """Return the ids that each actor changed, for each reason."""
+    found: dict[Actor, dict[str, list[str]]] = {}
+    for change in changes:
+        found.setdefault(change.by, {}).setdefault(change.why, []).append(change.id)
+    return found

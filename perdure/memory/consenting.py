@@ -8,6 +8,7 @@ from perdure.consents import Consent, latest
 from perdure.entries import Purpose
 from perdure.errors import StoreUnavailable
 from perdure.losses import Store
+from perdure.memory.auditing.audit import Audit
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Consented, Line
 from perdure.stores.journal.log import Journal
@@ -23,13 +24,15 @@ class ConsentBook:
         journal: Where they are looked at while Redis is away, or has lost data; and written first.
         leases: One writer a tenant.
         whole: Knows whether Redis has lost data.
+        audit: Is told who says what.
     """
 
-    def __init__(self, redis: RedisConsents, journal: Journal, leases: Leases, whole: Wholeness) -> None:
+    def __init__(self, redis: RedisConsents, journal: Journal, leases: Leases, whole: Wholeness, audit: Audit) -> None:
         self._redis = redis
         self._journal = journal
         self._leases = leases
         self._whole = whole
+        self._audit = audit
 
     async def of(self, tenant: str) -> dict[Purpose, Consent]:
         """Return what was said last of each purpose.
@@ -45,7 +48,14 @@ class ConsentBook:
         return consents_of(await self._journal.read(tenant))
 
     async def say(
-        self, tenant: str, *, grant: Sequence[Purpose], withdraw: Sequence[Purpose], by: Actor, at: datetime
+        self,
+        tenant: str,
+        *,
+        grant: Sequence[Purpose],
+        withdraw: Sequence[Purpose],
+        operation: str,
+        by: Actor,
+        at: datetime,
     ) -> dict[Purpose, Consent]:
         """Keep what somebody says of purposes; returns what holds then.
 
@@ -58,6 +68,8 @@ class ConsentBook:
             async with self._leases.hold(tenant), self._whole.writing():
                 await self._journal.append(tenant, [Consented(consent=one) for one in given])
                 await self._redis.write(tenant, given)
+                said = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}
+                await self._audit.changed(tenant, said, operation=operation, by=by, again=True)
         return await self.of(tenant)
 
 

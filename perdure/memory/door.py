@@ -11,8 +11,8 @@ from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Entry, State, Use
 from perdure.errors import TenantErased, VersionConflict
-from perdure.memory.audit import Audit, AuditLog
-from perdure.memory.comparison import Compared, compared, observed_anew
+from perdure.memory.auditing.audit import Audit
+from perdure.memory.comparison import Compared, compared, observed_anew, reasons
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
@@ -46,7 +46,7 @@ class Door:
         whole: Wholeness,
         rules: RetentionRules,
         client_timeout: float,
-        audit: Audit | None = None,
+        audit: Audit,
     ) -> None:
         """Wire the door.
 
@@ -61,7 +61,7 @@ class Door:
             rules: What dates the entries.
             client_timeout: The longest that one call to the store may take, in seconds. A write starts
                 only while the lease has twice that to live.
-            audit: Learns of every change; without one, the process's log does.
+            audit: Is told of every change before it is acknowledged.
         """
         self._longterm = longterm
         self._journal = journal
@@ -72,7 +72,7 @@ class Door:
         self._whole = whole
         self._rules = rules
         self._margin = 2 * client_timeout
-        self._audit = audit or AuditLog()
+        self._audit = audit
 
     async def require(self) -> None:
         """Check that no store lost data, so that what was just read of them can be decided from.
@@ -120,11 +120,13 @@ class Door:
             VersionConflict: Another writer changed one of the entries, and there is no ``again``: plan again. What
                 these deletions said of entries that stay is taken back.
             LeaseLost: The lease ran out; what is written is written and will be recognised.
-            StoreUnavailable: Weaviate, Redis or the journal does not answer, or has lost data.
+            StoreUnavailable: Weaviate, Redis or the journal does not answer, or has lost data; or the audit cannot be
+                written.
         """
         operation = operation or (changes[0].operation if changes else "")
         forgetting = [line for line in deletions if line.restored_at is None and not line.purged]
         restoring = [line for line in deletions if line not in forgetting]
+        await self._audit.ready()
         async with self._leases.hold(tenant) as lease, self._whole.writing():
             if epoch is not None and epoch < lease.epoch:
                 raise TenantErased("the user's memory was erased after this was accepted")
@@ -146,9 +148,10 @@ class Door:
             now = datetime.now(UTC)
             restoring += [line.changed(restored_at=now) for line in unfinished]
             await self._settle(tenant, operation, versions, refused, restoring)
-        # Also what an earlier attempt wrote, which may have died before it said so.
-        for (by, why), ids in _reasons(made).items():
-            await self._audit.record(tenant, ids=ids, operation=operation, by=by, why=why)
+            # Also what an earlier attempt wrote, which may have died before it said so, or after.
+            for by, ids in reasons(made).items():
+                await self._audit.changed(tenant, ids, operation=operation, by=by, again=not pending)
+            reached(CrashPoint.CHANGE_AUDITED)
         return versions
 
     async def refuse(self, tenant: str, operation: str, refused: Sequence[Refusal]) -> None:
@@ -185,6 +188,7 @@ class Door:
             LeaseLost: The lease ran out; what is removed is removed.
             StoreUnavailable: Weaviate, Redis or the journal does not answer; call it again.
         """
+        await self._audit.ready()
         async with self._leases.hold(tenant) as lease, self._whole.writing():
             await self._repair.resume(tenant, lease)
             stored = await self._longterm.get(tenant, list(expected))
@@ -208,8 +212,9 @@ class Door:
             reached(CrashPoint.FORGET_PURGED)
             await lease.require(self._margin)
             await self._journal.drop(tenant, gone, spared=lambda line: observed_anew(tenant, line, deletions))
-        if gone:
-            await self._audit.record(tenant, ids=gone, operation=operation, by=by, why=why)
+            if gone:
+                again = not stored.keys() >= {*gone}
+                await self._audit.changed(tenant, {why: gone}, operation=operation, by=by, again=again)
         return gone
 
     async def used(self, tenant: str, uses: Mapping[str, Use], *, operation: str) -> int:
@@ -337,11 +342,3 @@ class Door:
         ]
         if dates:
             await self._due.lower(tenant, min(dates))
-
-
-def _reasons(changes: Sequence[Change]) -> dict[tuple[Actor, str], list[str]]:
-    """Return the ids that each actor changed for each reason."""
-    found: dict[tuple[Actor, str], list[str]] = {}
-    for change in changes:
-        found.setdefault((change.by, change.why), []).append(change.id)
-    return found

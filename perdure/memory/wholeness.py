@@ -6,10 +6,9 @@ Compares on demand, before and after each change of memory and every few seconds
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Awaitable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
-from typing import Any
 
 from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
 from perdure.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
@@ -17,7 +16,7 @@ from perdure.stores.journal.marks import JournalMarks, new_id
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.marks import WeaviateMarks
-from perdure.together import together
+from perdure.together import to_its_end, together
 
 COMPARED_EVERY = 10.0
 """Seconds after which the stores are compared again, though nothing is written; a choice."""
@@ -183,7 +182,8 @@ class Wholeness:
         await self.require()
         async with self._marking:
             self._begun += 1
-            await _to_its_end(self._mark())
+            # One that is written later would take back a newer one.
+            await to_its_end(self._mark())
         yield
         self._done += 1
         await self._close(self._done)
@@ -196,10 +196,10 @@ class Wholeness:
         async with self._marking:
             with suppress(StoreUnavailable):
                 writer = self._writer
-                await _to_its_end(self._claim())
+                await to_its_end(self._claim())
                 if writer not in ("", self._writer):
                     # It was removed for being idle, and its count with it.
-                    await _to_its_end(self._claim())
+                    await to_its_end(self._claim())
 
     async def rebuilding(self, found: Iterable[Loss]) -> dict[Store, str]:
         """Return a token for each of the stores that are about to be rebuilt, which they lose with a further loss.
@@ -250,7 +250,7 @@ class Wholeness:
             await together(*(marks.write(self._writer, mark, at_least=known) for marks in self._stores.values()))
             async with self._marking:
                 self._closed = mark.done
-                await _to_its_end(self._mark())
+                await to_its_end(self._mark())
 
     async def _claim(self) -> None:
         if not self._writer:
@@ -304,16 +304,6 @@ class Wholeness:
         self._found |= {store: next((loss for loss in found if loss.store is store), None) for store in told}
         self._compared |= dict.fromkeys(told, time.monotonic())
         return found
-
-
-async def _to_its_end(marking: Coroutine[Any, Any, None]) -> None:
-    """Wait for a mark also where the wait is cancelled: written later, it would take back a newer one."""
-    task = asyncio.create_task(marking)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise
 
 
 def _require_all(told: dict[Store, Told]) -> dict[Store, Told]:

@@ -4,7 +4,7 @@ import secrets
 from pathlib import Path
 
 from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMismatch, TenantKeyMissing
-from perdure.identity import digest, tenant_id
+from perdure.identity import derived_key, digest, tenant_id
 from perdure.stores.disk import create_once
 
 KEY_BYTES = 32
@@ -58,6 +58,10 @@ class TenantKey:
     def fingerprint(self) -> str:
         """What can be stored and shown to tell one key from another, and gives nothing of it away."""
         return digest("tenant-key/1", self._secret.hex())[:16]
+
+    def derived(self, label: str) -> bytes:
+        """Return a key for one purpose, which gives nothing away of this one or of those for others."""
+        return derived_key(self._secret, label)
 
     def tenant_of(self, user_id: str) -> str:
         """Return the tenant of a user."""

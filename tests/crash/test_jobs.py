@@ -14,9 +14,13 @@ from temporalio.client import WorkflowHandle
 from demo.workers import start_mortal
 from localservers.processes import Child
 from perdure.jobs import Batch, Fate, Receipt
+from perdure.memory.auditing.reading import shown, verified
 from perdure.memory.writing.checking import read_batch
 from perdure.requests import ForgetResult
+from perdure.stores.audit.chain import LABEL
+from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.folding import fold
+from perdure.stores.redis.heads import AuditHeads
 from perdure.temporal.attributes import TASK_TIMEOUT
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
@@ -59,6 +63,7 @@ async def start(here: Deployment, servers: Servers, crash_at: str = "") -> Child
         pytest.param("change.journaled", marks=pytest.mark.slow),
         pytest.param("apply.half_written", marks=pytest.mark.slow),
         pytest.param("apply.written", marks=pytest.mark.slow),
+        "change.audited",
         pytest.param("confirm.read", marks=pytest.mark.slow),
     ],
 )
@@ -90,6 +95,12 @@ async def test_a_worker_killed_in_a_job(servers: Servers, tmp_path: Path, tenant
         assert await here.services.longterm.count(tenant) == 60
         # The journal says the same, and nothing is left to be done.
         assert fold(await here.services.journal.read(tenant)) == (stored, {}, ())
+        folder, key = here.settings.journal_folder / FOLDER, here.services.tenant_key.derived(LABEL)
+        told = [one for line in shown(folder, key, tenant) for one in line.ids["insert"]]
+        assert sorted(told) == sorted(stored), "each change is audited, and once"
+        report = verified(folder, key, [one.head for one in await AuditHeads(here.services.redis).all()])
+        assert report.problems == ()
+        assert point.startswith("submit") or any("ended uncleanly" in note.what for note in report.notes)
         # A lease that its holder took into the grave has to run out first.
         waited = 10 if point.startswith(("apply", "change")) else 0
         assert took < ENDED_WITHIN + waited

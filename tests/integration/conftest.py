@@ -1,6 +1,6 @@
 """What integration tests share: real stores, one tenant for each test."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from perdure.changes import Actor
+from perdure.memory.auditing.audit import Audit
+from perdure.memory.auditing.reading import shown
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
@@ -23,6 +24,9 @@ from perdure.memory.writing.writer import Writer
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.settings import Addresses
+from perdure.stores.audit.chain import LABEL
+from perdure.stores.audit.files import FOLDER
+from perdure.stores.audit.lines import AuditLine
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.checks import Checks
@@ -31,6 +35,7 @@ from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.erasures import RedisErasures
+from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
@@ -38,16 +43,6 @@ from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import TENANT_KEY, Servers, journal_of
 from worker.wiring.services import Services
-
-
-class Audited:
-    """Keeps what the door reports."""
-
-    def __init__(self) -> None:
-        self.found: list[tuple[str, tuple[str, ...], str, Actor, str]] = []
-
-    async def record(self, tenant: str, *, ids: Sequence[str], operation: str, by: Actor, why: str) -> None:
-        self.found.append((tenant, tuple(ids), operation, by, why))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +53,7 @@ class Stores:
     longterm: LongTerm
     embedder: Embedder
     journal: Journal
-    audit: "Audited"
+    audit: Audit
     leases: Leases
     due: DueIndex
     deletions: Deletions
@@ -99,7 +94,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
     whole = Wholeness(JournalMarks(folder), RedisMarks(redis), longterm.marks)
     await whole.begin(TenantKey(TENANT_KEY))
     leases, rules = Leases(redis), RetentionRules()
-    audit, checks = Audited(), Checks(redis)
+    audit, checks = Audit(folder / FOLDER, TenantKey(TENANT_KEY), AuditHeads(redis)), Checks(redis)
     repair = Repair(
         longterm=longterm, embedder=embedder, journal=journal, leases=leases, checks=checks, client_timeout=3
     )
@@ -159,5 +154,11 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
         ),
         updater=Updater(longterm=longterm, embedder=embedder, journal=journal, door=door, grace=timedelta(days=30)),
     )
+    await audit.close()
     await longterm.close()
     await redis.aclose()
+
+
+def audited(servers: Addresses, tmp_path: Path, tenant: str) -> list[AuditLine]:
+    """Return the lines of the audit about a tenant's memories, in the order of their times."""
+    return shown(journal_of(servers, tmp_path) / FOLDER, TenantKey(TENANT_KEY).derived(LABEL), tenant)

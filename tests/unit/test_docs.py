@@ -12,7 +12,7 @@ import typer
 from typer.main import get_command
 
 from perdure.skills.library import read_skill
-from worker.cli.app import COMMANDS, MEMORIES
+from worker.cli.app import AUDIT, COMMANDS, MEMORIES
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [
@@ -32,9 +32,9 @@ def commands() -> Iterator[str]:
 @pytest.mark.parametrize("line", sorted(set(commands())))
 def test_a_command_is_one_that_there_is(line: str) -> None:
     _, name, *arguments = shlex.split(line)
-    if name == "memories":
+    if inner := {"memories": MEMORIES, "audit": AUDIT}.get(name):
         name, *arguments = arguments
-        module, _, function = MEMORIES[name].partition(":")
+        module, _, function = inner[name].partition(":")
     else:
         module, _, function = COMMANDS[name].partition(":")
     app = typer.Typer()

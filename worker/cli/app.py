@@ -30,6 +30,7 @@ COMMANDS = {
     "forget": "worker.cli.memory:forget",
     "memories": "worker.cli.app:memories",
     "erase": "worker.cli.erase:erase",
+    "audit": "worker.cli.app:audit",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
     "demo": "demo.command:demo",
@@ -55,6 +56,13 @@ MEMORIES = {
     "import": "worker.cli.moving:import_",
 }
 """The commands of ``perdure memories``."""
+
+AUDIT = {
+    "verify": "worker.cli.audit:verify",
+    "show": "worker.cli.audit:show",
+    "remove": "worker.cli.audit:remove",
+}
+"""The commands of ``perdure audit``."""
 
 
 class _Table(TyperGroup):
@@ -87,11 +95,17 @@ class _Table(TyperGroup):
             return super().invoke(ctx)
 
 
-class _Memories(_Table):
-    table = MEMORIES
-
+class _Inner(_Table):
     def invoke(self, ctx: Any) -> Any:
         return TyperGroup.invoke(self, ctx)
+
+
+class _Memories(_Inner):
+    table = MEMORIES
+
+
+class _Audit(_Inner):
+    table = AUDIT
 
 
 def _synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
@@ -153,6 +167,21 @@ memories = typer.Typer(
 @memories.callback()
 def _memories() -> None:
     """What is remembered of a user, memory by memory: look at it, put it right, take it along."""
+
+
+audit = typer.Typer(
+    name="audit",
+    cls=_Audit,
+    help="Who wrote, changed or read which memory: check it, show it, remove what is old.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@audit.callback()
+def _audit() -> None:
+    """Who wrote, changed or read which memory: check it, show it, remove what is old."""
 
 
 @app.callback()

@@ -3,7 +3,7 @@
 from perdure.jobs import Fate
 from perdure.requests import TaskExplanation
 from perdure.settings import Settings
-from worker.cli.reach import gateway
+from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
 from worker.terminal.output import counted, out, show_json
 
@@ -11,7 +11,7 @@ from worker.terminal.output import counted, out, show_json
 async def explain(task: TaskArgument, *, as_json: AsJson = False) -> None:
     """Show what a task recalled and why, what it wrote to memory, and what was ignored and why."""
     async with gateway(Settings()) as installation:
-        found = await installation.explain(workflow_id_of(task))
+        found = await installation.explain(workflow_id_of(task), by=person())
     if as_json:
         show_json(found)
     else:

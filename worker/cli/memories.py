@@ -43,7 +43,7 @@ async def list_(
 ) -> None:
     """List what is believed of a user, the newest first."""
     async with gateway(Settings()) as installation:
-        found = await installation.memories(user, everything=everything)
+        found = await installation.memories(user, everything=everything, by=person())
     if as_json:
         show_json([entry.model_dump(mode="json") for entry in found])
         return
@@ -56,7 +56,7 @@ async def list_(
 async def show(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
     """Show everything that is known of one memory."""
     async with gateway(Settings()) as installation:
-        entry = (await installation.history(user, identifier))[-1].entry
+        entry = (await installation.history(user, identifier, by=person()))[-1].entry
     if as_json:
         show_json(entry)
         return
@@ -70,7 +70,7 @@ async def show(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
 async def history(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
     """Show the versions of a memory: who made each, why and when. They are kept for 90 days, the last one longer."""
     async with gateway(Settings()) as installation:
-        found = await installation.history(user, identifier)
+        found = await installation.history(user, identifier, by=person())
     if as_json:
         show_json([version.model_dump(mode="json") for version in found])
         return

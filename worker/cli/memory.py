@@ -88,7 +88,7 @@ async def recall(
     }
     request = validated(RecallRequest, asked, "")
     async with gateway(Settings()) as installation:
-        found = await installation.recall(request)
+        found = await installation.recall(request, by=person())
     if as_json:
         show_json(found)
         return

@@ -32,7 +32,7 @@ async def export(
     It tells of one moment, whoever writes meanwhile.
     """
     async with gateway(Settings()) as installation:
-        lines = await installation.exported(user)
+        lines = await installation.exported(user, by=person())
     if file is None:
         for line in lines:
             typer.echo(line)

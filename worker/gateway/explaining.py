@@ -2,9 +2,10 @@
 
 from temporalio.client import WorkflowExecutionStatus
 
+from perdure.changes import Actor
 from perdure.jobs import Receipt
 from perdure.names import MEMORY
-from perdure.requests import TaskExplanation
+from perdure.requests import SOMEBODY, TaskExplanation
 from perdure.tasks import TaskMemory
 from perdure.temporal.errors import translated
 from worker.gateway.base import ANSWERED_WITHIN
@@ -17,7 +18,7 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
     """Explaining tasks."""
 
     @translated
-    async def explain(self, workflow_id: str) -> TaskExplanation:
+    async def explain(self, workflow_id: str, *, by: Actor = SOMEBODY) -> TaskExplanation:
         """Return what a task recalled and why, what it wrote, and what was ignored and why.
 
         Raises:
@@ -43,5 +44,5 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
             receipts=tuple(receipts),
             running=tuple(running),
             refused=told.refused,
-            texts=await reader.texts(told.tenant, ids) if reader and ids else {},
+            texts=await reader.texts(told.tenant, ids, by=by) if reader and ids else {},
         )

@@ -9,7 +9,7 @@ from perdure.entries import Entry
 from perdure.errors import TenantKeyMissing
 from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, Workflow
-from perdure.requests import ConsentRequest, Consents, RememberRequest
+from perdure.requests import SOMEBODY, ConsentRequest, Consents, RememberRequest
 from perdure.temporal.errors import translated
 from perdure.updates import Rejection, Updated, UpdateRequest, Version
 from worker.gateway.memory import MemoryCalls
@@ -39,21 +39,22 @@ class MemoriesCalls(MemoryCalls):
         return await self._execute(Workflow.UPDATE_MEMORY, given, Updated, name="update", within=ANSWER_WITHIN)
 
     @translated
-    async def memories(self, user_id: str, *, everything: bool = False) -> list[Entry]:
+    async def memories(self, user_id: str, *, everything: bool = False, by: Actor = SOMEBODY) -> list[Entry]:
         """Return what is remembered of a user, the newest first.
 
         Args:
             user_id: Whose.
             everything: Also what was replaced or forgotten, and records and turns.
+            by: Who reads.
 
         Raises:
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).memories(user_id, everything=everything)
+        return await (await self._keyed_reader()).memories(user_id, everything=everything, by=by)
 
     @translated
-    async def history(self, user_id: str, identifier: str) -> list[Version]:
+    async def history(self, user_id: str, identifier: str, *, by: Actor = SOMEBODY) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first: who, why and when.
 
         Raises:
@@ -61,7 +62,7 @@ class MemoriesCalls(MemoryCalls):
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).history(user_id, identifier)
+        return await (await self._keyed_reader()).history(user_id, identifier, by=by)
 
     @translated
     async def rejected(self, user_id: str, *, limit: int = 50) -> list[Rejection]:
@@ -78,7 +79,7 @@ class MemoriesCalls(MemoryCalls):
         return await (await self._keyed_reader()).rejected(user_id, limit=limit)
 
     @translated
-    async def exported(self, user_id: str) -> list[str]:
+    async def exported(self, user_id: str, *, by: Actor = SOMEBODY) -> list[str]:
         """Return all that is remembered of a user, with its history, as lines of JSON after a header.
 
         They tell of one moment, whoever writes meanwhile.
@@ -87,7 +88,7 @@ class MemoriesCalls(MemoryCalls):
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).exported(user_id)
+        return await (await self._keyed_reader()).exported(user_id, by=by)
 
     @translated
     async def import_(self, user_id: str, lines: Iterable[str], *, by: Actor) -> list[str]:

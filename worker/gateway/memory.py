@@ -13,6 +13,7 @@ from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecalledItem, RecallResult
 from perdure.names import Workflow
 from perdure.requests import (
+    SOMEBODY,
     EraseRequest,
     ForgetRequest,
     ForgetResult,
@@ -42,12 +43,13 @@ class MemoryCalls(Base):
     """Reading memory, offering it something, forgetting, bringing the stores together."""
 
     @translated
-    async def recall(self, request: RecallRequest) -> RecallResult:
+    async def recall(self, request: RecallRequest, *, by: Actor = SOMEBODY) -> RecallResult:
         """Recall from every tier of memory.
 
         Where this process has the tenant key, it asks the stores itself and leaves nothing in a history. Otherwise a
         worker recalls, and the result is fetched by a reference that expires within minutes.
         """
+        request = request.changed(by=by)
         if own := await self._own_reader():
             return await own.recall(request)
         reference = await self._execute(Workflow.RECALL_MEMORY, request, Reference, name="recall", within=ANSWER_WITHIN)
@@ -67,7 +69,7 @@ class MemoryCalls(Base):
         return self._reader
 
     @translated
-    async def read(self, user_id: str, handle: RecallHandle) -> list[RecalledItem]:
+    async def read(self, user_id: str, handle: RecallHandle, *, by: Actor = SOMEBODY) -> list[RecalledItem]:
         """Return what the handle of an earlier recall names, as it is now: what was forgotten since is gone.
 
         Raises:
@@ -77,7 +79,7 @@ class MemoryCalls(Base):
         own = await self._own_reader()
         if own is None:
             raise TenantKeyMissing(str(self._settings.tenant_key_file))
-        return await own.read(user_id, handle)
+        return await own.read(user_id, handle, by=by)
 
     @translated
     async def remember(self, request: RememberRequest, *, by: Actor) -> str:

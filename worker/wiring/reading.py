@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from redis.asyncio import Redis
 
+from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
@@ -14,6 +15,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Addresses, Settings
+from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.accesses import Accesses
@@ -22,6 +24,7 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
@@ -55,6 +58,7 @@ class Reading:
     deletions: Deletions
     whole: Wholeness
     consents: ConsentBook
+    audit: Audit
     recall: Recall
 
 
@@ -71,7 +75,8 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     checks, deletions = Checks(redis), Deletions(redis)
     whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
-    consents = ConsentBook(RedisConsents(redis), journal, Leases(redis), whole)
+    audit = Audit(settings.journal_folder / FOLDER, key, AuditHeads(redis))
+    consents = ConsentBook(RedisConsents(redis), journal, Leases(redis), whole, audit)
     recall = Recall(
         consents=consents,
         longterm=longterm,
@@ -88,6 +93,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         rules=rules_of(settings),
         accesses=Accesses(redis),
         telemetry=Telemetry(content=settings.trace_content),
+        audit=audit,
     )
     try:
         yield Reading(
@@ -103,9 +109,11 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             deletions=deletions,
             whole=whole,
             consents=consents,
+            audit=audit,
             recall=recall,
         )
     finally:
         await recall.noted()
+        await audit.close()
         await longterm.close()
         await redis.aclose()

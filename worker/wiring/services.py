@@ -118,6 +118,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             whole=reading.whole,
             rules=rules,
             client_timeout=WRITE_SECONDS,
+            audit=reading.audit,
         )
         yield Services(
             **vars(reading),
@@ -163,6 +164,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                     Store.REDIS: erasures,
                     Store.WEAVIATE: longterm.erasures,
                 },
+                audit=reading.audit,
             ),
             reconciler=Reconciler(
                 longterm=longterm,
@@ -174,6 +176,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 repair=repair,
                 grace=timedelta(days=settings.forgetting_grace_days),
                 client_timeout=WRITE_SECONDS,
+                audit=reading.audit,
             ),
             due=due,
             bindings=TaskBindings(redis, ttl),

@@ -9,10 +9,12 @@ from typing import NamedTuple, Protocol
 
 from redis.asyncio import Redis
 
+from perdure.changes import Actor
 from perdure.crashpoints import CrashPoint, reached
 from perdure.erasures import Erasure, highest
 from perdure.errors import StoreUnavailable
 from perdure.losses import Store
+from perdure.memory.auditing.audit import Audit
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
@@ -52,6 +54,7 @@ class Eraser:
         spool: Has the episodes that wait for Redis.
         leases: One writer a tenant.
         logs: The erasures that each store knows of.
+        audit: Is told of every erasure, and keeps what it was told before.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Eraser:
         spool: Spool,
         leases: Leases,
         logs: Mapping[Store, Erasures],
+        audit: Audit,
     ) -> None:
         self._longterm = longterm
         self._redis = redis
@@ -70,8 +74,9 @@ class Eraser:
         self._spool = spool
         self._leases = leases
         self._logs = logs
+        self._audit = audit
 
-    async def begin(self, tenant: str, *, operation: str, at: datetime) -> Erasure:
+    async def begin(self, tenant: str, *, operation: str, by: Actor, at: datetime) -> Erasure:
         """Raise a user's epoch in every store; the same operation raises it once.
 
         Raises:
@@ -85,6 +90,7 @@ class Eraser:
         for store in (Store.JOURNAL, Store.REDIS, Store.WEAVIATE):
             await self._logs[store].add(known)
             reached(CrashPoint.ERASE_RAISED)
+        await self._audit.changed(tenant, {"erased": ()}, operation=operation, by=by, again=True)
         return known
 
     async def remove(self, tenant: str) -> Removed:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
+from perdure.changes import Actor, ActorKind
 from perdure.documents import fitted
 from perdure.entries import Key, Lane, MemoryType, Purpose
 from perdure.episodes import Episode
@@ -85,6 +86,10 @@ class Query(Model):
     context_characters: Annotated[int, Field(ge=500, le=100_000)] = 8_000
     """How long the context block may be."""
     now: Instant
+    by: Actor = Actor(kind=ActorKind.SYSTEM)
+    """Who asks."""
+    operation: str = ""
+    """The id under which the audit has it once, however often it is attempted; empty: one of its own."""
 
     @model_validator(mode="after")
     def _keys_need_a_lane(self) -> Self:

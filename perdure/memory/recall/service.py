@@ -5,6 +5,7 @@ Never changes what is remembered, and never fails for a store.
 
 import asyncio
 import contextlib
+import secrets
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from perdure.episodes import Episode
 from perdure.errors import StoreUnavailable
 from perdure.filters import Omission
 from perdure.labels import asked_labels
+from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.policies import WritePolicy
 from perdure.memory.recall.asking import Asking, Question, Sources, Wanted
@@ -85,6 +87,7 @@ class Recall:
         accesses: Where it is noted that something was used; None: nowhere.
         telemetry: Where spans and figures go; without one, to the global providers, without content.
         consents: What users consent to; without it, what holds of one who has said nothing.
+        audit: Is told who recalled what; None: nobody is.
     """
 
     def __init__(
@@ -105,12 +108,14 @@ class Recall:
         accesses: Accesses | None = None,
         telemetry: Telemetry | None = None,
         consents: ConsentBook | None = None,
+        audit: Audit | None = None,
     ) -> None:
         self._telemetry = telemetry or Telemetry()
         self._embedder = embedder
         self._min_confidence = min_confidence
         self._rules = rules or RetentionRules()
         self._accesses = accesses
+        self._audit = audit
         self._noting: set[asyncio.Task[None]] = set()
         self._sources = Sources(
             longterm=longterm,
@@ -157,10 +162,19 @@ class Recall:
             known = {item.id for item in found.items}
             items = [*found.items, *(item for item in pinned if item.id not in known)]
             result = await self._told(query, asking, found._replace(items=items), episodes, started)
-            result = result.changed(withheld=told)
+            result = await self._audited(query, result.changed(withheld=told))
             self._telemetry.finished(span, result)
         self._note(query, result)
         return result
+
+    async def _audited(self, query: Query, result: RecallResult) -> RecallResult:
+        """Have it audited who recalled what; the result says so where that cannot be."""
+        if self._audit is None:
+            return result
+        ids, operation = [item.id for item in result.items], query.operation or f"recall:{secrets.token_hex(8)}"
+        if await self._audit.read(query.tenant, ids, why="recall", operation=operation, by=query.by):
+            return result
+        return result.changed(degraded=(*result.degraded, "audit"))
 
     async def noted(self) -> None:
         """Wait until what was recalled is noted as used."""

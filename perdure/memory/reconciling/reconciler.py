@@ -12,7 +12,7 @@ from typing import NamedTuple
 from perdure.changes import Actor, Deletion
 from perdure.consents import Consent, latest
 from perdure.entries import Entry, Purpose
-from perdure.memory.audit import Audit, AuditLog
+from perdure.memory.auditing.audit import Audit
 from perdure.memory.comparison import observed_anew
 from perdure.memory.consenting import consents_of
 from perdure.memory.reconciling.merging import Merged, logged, merge
@@ -33,6 +33,7 @@ _AT_ONCE = 50
 
 
 _WHY = "reconciled"
+_PURGED = "purged again"
 
 
 class _Work(NamedTuple):
@@ -57,7 +58,7 @@ class Reconciler:
         repair: Repair,
         grace: timedelta,
         client_timeout: float,
-        audit: Audit | None = None,
+        audit: Audit,
     ) -> None:
         """Wire the reconciler.
 
@@ -71,7 +72,7 @@ class Reconciler:
             repair: Writes entries as they are, and has the tenant's vectors checked afterwards.
             grace: How long forgetting can be undone.
             client_timeout: As for the door.
-            audit: Learns of every change; without one, the process's log does.
+            audit: Is told of every change.
         """
         self._longterm = longterm
         self._journal = journal
@@ -82,7 +83,7 @@ class Reconciler:
         self._repair = repair
         self._grace = grace
         self._margin = 2 * client_timeout
-        self._audit = audit or AuditLog()
+        self._audit = audit
 
     async def reconcile(self, tenant: str, *, operation: str, by: Actor) -> Reconciled:
         """Reconcile one tenant.
@@ -157,13 +158,15 @@ class Reconciler:
                 folded = await asyncio.to_thread(fold, await self._journal.read(tenant))
                 local = {identifier: folded.entries[identifier] for identifier in ids if identifier in folded.entries}
                 merged = merge(stored, local, deletions, self._grace)
+            written, purged = [entry.id for entry in (*merged.write, *merged.journal)], list(merged.purge)
+            changed = {why: ids for why, ids in ((_WHY, written), (_PURGED, purged)) if ids}
+            if changed:
+                # First: a second attempt no longer finds what this one writes.
+                await self._audit.changed(tenant, changed, operation=work.operation, by=work.by)
             await self._write(tenant, lease, merged, work)
             await lease.require(self._margin)
             await self._longterm.delete(tenant, merged.purge)
             await self._journal.drop(tenant, merged.purge, spared=lambda line: observed_anew(tenant, line, deletions))
-        done = [entry.id for entry in (*merged.write, *merged.journal)]
-        if done:
-            await self._audit.record(tenant, ids=done, operation=work.operation, by=work.by, why=_WHY)
         return Reconciled(written=len(merged.write), journaled=len(merged.journal), purged=len(merged.purge))
 
     async def _write(self, tenant: str, lease: Lease, merged: Merged, work: _Work) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from perdure.errors import InvalidInput, StoreLost, StoreUnavailable
 from perdure.losses import Store
 from perdure.stores import disk
+from perdure.stores.audit.files import FOLDER as AUDIT
 from perdure.stores.journal import folding
 from perdure.stores.journal.files import HOLE, Files
 from perdure.stores.journal.lines import Accepted, Changed, Line, Settled, decode, encode, ids_of, known
@@ -126,7 +127,9 @@ class Journal:
 
         def find() -> list[str]:
             found = self.folder.iterdir() if self.folder.is_dir() else ()
-            return sorted(path.name for path in found if path.is_dir() and _TENANT.fullmatch(path.name))
+            return sorted(
+                path.name for path in found if path.is_dir() and _TENANT.fullmatch(path.name) and path.name != AUDIT
+            )
 
         return await disk.in_thread("journal", find)
 

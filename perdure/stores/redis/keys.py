@@ -39,6 +39,10 @@ ERASURES = "perdure:erasures"
 """A hash: each tenant that was erased, with its latest erasure."""
 
 
+AUDIT = "perdure:audit"
+"""A hash: each chain of the audit whose head no other chain holds, with that head."""
+
+
 def forgetting(run: str) -> str:
     """Return the key of the tenants of which a forgetting run forgot something: a set."""
     return f"perdure:forgetting:{run}"

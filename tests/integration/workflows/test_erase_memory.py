@@ -116,7 +116,7 @@ async def test_what_was_accepted_before_is_not_written_after(here: Deployment, k
     accepted = datetime.now(UTC)
     batch = read_batch(tenant=tenant, key="k", items=[item()], accepted_at=accepted)
     batch = batch.changed(epoch=0 if known else None)
-    erasure = await services.eraser.begin(tenant, operation="erase", at=accepted + timedelta(seconds=1))
+    erasure = await services.eraser.begin(tenant, operation="erase", by=TESTER, at=accepted + timedelta(seconds=1))
     assert erasure.epoch == 1
     job = await here.client.start_workflow(
         Workflow.INGEST_MEMORY,
@@ -140,7 +140,7 @@ async def test_a_task_that_was_started_before_is_refused(here: Deployment, gatew
     agents = Bench(client=here.client, queue=here.queue, folder=tmp_path, deployed=here)
     task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}}]"))
     tenant = here.services.tenant_key.tenant_of(task.user_id)
-    await here.services.eraser.begin(tenant, operation="erase", at=datetime.now(UTC) + timedelta(minutes=1))
+    await here.services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC) + timedelta(minutes=1))
     with pytest.raises(WorkflowFailureError) as caught:
         await (await agents.start(task)).result()
     cause = caught.value.cause
@@ -151,9 +151,9 @@ async def test_a_task_that_was_started_before_is_refused(here: Deployment, gatew
 
 async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deployment) -> None:
     tenant, eraser, now = f"t_{uuid4().hex}", here.services.eraser, datetime.now(UTC)
-    first = await eraser.begin(tenant, operation="one", at=now)
-    assert await eraser.begin(tenant, operation="one", at=now + timedelta(hours=1)) == first
-    assert (await eraser.begin(tenant, operation="two", at=now)).epoch == 2
+    first = await eraser.begin(tenant, operation="one", by=TESTER, at=now)
+    assert await eraser.begin(tenant, operation="one", by=TESTER, at=now + timedelta(hours=1)) == first
+    assert (await eraser.begin(tenant, operation="two", by=TESTER, at=now)).epoch == 2
     assert await here.services.leases.epoch(tenant) == 2
 
 

@@ -7,7 +7,7 @@ from perdure.documents import validated
 from perdure.entries import Lane
 from perdure.errors import InvalidInput
 from perdure.memory.recall.query import Query
-from perdure.requests import RecallRequest
+from perdure.requests import SOMEBODY, RecallRequest
 from perdure.strategies import ProfileName, Strategy
 
 
@@ -35,7 +35,8 @@ def test_a_question_takes_from_a_request_what_it_knows_and_the_rest_from_its_con
     now = datetime.now(UTC)
     asked = RecallRequest(user_id="ada", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7)
     found = Query.of(asked, tenant="t_1", session="s", now=now)
-    assert found == Query(tenant="t_1", session="s", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7, now=now)
+    more = {"now": now, "by": SOMEBODY}
+    assert found == Query(tenant="t_1", session="s", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7, **more)
 
 
 def test_a_request_that_is_no_question_is_refused_with_where_it_stands() -> None:
@@ -71,5 +72,5 @@ def test_the_order_is_the_strategys_unless_another_is_asked_for() -> None:
 
 
 def test_a_request_can_ask_all_that_a_question_can() -> None:
-    own = {"tenant", "now", "enough", "working", "context_characters", "withheld"}
+    own = {"tenant", "now", "enough", "working", "context_characters", "withheld", "operation"}
     assert set(Query.model_fields) - own <= set(RecallRequest.model_fields)

@@ -1,0 +1,286 @@
+"""What a process tells the audit: changes at once and synced, reads behind the recall, heads each minute."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from perdure.changes import Actor
+from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
+from perdure.memory.auditing.reading import Removal
+from perdure.memory.auditing.writer import STORE, ChainWriter
+from perdure.stores import disk
+from perdure.stores.audit import files
+from perdure.stores.audit.chain import LABEL, body_of
+from perdure.stores.audit.lines import AuditKind, AuditLine, decode
+from perdure.stores.redis.heads import AuditHeads, KnownHead
+from perdure.stores.tenant_key import TenantKey
+from perdure.together import to_its_end
+
+HEADS_EVERY = 60.0
+"""Seconds between two times that a chain's head is told to Redis; what is cut off since is not noticed."""
+
+READS_WITHIN = 0.5
+"""Seconds that a read waits to be written, together with others: a kill loses them."""
+
+_AGAIN_AFTER = 1.0
+_MOST_WAITING = 10_000
+"""Reads that wait while the disk is full; of more, the number alone is written."""
+
+_RECENT = 10_000
+"""Operations of reads that are remembered, so that a retried activity adds none."""
+
+_NAMED = 1_000
+"""Entries that the line of a read names; of more it tells the number."""
+
+_CLOSED_WITHIN = 0.5
+"""Seconds that Redis has at the end of a process to learn how far its chain came."""
+
+_log = logging.getLogger(__name__)
+# Of the standard library: a command, which configures no logging, shows warnings on stderr.
+
+
+class Audit:
+    """The audit as one process writes it.
+
+    Args:
+        folder: The audit's folder.
+        key: The installation's tenant key, from which that of the chains is derived.
+        heads: The heads of all chains.
+    """
+
+    def __init__(self, folder: Path, key: TenantKey, heads: AuditHeads) -> None:
+        self._chain = ChainWriter(folder, key.derived(LABEL))
+        self._key = key
+        self._heads = heads
+        self._waiting: list[_Waiting] = []
+        self._committing = asyncio.Lock()
+        self._failing = False
+        self._lost = 0
+        self._recent: OrderedDict[str, None] = OrderedDict()
+        self._news = False
+        self._soon: asyncio.Task[None] | None = None
+        self._telling: asyncio.Task[None] | None = None
+        self._ending = asyncio.Event()
+
+    async def ready(self) -> None:
+        """Check that lines can be written, before anything is done that they are about.
+
+        Raises:
+            StoreUnavailable: They cannot.
+        """
+        await self._chain.open()
+        if self._telling is None:
+            self._news = True
+            self._telling = asyncio.create_task(self._keep_telling())
+
+    async def changed(
+        self,
+        tenant: str,
+        ids: Mapping[str, Sequence[str]],
+        *,
+        operation: str,
+        by: Actor,
+        again: bool = False,
+    ) -> None:
+        """Write that memories were changed; on return it is on the disk.
+
+        Args:
+            tenant: Whose.
+            ids: Which, for each reason.
+            operation: The id of the operation.
+            by: Who.
+            again: Whether an earlier attempt may have written it: then all chains are asked first.
+
+        Raises:
+            StoreUnavailable: It cannot be written, so the change must not be acknowledged.
+        """
+        line = self._act(AuditKind.CHANGED, tenant, ids, operation, by)
+        await self.ready()
+        if again and await disk.in_thread(STORE, lambda: self._is_written(line)):
+            return
+        waiting = _Waiting(line)
+        self._waiting.append(waiting)
+        await self._commit(waiting)
+
+    async def read(self, tenant: str, ids: Sequence[str], *, why: str, operation: str, by: Actor) -> bool:
+        """Have it written soon that memories were read; returns False where it cannot be, now.
+
+        The same operation is written once.
+        """
+        try:
+            await self.ready()
+        except StoreUnavailable as error:
+            _log.warning("who reads memory cannot be audited: %s", error)
+            self._failing = True
+        key = f"{tenant} {operation} {why}"
+        if key not in self._recent:
+            self._recent[key] = None
+            if len(self._recent) > _RECENT:
+                self._recent.popitem(last=False)
+            line = self._act(AuditKind.READ, tenant, {why: ids if len(ids) <= _NAMED else ()}, operation, by)
+            self._waiting.append(_Waiting(line if len(ids) <= _NAMED else line.changed(number=len(ids))))
+            self._forget_some()
+            if self._soon is None:
+                self._soon = asyncio.create_task(self._commit_soon())
+        return not self._failing
+
+    async def removing(self, removal: Removal) -> None:
+        """Write that old files are about to be removed on purpose.
+
+        Raises:
+            StoreUnavailable: It cannot be written.
+        """
+        await self.ready()
+        now = datetime.now(UTC)
+        said = {AuditKind.HEADS: removal.held, AuditKind.REMOVED: removal.removed}
+        await self._chain.append([AuditLine(kind=kind, at=now, heads=heads) for kind, heads in said.items() if heads])
+        self._news = True
+
+    async def written(self) -> None:
+        """Wait until the reads that wait are written, or cannot be."""
+        while self._waiting and not self._failing:
+            await self._commit()
+
+    async def close(self) -> None:
+        """Write what waits, end the chain, and tell Redis how far it came."""
+        # Redis's client may swallow a cancellation: the end of a process then waited for the next minute (seen).
+        self._ending.set()
+        for task in (self._soon, self._telling):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task})
+        self._soon = None
+        if self._telling is None and not self._waiting:
+            return
+        try:
+            await self._commit()
+            # With Redis away, the chain is closed all the same.
+            await self._tell(closing=True)
+        except PerdureError as error:
+            _log.warning("the audit did not end in order: %s", error)
+        self._telling = None
+        await self._chain.end()
+
+    async def _commit(self, waiting: "_Waiting | None" = None) -> None:
+        """Write everything that waits, for everybody who waits for it.
+
+        Raises:
+            StoreUnavailable: What waits cannot be written.
+        """
+        async with self._committing:
+            if waiting is None or not waiting.done:
+                await to_its_end(self._append())
+        if waiting is not None and waiting.error is not None:
+            raise waiting.error
+
+    async def _append(self) -> None:
+        taken, self._waiting, lost = self._waiting, [], self._lost
+        lines = [one.line for one in taken]
+        lines += [AuditLine(kind=AuditKind.LOST, at=datetime.now(UTC), number=lost)] if lost else []
+        error: StoreUnavailable | None = None
+        try:
+            if lines:
+                await self._chain.append(lines)
+        except StoreUnavailable as problem:
+            error = problem
+            # Changes are not acknowledged, and come again; reads wait on.
+            self._waiting = [one for one in taken if one.is_read] + self._waiting
+        else:
+            self._news = self._news or bool(lines)
+            self._lost -= lost
+        self._failing = error is not None
+        for one in taken:
+            one.done, one.error = not (error and one.is_read), error
+
+    async def _commit_soon(self) -> None:
+        wait = READS_WITHIN
+        while self._waiting:
+            await asyncio.sleep(wait)
+            wait = _AGAIN_AFTER
+            await self._commit()
+        self._soon = None
+
+    async def _keep_telling(self) -> None:
+        while not self._ending.is_set():
+            try:
+                await self._tell()
+            except PerdureError as error:
+                _log.info("how far the audit came is not told yet: %s", error)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HEADS_EVERY):
+                    await self._ending.wait()
+
+    async def _tell(self, *, closing: bool = False) -> None:
+        """Write the heads of the other chains into this one, and tell Redis this one's instead.
+
+        Only where there is news: of two that are idle, each would answer to the other for ever.
+        """
+        others: list[KnownHead] = []
+        with suppress(PerdureError, TimeoutError):
+            async with asyncio.timeout(_CLOSED_WITHIN if closing else None):
+                others = [one for one in await self._heads.all() if not self._is_own(one)]
+        news = self._news or closing
+        if not news and not any(one.news for one in others):
+            return
+        held = AuditLine(kind=AuditKind.HEADS, at=datetime.now(UTC), heads=tuple(one.head for one in others))
+        head = self._chain.head
+        if others or closing or head is None:
+            head = await self._chain.append([held] if others else [], closing=closing)
+        self._news = False
+        try:
+            async with asyncio.timeout(_CLOSED_WITHIN if closing else None):
+                await self._heads.publish(KnownHead(head, news), others)
+        except (PerdureError, TimeoutError) as error:
+            self._news = self._news or news
+            raise StoreUnavailable("redis", "has not been told how far the audit came") from error
+
+    def _is_own(self, known: KnownHead) -> bool:
+        return self._chain.head is not None and known.head.file == self._chain.head.file
+
+    def _act(
+        self, kind: AuditKind, tenant: str, ids: Mapping[str, Sequence[str]], operation: str, by: Actor
+    ) -> AuditLine:
+        named = {why: tuple(some) for why, some in ids.items()}
+        actor = self._without_user(tenant, by)
+        return AuditLine(kind=kind, at=datetime.now(UTC), tenant=tenant, operation=operation, by=actor, ids=named)
+
+    def _without_user(self, tenant: str, by: Actor) -> Actor:
+        """Return an actor without the id of the user whose memories they are: it would outlast their erasure."""
+        try:
+            is_user = by.id != "" and self._key.tenant_of(by.id) == tenant
+        except InvalidInput:
+            return by
+        return by.changed(id=tenant) if is_user else by
+
+    def _is_written(self, line: AuditLine) -> bool:
+        bodies = (body_of(raw) for raw in files.lines_of(self._chain.folder, line.operation))
+        found = (decode(body) for body in bodies if body is not None)
+        return any(
+            one is not None
+            and (one.kind, one.tenant, one.operation, one.by) == (line.kind, line.tenant, line.operation, line.by)
+            for one in found
+        )
+
+    def _forget_some(self) -> None:
+        if len(self._waiting) > _MOST_WAITING:
+            oldest = next((place for place, one in enumerate(self._waiting) if one.is_read), None)
+            if oldest is not None:
+                del self._waiting[oldest]
+                self._lost += 1
+
+
+class _Waiting:
+    """A line that waits to be written, and what became of it."""
+
+    def __init__(self, line: AuditLine) -> None:
+        self.line = line
+        self.done = False
+        self.error: StoreUnavailable | None = None
+
+    @property
+    def is_read(self) -> bool:
+        return self.line.kind is AuditKind.READ

@@ -1,0 +1,77 @@
+"""What a line of the audit says. Pure: values and bytes, no file."""
+
+import json
+
+from pydantic import Field, ValidationError
+
+from perdure.changes import Actor
+from perdure.model import Instant, OpenEnum, Passed, Stored
+
+
+class AuditKind(OpenEnum):
+    """What a line is about. An unknown kind is a newer build's: it is checked like any other, and not shown."""
+
+    OPENED = "opened"
+    """The first line of a chain."""
+    CHANGED = "changed"
+    """Somebody changed memories."""
+    READ = "read"
+    """Somebody read memories."""
+    HEADS = "heads"
+    """How far other chains have come."""
+    LOST = "lost"
+    """Reads that could not be written in time, by their number."""
+    REMOVED = "removed"
+    """Old chains that are about to be removed on purpose."""
+    CLOSED = "closed"
+    """The last line of a chain, whose process ended in order or goes on in another file."""
+
+
+ACTS = frozenset({AuditKind.CHANGED, AuditKind.READ})
+"""What concerns somebody's memories."""
+
+
+class AuditHead(Passed):
+    """A line by which the whole chain before it is known."""
+
+    file: str
+    line: int
+    """Its number, counted from 1."""
+    mac: str
+    """Its HMAC, in hex."""
+
+
+class AuditLine(Stored):
+    """One line. Its number and its HMAC stand around it."""
+
+    kind: AuditKind
+    at: Instant
+    tenant: str = ""
+    """Whose memories."""
+    operation: str = ""
+    """The id of the change or the recall: the same one is written once."""
+    by: Actor | None = None
+    """Who. The user whose memories they are stands here under their tenant."""
+    ids: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
+    """Which entries, for each reason."""
+    number: int = 0
+    """How many entries, where they are too many to be named; how many reads were lost."""
+    heads: tuple[AuditHead, ...] = ()
+    """How far other chains have come; those that are removed."""
+    process: str = ""
+    """The machine and the number of the process that writes the chain."""
+
+
+def encode(line: AuditLine) -> bytes:
+    """Return a line's JSON."""
+    # Its form's version stands in each line, whatever a later build takes for the default.
+    fields = {"format": line.format, **line.model_dump(mode="json", exclude_defaults=True)}
+    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def decode(raw: bytes) -> AuditLine | None:
+    """Return what a line says; None where it is none that this build understands."""
+    try:
+        return AuditLine.model_validate_json(raw)
+    except ValidationError:
+        return None

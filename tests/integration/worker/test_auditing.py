@@ -1,0 +1,147 @@
+"""Who wrote, changed or read a memory, through a whole worker: one line each, with the actor, and no content."""
+
+from collections.abc import AsyncGenerator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+from temporalio.testing import ActivityEnvironment
+
+from activities.memory import MemoryActivities
+from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.entries import Purpose
+from perdure.errors import StoreUnavailable
+from perdure.memory.auditing.audit import Audit
+from perdure.memory.recall.query import Query
+from perdure.requests import ConsentRequest, EraseRequest, Recalled, RecallHandle
+from perdure.stores.audit.files import FOLDER, sizes
+from perdure.stores.audit.lines import AuditLine
+from perdure.stores.redis.heads import AuditHeads
+from perdure.updates import Correction, Removal, UpdateRequest
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from worker import audits
+from worker.gateway import Gateway
+
+ADA, KIM = Actor(kind=ActorKind.PERSON, id="ada"), Actor(kind=ActorKind.PERSON, id="kim")
+FACT, CORRECTED = "The espresso machine is a Faema.", "The espresso machine is a Rancilio."
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    async with deployment(servers, tmp_path / "home") as one:
+        yield one
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user {uuid4().hex}"
+
+
+async def lines(here: Deployment, user: str) -> list[AuditLine]:
+    await here.services.audit.written()
+    return await audits.show(here.settings, user, None)
+
+
+def brief(found: Sequence[AuditLine]) -> list[tuple[str, str, tuple[tuple[str, int], ...]]]:
+    """Return for each line what it is about, who, and how many entries for which reason."""
+    return [
+        (line.kind.value, line.by.id if line.by else "", tuple((why, len(ids)) for why, ids in line.ids.items()))
+        for line in found
+    ]
+
+
+async def remembered(gateway: Gateway, user: str, text: str = FACT) -> str:
+    item: JsonValue = {"kind": "memory", "content": text, "occurrence": uuid4().hex}
+    job = await gateway.remember(RememberRequest(user_id=user, key=uuid4().hex, items=(item,)), by=ADA)
+    return (await gateway.receipt(job)).items[0].id
+
+
+async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
+    here: Deployment, servers: Servers, user: str
+) -> None:
+    async with Gateway(here.settings, servers) as gateway:
+        one = await remembered(gateway, user)
+        asked = RecallRequest(user_id=user, text="Which espresso machine is it?")
+        [item] = (await gateway.recall(asked, by=KIM)).items
+        done = await gateway.update(UpdateRequest(user_id=user, id=one, update=Correction(content=CORRECTED)), by=KIM)
+        await gateway.memories(user, by=ADA)
+        await gateway.history(user, one, by=ADA)
+        await gateway.exported(user, by=KIM)
+        handle = RecallHandle(items=(Recalled(id=done.id, version=1, score=1.0),))
+        assert await gateway.read(user, handle, by=ADA)
+        await gateway.update(UpdateRequest(user_id=user, id=done.id, update=Removal()), by=ADA)
+        await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=KIM)
+    assert item.id == one
+    found = await lines(here, user)
+    assert brief(found) == [
+        ("changed", "ada", (("insert", 1),)),
+        ("read", "kim", (("recall", 1),)),
+        ("changed", "kim", (("correct", 2),)),
+        ("read", "ada", (("list", 1),)),
+        ("read", "ada", (("history", 1),)),
+        ("read", "kim", (("export", 2),)),
+        ("read", "ada", (("handle", 1),)),
+        ("changed", "ada", (("forgotten on request", 1),)),
+        ("changed", "kim", (("granted: extracted", 0),)),
+    ]
+    assert found[0].ids["insert"] == found[1].ids["recall"] == (one,)
+    assert await lines(here, f"{user} too") == [], "somebody else's are not shown"
+    written = b"".join((here.settings.journal_folder / FOLDER / file).read_bytes() for file in _files(here))
+    assert one.encode() in written
+    for content in ("espresso", "Faema", "Rancilio", user):
+        assert content.encode() not in written, "no content, and no user id"
+
+
+async def test_an_erasure_is_told_and_what_was_told_before_stays(here: Deployment, servers: Servers, user: str) -> None:
+    async with Gateway(here.settings, servers) as gateway:
+        await remembered(gateway, user)
+        receipt = await gateway.erase(EraseRequest(user_id=user), by=Actor(kind=ActorKind.PERSON, id=user))
+    assert receipt.proved
+    assert any("the audit" in one for one in receipt.unreachable)
+    tenant = here.services.tenant_key.tenant_of(user)
+    assert brief(await lines(here, user)) == [
+        ("changed", "ada", (("insert", 1),)),
+        ("changed", tenant, (("erased", 0),)),
+    ]
+
+
+async def test_a_recall_that_a_worker_attempts_again_is_told_once(here: Deployment, user: str) -> None:
+    services = here.services
+    activities = MemoryActivities(services.recall, services.tenant_key, services.results)
+    for _ in range(2):
+        await ActivityEnvironment().run(activities.recall_memory, RecallRequest(user_id=user, text="anything", by=KIM))
+    assert brief(await lines(here, user)) == [("read", "kim", (("recall", 0),))]
+
+
+async def test_without_the_audit_nothing_is_changed_and_recall_answers_with_a_warning(
+    here: Deployment, servers: Servers, user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    services, tenant = here.services, here.services.tenant_key.tenant_of(user)
+    async with Gateway(here.settings, servers) as gateway:
+        one = await remembered(gateway, user)
+    unusable = Audit(tmp_path / "file" / FOLDER, services.tenant_key, AuditHeads(services.redis))
+    monkeypatch.setattr(services.door, "_audit", unusable)
+    monkeypatch.setattr(services.recall, "_audit", unusable)
+    asked = UpdateRequest(user_id=user, id=one, update=Correction(content=CORRECTED), by=KIM)
+    with pytest.raises(StoreUnavailable, match="audit"):
+        await services.updater.update(tenant, asked, operation="o", at=datetime.now(UTC))
+    assert list(await services.longterm.everything(tenant)) == [one], "nothing is written unaudited"
+    result = await services.recall.recall(
+        Query(tenant=tenant, session="", text="espresso machine", now=datetime.now(UTC))
+    )
+    assert [item.id for item in result.items] == [one]
+    assert result.degraded == ("audit",)
+    monkeypatch.undo()
+    result = await services.recall.recall(
+        Query(tenant=tenant, session="", text="espresso machine", now=datetime.now(UTC))
+    )
+    assert result.degraded == ()
+    await unusable.close()
+
+
+def _files(here: Deployment) -> list[str]:
+    return list(sizes(here.settings.journal_folder / FOLDER))

@@ -1,0 +1,87 @@
+"""The audit as a person looks at it: verified, shown, old parts of it removed. Needs the tenant key."""
+
+import contextlib
+from datetime import UTC, datetime, timedelta
+
+from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.memory.auditing.audit import Audit
+from perdure.memory.auditing.reading import removable, shown, verified
+from perdure.memory.auditing.verifying import AuditReport
+from perdure.settings import Addresses, Settings
+from perdure.stores import disk
+from perdure.stores.audit import files
+from perdure.stores.audit.chain import LABEL
+from perdure.stores.audit.files import FOLDER
+from perdure.stores.audit.lines import AuditHead, AuditLine
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.heads import AuditHeads
+from perdure.stores.tenant_key import TenantKey
+
+_STORE = "audit"
+
+LEAST_DAYS = 30
+"""Files with younger lines stay; a choice."""
+
+
+async def verify(settings: Settings, addresses: Addresses | None) -> AuditReport:
+    """Verify the audit.
+
+    Args:
+        settings: Where the journal's folder and the tenant key are.
+        addresses: Where Redis is, which knows how far the chains came; None: it does not run.
+
+    Raises:
+        TenantKeyMissing: The key is not here.
+        StoreUnavailable: The files cannot be read.
+    """
+    key = TenantKey.load(settings.tenant_key_file).derived(LABEL)
+    known: list[AuditHead] | None = None
+    if addresses is not None:
+        with contextlib.suppress(StoreUnavailable):
+            known = await _known(addresses)
+    return await disk.in_thread(_STORE, lambda: verified(settings.journal_folder / FOLDER, key, known))
+
+
+async def show(settings: Settings, user_id: str, since: datetime | None) -> list[AuditLine]:
+    """Return who wrote, changed or read a user's memories, when and why, in the order of their times.
+
+    Raises:
+        TenantKeyMissing: The key is not here.
+        StoreUnavailable: The files cannot be read.
+    """
+    key = TenantKey.load(settings.tenant_key_file)
+    folder, tenant = settings.journal_folder / FOLDER, key.tenant_of(user_id)
+    return await disk.in_thread(_STORE, lambda: shown(folder, key.derived(LABEL), tenant, since))
+
+
+async def remove(settings: Settings, addresses: Addresses, days: int) -> list[str]:
+    """Remove the files of which every line is older than some days; returns their names.
+
+    Another chain says so first, so that it can be told from tampering.
+
+    Raises:
+        InvalidInput: Too few days are to be left.
+        TenantKeyMissing: The key is not here.
+        StoreUnavailable: Redis does not answer, or the files cannot be read or written.
+    """
+    if days < LEAST_DAYS:
+        raise InvalidInput("older", f"{days} days are too few", fix=f"keep {LEAST_DAYS} days at least")
+    key, folder = TenantKey.load(settings.tenant_key_file), settings.journal_folder / FOLDER
+    known = await _known(addresses)
+    before = datetime.now(UTC) - timedelta(days=days)
+    removal = await disk.in_thread(_STORE, lambda: removable(folder, key.derived(LABEL), known, before))
+    if removal.files:
+        async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
+            audit = Audit(folder, key, AuditHeads(redis))
+            try:
+                await audit.removing(removal)
+                await disk.in_thread(_STORE, lambda: files.remove(folder, removal.files))
+                await AuditHeads(redis).forget(removal.files)
+            finally:
+                await audit.close()
+    return list(removal.files)
+
+
+async def _known(addresses: Addresses) -> list[AuditHead]:
+    async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
+        return [one.head for one in await AuditHeads(redis).all()]

@@ -1,0 +1,86 @@
+"""``perdure audit``: whether the audit is as it was written, and what it says of a user."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from perdure.errors import NothingRuns
+from perdure.memory.auditing.verifying import AuditFinding
+from perdure.settings import Settings
+from perdure.stores.audit.lines import AuditLine
+from worker import audits
+from worker.cli.memory import User
+from worker.cli.tasks import AsJson
+from worker.local_worker import reachable
+from worker.terminal.output import Exit, counted, out, say, show_json
+
+
+async def verify(*, as_json: AsJson = False) -> None:
+    """Check that no line of the audit is missing or was changed; exits with 1 where one is.
+
+    What a killed process may have left unwritten (reads of its last second) is named, and is no failure.
+    """
+    settings = Settings()
+    try:
+        addresses = reachable(settings)
+    except NothingRuns:
+        addresses = None
+    found = await audits.verify(settings, addresses)
+    if as_json:
+        show_json(found)
+    else:
+        for one in found.problems:
+            out.print(f"{_place(one)}{one.what}", markup=False)
+        for one in found.notes:
+            say(f"note: {_place(one)}{one.what}")
+        out.print(
+            f"{counted(found.files, 'file')}, {counted(found.lines, 'line')}: "
+            + (counted(len(found.problems), "problem") if found.problems else "nothing is missing or was changed")
+        )
+    if found.problems:
+        raise typer.Exit(Exit.FAILED)
+
+
+async def show(
+    *,
+    user: User,
+    since: Annotated[datetime | None, typer.Option(help="Only what happened then or later (UTC).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show who wrote, changed or read a user's memories, when and why. It needs the tenant key, and no server."""
+    found = await audits.show(Settings(), user, since and since.replace(tzinfo=UTC))
+    if as_json:
+        show_json([line.model_dump(mode="json", include=_SHOWN) for line in found])
+        return
+    for line in found:
+        out.print(f"{line.at:%Y-%m-%d %H:%M:%S}  {line.kind.value:<7}  {_who(line)}  {line.operation}", markup=False)
+        for why, ids in line.ids.items():
+            what = ", ".join(ids) or (counted(line.number, "entry", "entries") if line.number else "")
+            out.print(f"    {why}" + (f": {what}" if what else ""), markup=False)
+    say(counted(len(found), "line"))
+
+
+async def remove(
+    *,
+    older: Annotated[int, typer.Option(min=audits.LEAST_DAYS, help="Days since a file's last line.")] = 365,
+    as_json: AsJson = False,
+) -> None:
+    """Remove old files of the audit. Another one says so first, so that it does not look like tampering."""
+    settings = Settings()
+    removed = await audits.remove(settings, reachable(settings), older)
+    if as_json:
+        show_json({"removed": removed})
+    else:
+        out.print(f"removed {counted(len(removed), 'file')}")
+
+
+_SHOWN = {"kind", "at", "tenant", "operation", "by", "ids", "number"}
+
+
+def _place(one: AuditFinding) -> str:
+    return (f"{one.file}, line {one.line}: " if one.line else f"{one.file}: ") if one.file else ""
+
+
+def _who(line: AuditLine) -> str:
+    return f"{line.by.kind.value} {line.by.id}".strip() if line.by else "?"
