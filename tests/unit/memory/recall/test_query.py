@@ -35,8 +35,9 @@ def test_a_question_takes_from_a_request_what_it_knows_and_the_rest_from_its_con
     now = datetime.now(UTC)
     asked = RecallRequest(user_id="ada", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7)
     found = Query.of(asked, tenant="t_1", session="s", now=now)
-    more = {"now": now, "by": SOMEBODY}
-    assert found == Query(tenant="t_1", session="s", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7, **more)
+    assert found == Query(
+        tenant="t_1", session="s", text="fish", lane=Lane.PATTERN, keys=("a",), limit=7, now=now, by=SOMEBODY
+    )
 
 
 def test_a_request_that_is_no_question_is_refused_with_where_it_stands() -> None:
