@@ -3,6 +3,7 @@
 import unicodedata
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pydantic import JsonValue
@@ -23,9 +24,10 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
 from perdure.changes import Actor, ActorKind
-from perdure.errors import PerdureError, ToolFailed
+from perdure.errors import PerdureError, StoreUnavailable, ToolFailed
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
+from perdure.stores.redis.recalls import TaskRecalls
 from perdure.tasks import RecallSummary, StepStatus
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
@@ -121,9 +123,10 @@ NAMED = 20
 class RecallStepActivities:
     """Recalls for steps."""
 
-    def __init__(self, runner: StepRunner, recall: Recall) -> None:
+    def __init__(self, runner: StepRunner, recall: Recall, recalls: TaskRecalls) -> None:
         self._runner = runner
         self._recall = recall
+        self._recalls = recalls
 
     @activity.defn
     async def recall_step(self, call: RecallCall) -> Ended:
@@ -142,6 +145,11 @@ class RecallStepActivities:
             operation=f"recall:{info.workflow_run_id}:{info.activity_id}",
         )
         found = await self._recall.recall(query)
+        if call.memory.remembers:
+            memories = [item.id for item in found.items if item.kind == "memory"]
+            # Without Redis the task goes on, and these are not credited with how it ends.
+            with suppress(StoreUnavailable):
+                await self._recalls.note(call.tenant, call.task_id, memories)
         parts = await self._runner.keep(call, _parts(found, terms.keys))
         return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),

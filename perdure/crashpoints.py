@@ -48,6 +48,8 @@ class CrashPoint(StrEnum):
     """The deletion lines are written; nothing is tombstoned or purged yet."""
     FORGET_TOMBSTONED = "forget.tombstoned"
     FORGET_PURGED = "forget.purged"
+    CREDIT_WRITTEN = "credit.written"
+    """The trials are counted; what the task recalled still waits to be credited."""
     ERASE_RAISED = "erase.raised"
     """The user's epoch is raised in one more store."""
     ERASE_DROPPED = "erase.dropped"

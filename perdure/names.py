@@ -20,6 +20,7 @@ class Workflow(StrEnum):
     UPDATE_MEMORY = "UpdateMemory"
     SET_CONSENT = "SetConsent"
     HOLD_MEMORY = "HoldMemory"
+    CREDIT_MEMORIES = "CreditMemories"
 
 
 class Activity(StrEnum):
@@ -65,6 +66,7 @@ class Activity(StrEnum):
     PROVE_ERASURE = "prove_erasure"
     UPDATE_MEMORY = "update_memory"
     SET_CONSENT = "set_consent"
+    CREDIT_MEMORIES = "credit_memories"
 
 
 RESERVED = frozenset({*(one.value for one in Activity), "recall"})

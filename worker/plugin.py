@@ -6,6 +6,7 @@ from typing import Any
 from temporalio.plugin import SimplePlugin
 
 from perdure.temporal.failures import ActivityInterceptor
+from workflows.credit_memories import CreditMemories
 from workflows.erase_memory import EraseMemory
 from workflows.flush_accesses import FlushAccesses
 from workflows.forget_memory import ForgetMemory
@@ -29,6 +30,7 @@ WORKFLOWS: Sequence[type] = (
     UpdateMemory,
     SetConsent,
     KeepClaims,
+    CreditMemories,
     FlushAccesses,
     RedateMemory,
     ReconcileMemory,

@@ -5,18 +5,23 @@ from contextlib import suppress
 from typing import Literal
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
+from temporalio.exceptions import (
+    ApplicationError,
+    FailureError,
+    WorkflowAlreadyStartedError,
+    is_cancelled_exception,
+)
 
 with workflow.unsafe.imports_passed_through():
     from perdure.agent.plan import Finish, Plan
     from perdure.agent.skill_plan import SkillPlan
     from perdure.agent.state import TaskRun, TaskState, result_of
-    from perdure.agent.steps.calls import Evaluated, PrepareCall, PreparedTask
+    from perdure.agent.steps.calls import CreditCall, Evaluated, PrepareCall, PreparedTask
     from perdure.errors import InvalidAnswer, InvalidTask, TaskFailed
     from perdure.names import ANSWER, BINDING, MEMORY, PROGRESS, QUESTIONS, RESULT, TASK, Activity, Workflow
     from perdure.questions import Answer, Question
     from perdure.tasks import Phase, Progress, TaskMemory, TaskResult
-    from perdure.temporal.attributes import AGENT, PHASE, SKILL
+    from perdure.temporal.attributes import AGENT, PHASE, SKILL, TASK_TIMEOUT, tenant_attributes
     from perdure.temporal.errors import failure_of
     from workflows import options
     from workflows.failures import done
@@ -168,6 +173,7 @@ class ResumableAgent:
             await running.outbox.close(LAST_SUBMITS)
         if running.is_prepared:
             await self._keeper.end(completed=phase is Phase.COMPLETED)
+            await self._credit(succeeded=_is_success(phase, evaluated))
         running.problem = problem
         running.enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)
@@ -176,3 +182,27 @@ class ResumableAgent:
             result = result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
         self._result = result
         return result
+
+    async def _credit(self, *, succeeded: bool) -> None:
+        """Leave it to a workflow of its own to credit what was recalled: no store delays or fails the result."""
+        task, state = self._running.task, self._running.state
+        if not (state.recalled and task.memory.remembers):
+            return
+        tenant = state.prepared.tenant
+        # The one of a run that was reset may still wait for a store, and does the same.
+        with suppress(WorkflowAlreadyStartedError):
+            await workflow.start_child_workflow(
+                Workflow.CREDIT_MEMORIES,
+                CreditCall(tenant=tenant, task_id=task.task_id, task=task.workflow_id, succeeded=succeeded),
+                id=f"credit-{workflow.info().first_execution_run_id}",
+                parent_close_policy=workflow.ParentClosePolicy.ABANDON,
+                search_attributes=tenant_attributes(tenant),
+                task_timeout=TASK_TIMEOUT,
+                static_summary="Credits what the task recalled",
+            )
+
+
+def _is_success(phase: Phase, evaluated: Evaluated | None) -> bool:
+    """Return whether a task did what it was to do: it completed, and its output is what its skill promises."""
+    evaluation = evaluated.evaluation if evaluated else None
+    return phase is Phase.COMPLETED and (evaluation is None or evaluation.passed)

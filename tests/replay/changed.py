@@ -8,7 +8,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.accesses import Flushed
     from activities.forgetting import ForgetCall
     from perdure.agent.state import TaskRun
-    from perdure.agent.steps.calls import KeepCall, Kept
+    from perdure.agent.steps.calls import CreditCall, KeepCall, Kept
     from perdure.changes import Actor
     from perdure.erasures import ErasureReceipt
     from perdure.holds import Decided, Hold
@@ -30,6 +30,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.tasks import TaskResult
     from perdure.updates import Updated, UpdateRequest
     from workflows import options
+    from workflows.credit_memories import CreditMemories
     from workflows.erase_memory import EraseMemory, ErasingRun
     from workflows.flush_accesses import FlushAccesses
     from workflows.forget_memory import ForgetMemory, ForgetRun
@@ -234,6 +235,16 @@ class LateKeeping(KeepClaims):
         return await super().run(call)
 
 
+@workflow.defn(name="CreditMemories")
+class LateCredit(CreditMemories):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, call: CreditCall | None = None) -> int:
+        await workflow.sleep(1)
+        return await super().run(call)
+
+
 CHANGED = (
     NoAnnouncement,
     SecondThought,
@@ -249,4 +260,5 @@ CHANGED = (
     LateRecall,
     LateRemember,
     LateKeeping,
+    LateCredit,
 )

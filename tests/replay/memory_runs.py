@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from temporalio.client import WorkflowHandle
 
 from activities.jobs import job_id
-from perdure.agent.steps.calls import KeepCall
+from perdure.agent.steps.calls import CreditCall, KeepCall
 from perdure.entries import Purpose
 from perdure.holds import QUESTION, Hold, Silence
 from perdure.jobs import Batch
@@ -142,6 +142,10 @@ async def _requests(here: Recorder) -> None:
     flushing = await here.start("FlushAccesses")
     await flushing.result()
     await here.keep("flush_accesses", flushing)
+    crediting = await here.start("CreditMemories", CreditCall(tenant=tenant, task_id="t", task="t", succeeded=True))
+    await crediting.result()
+    await here.keep("credit_memories", crediting)
+    await here.keep_failed("credit_refused", await here.start("CreditMemories", {"tenant": tenant}))
     keeping = await here.start("KeepClaims", KeepCall(tenant="nobody", task_id="t"))
     await keeping.result()
     await here.keep("keep_claims", keeping)

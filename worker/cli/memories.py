@@ -62,6 +62,8 @@ async def show(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
         return
     out.print(headline_of(entry.text), markup=False)
     fields: dict[str, Any] = entry.model_dump(mode="json", exclude={"text", "occurrences", "operations"})
+    for name in ("trials", "successes"):
+        fields[name] = len(fields.get(name, ())) or None
     for name, value in fields.items():
         if value not in (None, "", [], False):
             out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}", markup=False)

@@ -7,6 +7,7 @@ from typing import Any
 from temporalio.client import Client
 
 from activities.accesses import AccessActivities
+from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
@@ -23,6 +24,7 @@ from perdure.agent.steps.values import Values
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Settings
 from perdure.stores.redis.accesses import Accesses
+from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sweeps import SweepTurn
 from worker.wiring.services import Services
 
@@ -40,6 +42,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         writer=services.writer,
         intake=services.intake,
     )
+    recalls = TaskRecalls(services.redis, services.bindings.ttl)
     others = (
         TaskActivities(
             services.skills,
@@ -53,7 +56,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             heartbeat=settings.heartbeat_timeout,
             continue_after=settings.continue_after,
         ),
-        RecallStepActivities(runner, services.recall),
+        RecallStepActivities(runner, services.recall, recalls),
+        CreditingActivities(updater=services.updater, recalls=recalls),
         MemoryActivities(services.recall, services.tenant_key, services.results),
         EvaluationActivities(runner),
         IngestActivities(

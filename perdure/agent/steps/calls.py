@@ -219,6 +219,16 @@ class Kept(Passed):
     """The steps of which nobody knows whether their effect happened."""
 
 
+class CreditCall(Passed):
+    """The input of the workflow and the activity that credit memories with how a task ended."""
+
+    tenant: str
+    task_id: str
+    task: str
+    """What the task is called in its memories' trials: the same however often it runs."""
+    succeeded: bool
+
+
 class ToolShape(Passed):
     """What a workflow has to know of a tool: pinned for the task's life."""
 

@@ -34,6 +34,9 @@ from perdure.updates import (
 FORGOTTEN = "forgotten on request"
 """Why something is forgotten that somebody names. It stays in the deletion log, which has no content."""
 
+CREDITED = "credit"
+"""Why a memory is changed that a task recalled which has ended."""
+
 _FIELDS = frozenset(Described.model_fields) | {"valid_until"}
 
 
@@ -108,6 +111,42 @@ class Updater:
         )
         removes = isinstance(request.update, Removal)
         return Updated(tenant=tenant, id=plan.id, versions=versions, undo=operation if removes else "")
+
+    async def credit(
+        self, tenant: str, ids: Sequence[str], *, task: str, succeeded: bool, by: Actor, operation: str
+    ) -> None:
+        """Count a task as a trial of each of these memories, once; what was forgotten meanwhile stays as it is.
+
+        Args:
+            tenant: Whose memories.
+            ids: Those that the task recalled.
+            task: What the task is called in trials: its workflow id.
+            succeeded: Whether it did what it was to do.
+            by: Who says so.
+            operation: The id of the operation.
+
+        Raises:
+            TenantErased: The user was erased meanwhile.
+            LeaseLost: Another writer holds the tenant: call it again.
+            StoreUnavailable: A store does not answer, or has lost data.
+        """
+        epoch, trial = await self._door.epoch(tenant), revising.trial_of(tenant, task)
+
+        async def changes() -> list[Change]:
+            stored = (await self._longterm.get(tenant, ids)).values()
+            memories = [one for one in stored if isinstance(one, Memory) and one.state is not State.FORGOTTEN]
+            credited = [(one, revising.credited(one, trial, succeeded=succeeded)) for one in memories]
+            return [
+                Change(id=after.id, expected=before.version, entry=after, by=by, why=CREDITED, operation=operation)
+                for before, after in credited
+                if after != before
+            ]
+
+        async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
+            return await changes(), ()
+
+        if first := await changes():
+            await self._door.change(tenant, first, epoch=epoch, operation=operation, again=again)
 
     async def _plan(self, asked: _Asked) -> _Plan:
         match asked.request.update:

@@ -104,6 +104,11 @@ def task_name(task_id: str) -> str:
     return digest("task/1", task_id)[:24]
 
 
+def recalled(tenant: str, task_id: str) -> str:
+    """Return the key of the memories that a task has recalled: a set of ids."""
+    return _of(tenant, f"task:{task_name(task_id)}:recalled")
+
+
 def output(tenant: str, kind: str, reference: str) -> str:
     """Return the key of a large value: a task's ``output``, or an ``answer`` that waits to be fetched."""
     return _of(tenant, f"{kind}:{reference}")

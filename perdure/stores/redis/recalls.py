@@ -1,0 +1,63 @@
+"""Which memories a task has recalled, until they are credited with how it ended. Credits nothing itself."""
+
+import datetime
+from collections.abc import Sequence
+
+from redis.asyncio import Redis
+
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import INDEXED, Script, ask
+
+# Listed among what lives as long as the task, so that a task of months still knows what it recalled first.
+_NOTE = (
+    INDEXED
+    + """
+local ttl = tonumber(ARGV[1])
+for place = 2, #ARGV do redis.call('SADD', KEYS[1], ARGV[place]) end
+redis.call('SADD', KEYS[2], KEYS[1])
+for place = 1, 2 do
+  redis.call('PEXPIRE', KEYS[place], ttl)
+  indexed(KEYS[3], KEYS[place], ttl)
+end
+"""
+)
+
+
+class TaskRecalls:
+    """The memories that each task has recalled, as a set: recalling one again changes nothing.
+
+    Args:
+        redis: A client made with ``connect``.
+        ttl: How long they are kept after the task was last renewed.
+    """
+
+    def __init__(self, redis: Redis, ttl: datetime.timedelta) -> None:
+        self._redis = redis
+        self._ttl = int(ttl.total_seconds() * 1000)
+        self._note = Script(redis, _NOTE)
+
+    async def note(self, tenant: str, task_id: str, ids: Sequence[str]) -> None:
+        """Add memories that a task has recalled.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        if ids:
+            _, kept = keys.task(tenant, task_id)
+            await self._note([keys.recalled(tenant, task_id), kept, keys.index(tenant)], self._ttl, *ids)
+
+    async def of(self, tenant: str, task_id: str) -> list[str]:
+        """Return the memories that a task has recalled and that are not credited yet, in order of their ids.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        return sorted(await ask(self._redis, "SMEMBERS", keys.recalled(tenant, task_id)))
+
+    async def credited(self, tenant: str, task_id: str, ids: Sequence[str]) -> None:
+        """Remove memories that are credited.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        await ask(self._redis, "SREM", keys.recalled(tenant, task_id), *ids)

@@ -1,0 +1,21 @@
+"""Learning from how a task ended: the memories that it recalled are credited, behind its result."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from activities.crediting import CreditingActivities
+    from perdure.agent.steps.calls import CreditCall
+    from perdure.names import Workflow
+    from workflows import options
+    from workflows.failures import required
+
+
+@workflow.defn(name=Workflow.CREDIT_MEMORIES)
+class CreditMemories:
+    """Credits the memories of one task that has ended, once the stores answer."""
+
+    @workflow.run
+    async def run(self, call: CreditCall | None = None) -> int:
+        """Have a worker credit them; returns how many there were."""
+        call = required(call, "give a CreditCall")
+        return await options.change(CreditingActivities.credit, call, "Count the task as a trial of what it recalled")
