@@ -1,32 +1,31 @@
-"""Episodes of a task's steps: written as well as can be, and never a reason for a step to fail."""
+"""Episodes of a session: written as well as can be, and never a reason for anything to fail or to wait for long."""
 
 import asyncio
-import datetime
-import json
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import structlog
 
-from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, StepCall
-from perdure.episodes import Episode, EpisodeKind
+from perdure.agent.steps import happened
+from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, RememberCall, StepCall
+from perdure.agent.steps.once import Attempt
+from perdure.episodes import LONGEST, Episode, EpisodeKind, importance
 from perdure.errors import StoreUnavailable
-from perdure.expressions.evaluation import written
-from perdure.questions import TakenAnswer
+from perdure.items import Item, TurnItem
+from perdure.memory.extraction.screening import screen
+from perdure.said import Said, Voice
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
 
 _log = structlog.get_logger(__name__)
 
 PATIENCE = 2.0
-"""Seconds that an episode may hold a step up; then it goes to the spool."""
-
-_IMPORTANCE = {EpisodeKind.TOOL: 0.3, EpisodeKind.ERROR: 0.8, EpisodeKind.DECISION: 0.9}
-
-_INSIGHT = 200
-"""Characters of a result that an episode quotes; a longer one is only named."""
+"""Seconds that episodes may hold a step up; then they go to the spool."""
 
 
-class StepNotes:
-    """Writes what became of each step into its session."""
+class SessionNotes:
+    """Writes what was said, decided and learned in a session, and what became of each step, without private data."""
 
     def __init__(self, episodes: Episodes, spool: Spool) -> None:
         self._episodes = episodes
@@ -34,52 +33,97 @@ class StepNotes:
         self.waiting = asyncio.Event()
         """Set whenever an episode was left in the spool, to wait for Redis."""
 
-    async def done(self, call: StepCall, run: str, outcome: Ended | Asks) -> None:
-        """Write what a person answered to a step, and how it ended."""
-        if call.resumed is not None:
-            await self._answered(call, run, call.path, call.resumed.answer)
-        if isinstance(outcome, Asks):
+    async def done(self, call: StepCall, attempt: Attempt, outcome: Ended | Asks) -> None:
+        """Write what a person answered to a step, how it ended, and how its failure was resolved if it had failed."""
+        if not call.memory.remembers:
             return
-        output = outcome.result.parts.get("output")
-        quoted = json.dumps(output.inline, ensure_ascii=False) if output is not None and not output.ref else ""
-        text = f"{call.path}: {call.step.tool} {outcome.result.status}"
-        if quoted and len(quoted) <= _INSIGHT:
-            text += f": {quoted}"
-        await self._note(call, EpisodeKind.TOOL, f"{run}/{call.path}/done", call.path, text)
+        found: list[Episode] = []
+        if call.resumed is not None:
+            answer = call.resumed.answer
+            question = await self._known(call, happened.question_id(attempt.run, answer.question_id))
+            found.append(happened.answered(call, attempt.run, call.path, answer, question.text if question else ""))
+        if isinstance(outcome, Ended):
+            now = datetime.now(UTC)
+            found += [happened.done(call, attempt.run, outcome, now)]
+            found += happened.insights(outcome.items, call.path, now)
+            found += await self._resolved(call, attempt, now)
+        await self.write(call.tenant, call.session, found)
+
+    async def remembered(self, call: RememberCall, outcome: Ended) -> None:
+        """Write what a step has learned that only remembers."""
+        found = happened.insights(outcome.items, call.path, datetime.now(UTC))
+        await self.write(call.tenant, call.session, found)
 
     async def asked(self, call: AnnounceCall, run: str) -> None:
         """Write what a task asks, or what a person answered."""
-        question = call.question
-        if call.answer is not None:
-            await self._answered(call, run, question.id.partition("#")[0], call.answer)
-        else:
-            await self._note(call, EpisodeKind.DECISION, f"{run}/{question.id}/asked", question.id, question.text)
-
-    async def failed(self, call: StepCall, run: str, problem: str) -> None:
-        """Note that a step failed for good, or that an attempt did."""
-        await self._note(call, EpisodeKind.ERROR, f"{run}/{call.path}/failed", call.path, f"{call.path}: {problem}")
-
-    async def _answered(self, call: StepCall | AnnounceCall, run: str, step: str, answer: TakenAnswer) -> None:
-        by = f" by {answer.by}" if answer.by else ""
-        text = f"{step}: {written(answer.value)} (answered{by} at {answer.at:%Y-%m-%d %H:%M:%S} UTC)"
-        await self._note(call, EpisodeKind.DECISION, f"{run}/{answer.question_id}/answer", step, text)
-
-    async def _note(
-        self, call: StepCall | AnnounceCall, kind: EpisodeKind, identifier: str, step: str, text: str
-    ) -> None:
-        """Write an episode, unless the task's memory mode forbids it."""
         if not call.memory.remembers:
             return
-        now = datetime.datetime.now(datetime.UTC)
-        episode = Episode(
-            id=identifier[-300:], kind=kind, text=text[:500], importance=_IMPORTANCE[kind], at=now, step=step
-        )
-        try:
+        question = call.question
+        if call.answer is None:
+            found = happened.asked(call, run, datetime.now(UTC))
+        else:
+            found = happened.answered(call, run, question.id.partition("#")[0], call.answer, question.text)
+        await self.write(call.tenant, call.session, [found])
+
+    async def failed(self, call: StepCall, attempt: Attempt, problem: str) -> None:
+        """Write that a step failed for good, or that an attempt did."""
+        if call.memory.remembers:
+            found = happened.failed(call, attempt.run, problem, attempt.report.arguments, datetime.now(UTC))
+            await self.write(call.tenant, call.session, [found])
+
+    async def observed(self, tenant: str, session: str, turns: Sequence[Said], items: Sequence[Item]) -> None:
+        """Write what was said in a session, and what was believed of it."""
+        found = [_turn(one.occurrence, one.speaker or one.by.value, one.text, one.at, one.by) for one in turns]
+        for item in items:
+            if isinstance(item, TurnItem):
+                found.append(_turn(item.occurrence, item.speaker, item.content, item.occurred_at, Voice.USER))
+            found += happened.insights([item], "", item.occurred_at)
+        await self.write(tenant, session, found)
+
+    async def write(self, tenant: str, session: str, episodes: Sequence[Episode]) -> None:
+        """Write episodes, each once; to the spool where Redis does not answer soon."""
+        left = [_screened(one) for one in episodes]
+        with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                await self._episodes.append(call.tenant, call.session, episode)
-        except (StoreUnavailable, TimeoutError):
+                while left:
+                    await self._episodes.append(tenant, session, left[0])
+                    left = left[1:]
+        for episode in left:
             try:
-                await self._spool.append(call.tenant, call.session, episode)
+                await self._spool.append(tenant, session, episode)
                 self.waiting.set()
             except StoreUnavailable as problem:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))
+
+    async def _resolved(self, call: StepCall, attempt: Attempt, now: datetime) -> list[Episode]:
+        failure = await self._known(call, happened.failure_id(attempt.run, call.path))
+        if failure is None:
+            return []
+        arguments = attempt.report.arguments
+        return [happened.resolved(call, attempt.run, failure, attempt=attempt.number, arguments=arguments, at=now)]
+
+    async def _known(self, call: StepCall, identifier: str) -> Episode | None:
+        """Return an earlier episode; None without Redis, as what waits in the spool is not looked through."""
+        with suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                return await self._episodes.get(call.tenant, call.session, identifier)
+        return None
+
+
+def _turn(occurrence: str, speaker: str, text: str, at: datetime, by: Voice) -> Episode:
+    return Episode(
+        id=f"turn/{occurrence}"[-300:],
+        kind=EpisodeKind.TURN,
+        text=f"{speaker}: {text}"[:LONGEST],
+        importance=importance(EpisodeKind.TURN, by=by),
+        at=at,
+        by=by,
+        extracted=True,
+    )
+
+
+def _screened(episode: Episode) -> Episode:
+    """Return an episode without private data and secrets."""
+    texts = {name: text for name in ("text", "said", "before") if (text := getattr(episode, name))}
+    clean = {name: screen(text).text[:LONGEST] for name, text in texts.items()}
+    return episode if clean == texts else episode.changed(**clean)

@@ -56,7 +56,8 @@ class HoldingActivities:
         reached(CrashPoint.HOLD_APPROVED)
         if batch.approved:
             batch = batch.changed(approved=batch.approved.changed(note=screen(batch.approved.note).text))
-        return await self.submitter.submit(batch, job_id(batch))
+        await self.submitter.submit(batch, job_id(batch))
+        return job_id(batch)
 
     @activity.defn(name=Activity.REJECT_HELD)
     async def reject(self, call: RejectCall) -> str:

@@ -1,7 +1,7 @@
 """Ingest as activities: submit and wait for callers; plan, apply and confirm for the job itself."""
 
 import asyncio
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,10 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 from temporalio.exceptions import FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.episodes import SessionNotes
 from activities.submitting import Submitter
+from perdure.consents import is_granted
+from perdure.entries import Purpose
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
@@ -22,13 +25,15 @@ from perdure.errors import (
     VersionConflict,
 )
 from perdure.identity import digest
-from perdure.jobs import Applied, Batch, ItemReceipt, PlannedItem, Receipt, WritePlan
+from perdure.items import TurnItem
+from perdure.jobs import Applied, Batch, BatchItem, ItemReceipt, PlannedItem, Receipt, UnusableItem, WritePlan
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.names import Activity
-from perdure.requests import RememberRequest
+from perdure.requests import RememberRequest, Submitted
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.failures import still_running
 
@@ -96,14 +101,19 @@ class IngestActivities:
     submitter: Submitter
     writer: Writer
     intake: Intake
+    consents: ConsentBook
+    notes: SessionNotes
 
     @activity.defn(name=Activity.REMEMBER)
-    async def remember(self, request: RememberRequest) -> str:
-        """Check items and submit them as a job of the user's tenant; return the job's id.
+    async def remember(self, request: RememberRequest) -> Submitted:
+        """Check items and submit them as a job of the user's tenant; write what was said into its session.
 
         An item that does not say when it was observed was observed now.
         """
         tenant = self.tenant_key.tenant_of(request.user_id)
+        if request.turns and not request.items:
+            await self._observed(tenant, request, ())
+            return Submitted(tenant=tenant)
         now = datetime.now(UTC)
         undated: set[int] = set()
         items: list[JsonValue] = []
@@ -121,12 +131,26 @@ class IngestActivities:
             session=request.session,
             policy=request.policy,
         )
-        return await self.submitter.submit(batch.changed(by=request.by), job_id(batch, undated))
+        job = job_id(batch, undated)
+        # What is on hold is told in no session either.
+        taken = await self.submitter.submit(batch.changed(by=request.by), job)
+        await self._observed(tenant, request, taken.items)
+        return Submitted(tenant=tenant, job=job)
+
+    async def _observed(self, tenant: str, request: RememberRequest, items: Sequence[BatchItem]) -> None:
+        """Write what was said, and believed of it, into its session, where the user consents to its being kept."""
+        if not request.session:
+            return
+        purpose = Purpose.GIVEN if any(isinstance(item, TurnItem) for item in items) else Purpose.EXTRACTED
+        if is_granted(await self.consents.of(tenant), purpose):
+            usable = [item for item in items if not isinstance(item, UnusableItem)]
+            await self.notes.observed(tenant, request.session, request.turns, usable)
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
         """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
-        return await self.submitter.submit(batch, job_id(batch))
+        await self.submitter.submit(batch, job_id(batch))
+        return job_id(batch)
 
     @activity.defn(name=Activity.WAIT_INGEST)
     async def wait(self, identifier: str) -> Receipt:

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.episodes import StepNotes
+from activities.episodes import SessionNotes
 from perdure.agent.steps.calls import (
     AnnounceCall,
     Asks,
@@ -47,7 +47,7 @@ class StepActivities:
         attempts: How often a tool that raises an exception of its own is tried.
     """
 
-    def __init__(self, toolbox: Toolbox, runner: StepRunner, notes: StepNotes, *, attempts: int = ATTEMPTS) -> None:
+    def __init__(self, toolbox: Toolbox, runner: StepRunner, notes: SessionNotes, *, attempts: int = ATTEMPTS) -> None:
         self._toolbox = toolbox
         self._runner = runner
         self._notes = notes
@@ -60,7 +60,9 @@ class StepActivities:
     @activity.defn
     async def remember_step(self, call: RememberCall) -> Ended:
         """Return what a remember step writes."""
-        return await self._runner.remember(call)
+        outcome = await self._runner.remember(call)
+        await self._notes.remembered(call, outcome)
+        return outcome
 
     @activity.defn
     async def expand(self, call: ExpandCall) -> Ended:
@@ -85,7 +87,7 @@ class StepActivities:
             outcome = await self._runner.act(call, attempt)
         except ToolFailed as problem:
             beats().failures += 1
-            await self._notes.failed(call, attempt.run, f"{problem}: {problem.text}")
+            await self._notes.failed(call, attempt, f"{problem}: {problem.text}")
             raise ApplicationError(
                 str(problem),
                 *details(problem.text[:500]),
@@ -95,9 +97,9 @@ class StepActivities:
             ) from None
         except PerdureError as problem:
             if not problem.retryable:
-                await self._notes.failed(call, attempt.run, str(problem))
+                await self._notes.failed(call, attempt, str(problem))
             raise
-        await self._notes.done(call, attempt.run, outcome)
+        await self._notes.done(call, attempt, outcome)
         return outcome
 
 

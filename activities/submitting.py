@@ -34,8 +34,8 @@ class Submitter:
     writer: Writer
     intake: Intake
 
-    async def submit(self, batch: Batch, job: str) -> str:
-        """Put on hold what has to wait, journal the rest of a batch, and start its job; returns the job's id.
+    async def submit(self, batch: Batch, job: str) -> Batch:
+        """Put on hold what has to wait, journal the rest of a batch, and start its job; returns that rest.
 
         Args:
             batch: The batch.
@@ -60,7 +60,7 @@ class Submitter:
             # If it has settled, nothing else would erase again what was journaled just now.
             await self.writer.settled_again(batch.tenant, job)
         reached(CrashPoint.SUBMIT_STARTED)
-        return job
+        return batch
 
     async def hold(self, hold: Hold) -> None:
         """Put a memory on hold, unless it is, or was.

@@ -1,20 +1,65 @@
-"""Episodes: what happened in a session."""
+"""Episodes: what happened in a session, and how much that matters. Pure."""
 
 from typing import Annotated
 
 from pydantic import Field
 
 from perdure.model import Instant, OpenEnum, Stored, Unit
+from perdure.said import Voice
+
+LONGEST = 500
+"""Characters of an episode's text: an insight, not a document."""
+
+_SPREAD = 0.1
+"""How far who said something, and how much it is believed, move an episode's importance: a choice, so small that a
+failure is always above a success."""
 
 
 class EpisodeKind(OpenEnum):
     """What kind of thing happened. An unknown kind is shown as it is."""
 
     TURN = "turn"
+    """Somebody said something."""
     TOOL = "tool"
+    """A tool was called, and returned."""
     DECISION = "decision"
+    """A person answered, or approved."""
     ERROR = "error"
+    """A step failed, or an attempt at it."""
     INSIGHT = "insight"
+    """Something was learned that is to be remembered."""
+    RESOLUTION = "resolution"
+    """A step succeeded that had failed before."""
+
+
+_BASE = {
+    EpisodeKind.TOOL: 0.2,
+    EpisodeKind.TURN: 0.4,
+    EpisodeKind.INSIGHT: 0.6,
+    EpisodeKind.ERROR: 0.7,
+    EpisodeKind.DECISION: 0.8,
+    EpisodeKind.RESOLUTION: 0.8,
+}
+"""What each kind matters: a choice. Unknown kinds are in the middle."""
+
+_VOICES = {Voice.USER: _SPREAD, Voice.AGENT: 0.0, Voice.TOOL: -_SPREAD}
+
+_PROMOTED = frozenset({EpisodeKind.TURN, EpisodeKind.DECISION, EpisodeKind.INSIGHT, EpisodeKind.RESOLUTION})
+
+
+def importance(kind: EpisodeKind, *, by: Voice = Voice.AGENT, weight: Unit = 0.5) -> Unit:
+    """Return how much an episode matters, by which a session's most important ones are read.
+
+    Args:
+        kind: What happened.
+        by: Who said it, or decided.
+        weight: How much what was learned is believed, or matters, if somebody judged that.
+
+    >>> importance(EpisodeKind.DECISION, by=Voice.USER)
+    0.9
+    """
+    score = _BASE.get(kind, 0.5) + _VOICES.get(by, -_SPREAD) + 2 * _SPREAD * (weight - 0.5)
+    return round(min(1.0, max(0.0, score)), 3)
 
 
 class Episode(Stored):
@@ -23,8 +68,23 @@ class Episode(Stored):
     id: Annotated[str, Field(min_length=1, max_length=300)]
     """Where it happened, so that a retry is the same episode."""
     kind: EpisodeKind
-    text: Annotated[str, Field(min_length=1, max_length=500)]
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST)]
     importance: Unit
     at: Instant
     step: str = ""
     """The path of the step that it belongs to, if any."""
+    by: Voice | None = None
+    """Who said it; None: a turn's or a decision's user, and otherwise the agent."""
+    said: Annotated[str, Field(max_length=LONGEST)] = ""
+    """What was said, where the text tells more than that."""
+    before: Annotated[str, Field(max_length=LONGEST)] = ""
+    """What was said before it, where that matters."""
+    extracted: bool = False
+    """Whether memory has already taken what it keeps of it, so that nothing of it is to be promoted."""
+    arguments: dict[str, str] = Field(default_factory=dict[str, str])
+    """Of a failed call, by name: digests, by which it is told what was changed when it succeeds."""
+
+    @property
+    def is_promotable(self) -> bool:
+        """Whether memory may take something of it before it expires."""
+        return not self.extracted and self.kind in _PROMOTED

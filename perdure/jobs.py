@@ -62,15 +62,6 @@ class Batch(Passed):
         return self.by or asker
 
 
-def tenant_of_job(job: str) -> str:
-    """Return whose job it is, from its id: ``ingest-<tenant>-<digest>``.
-
-    >>> tenant_of_job("ingest-t_1f-00ff")
-    't_1f'
-    """
-    return job.removeprefix("ingest-").rpartition("-")[0]
-
-
 class Decision(OpenEnum):
     """What a plan decides for an item. An unknown decision is left to a worker that knows it."""
 

@@ -63,9 +63,19 @@ class RememberRequest(Request):
     agent: Name | None = None
     session: str = ""
     """The session that they come from, if they were extracted from what was said there."""
+    turns: tuple[Said, ...] = ()
+    """What was said in the session that they come from, for its episodes."""
     policy: Name = DEFAULT_POLICY
     """The write policy that they are checked by."""
     by: Actor = SOMEBODY
+
+
+class Submitted(Passed):
+    """What became of items that were offered."""
+
+    tenant: str
+    job: str = ""
+    """Their job; empty where there were none."""
 
 
 class ObserveRequest(Request):

@@ -6,6 +6,7 @@ from perdure.documents import join, refuse_unknown
 from perdure.memory.extraction import observing
 from perdure.memory.extraction.model import extractor_of
 from perdure.memory.extraction.private import screened_json
+from perdure.memory.extraction.screening import screen
 from perdure.memory.policies import policy_named
 from perdure.models.language import open_language_model
 from perdure.requests import NotBelieved, ObserveRequest, RememberRequest
@@ -43,4 +44,6 @@ def screened(request: RememberRequest, settings: Settings) -> RememberRequest:
     """
     policy = policy_named(policies_of(settings), request.policy)
     items = tuple(screened_json(item, policy, join("items", index)) for index, item in enumerate(request.items))
-    return request if items == request.items else request.changed(items=items)
+    turns = tuple(one.changed(text=screen(one.text, policy.allow).text, before="") for one in request.turns)
+    changed = {name: value for name, value in {"items": items, "turns": turns}.items() if value}
+    return request.changed(**changed)

@@ -149,9 +149,13 @@ class Reader:
         Raises:
             InvalidInput: They do not; with what to do.
         """
-        tenant = self._tenant(user_id)
-        if not is_granted(await self._reading.consents.of(tenant), purpose):
+        if not await self.consents(user_id, purpose):
             raise InvalidInput("consent", refusal(purpose))
+
+    async def consents(self, user_id: str, purpose: Purpose) -> bool:
+        """Return whether a user consents to a purpose."""
+        tenant = self._tenant(user_id)
+        return is_granted(await self._reading.consents.of(tenant), purpose)
 
     async def exported(self, user_id: str, *, by: Actor) -> list[str]:
         """Return the lines of an export of all that is remembered of a user."""

@@ -3,9 +3,8 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from perdure.jobs import tenant_of_job
     from perdure.names import Activity, Workflow
-    from perdure.requests import ConsentRequest, Consents, RecallRequest, Reference, RememberRequest
+    from perdure.requests import ConsentRequest, Consents, RecallRequest, Reference, RememberRequest, Submitted
     from perdure.temporal.attributes import TENANT
     from perdure.updates import Updated, UpdateRequest
     from workflows import options
@@ -33,13 +32,13 @@ class RememberItems:
 
     @workflow.run
     async def run(self, request: RememberRequest | None = None) -> str:
-        """Return the job's id; the job is a workflow of its own."""
+        """Return the job's id; the job is a workflow of its own. Without items there is none."""
         request = asked(request, "give a RememberRequest")
-        job = await workflow.execute_activity(
-            Activity.REMEMBER, request, result_type=str, summary="submit", **options.of_request()
+        submitted = await workflow.execute_activity(
+            Activity.REMEMBER, request, result_type=Submitted, summary="submit", **options.of_request()
         )
-        workflow.upsert_search_attributes([TENANT.value_set(tenant_of_job(job))])
-        return job
+        workflow.upsert_search_attributes([TENANT.value_set(submitted.tenant)])
+        return submitted.job
 
 
 @workflow.defn(name=Workflow.UPDATE_MEMORY)

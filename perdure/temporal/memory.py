@@ -12,7 +12,7 @@ from temporalio.common import RetryPolicy
 
 from perdure.jobs import Receipt
 from perdure.names import Activity
-from perdure.requests import RecallHandle, RecallRequest, RememberRequest
+from perdure.requests import RecallHandle, RecallRequest, RememberRequest, Submitted
 
 QUEUE = "perdure"
 """The task queue of Perdure's workers, unless their settings name another one."""
@@ -62,7 +62,7 @@ async def remember(request: RememberRequest, *, task_queue: str = QUEUE) -> str:
     Raises:
         ActivityError: The items are malformed. While no worker or store answers, this waits.
     """
-    return await _patiently(Activity.REMEMBER, request, str, task_queue, "remember")
+    return (await _patiently(Activity.REMEMBER, request, Submitted, task_queue, "remember")).job
 
 
 async def until_searchable(job: str, *, task_queue: str = QUEUE) -> Receipt:

@@ -107,17 +107,19 @@ class MemoryCalls(Base):
         from worker.observing import observed  # noqa: PLC0415  it loads rules and models
 
         items, left = await observed(request, self._settings)
-        if not items:
-            return Observed(left=left)
         # Here too where this process can tell, so that no history gets what may not be kept.
-        extracted = any(isinstance(one, dict) and one["kind"] == "memory" for one in items)
-        if extracted and (own := await self._own_reader()):
+        own = await self._own_reader()
+        verbatim = any(isinstance(one, dict) and one["kind"] == "turn" for one in items)
+        if items and own and not verbatim:
             await own.require_consent(request.user_id, Purpose.EXTRACTED)
+        if not items and not (own and await own.consents(request.user_id, Purpose.EXTRACTED)):
+            return Observed(left=left)
         occurrences: list[JsonValue] = [one.occurrence for one in request.said]
         given = RememberRequest(
             user_id=request.user_id,
             key=f"observed-{digest('observed/1', request.session, occurrences)[:24]}",
             items=tuple(items),
+            turns=() if verbatim else request.said,
             agent=request.agent,
             session=request.session,
             policy=request.policy,

@@ -66,6 +66,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             submitter=submitter,
             writer=services.writer,
             intake=services.intake,
+            consents=services.consents,
+            notes=services.notes,
         ),
         HoldingActivities(submitter=submitter, door=services.door),
         ReconcilingActivities(

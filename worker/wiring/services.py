@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from activities.episodes import StepNotes
+from activities.episodes import SessionNotes
 from perdure.losses import Store
 from perdure.memory.door import Door
 from perdure.memory.erasing.eraser import Eraser
@@ -43,7 +43,7 @@ class Services(Reading):
 
     leases: Leases
     door: Door
-    notes: StepNotes
+    notes: SessionNotes
     writer: Writer
     intake: Intake
     repair: Repair
@@ -124,7 +124,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             **vars(reading),
             leases=leases,
             door=door,
-            notes=StepNotes(reading.episodes, reading.spool),
+            notes=SessionNotes(reading.episodes, reading.spool),
             writer=Writer(
                 longterm=longterm,
                 embedder=reading.embedder,

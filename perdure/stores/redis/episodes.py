@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from perdure.episodes import Episode
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script
+from perdure.stores.redis.connection import INDEXED, Script, ask
 
 EPISODES_KEPT = 1_000
 """How many episodes a session keeps; the oldest go first."""
@@ -58,6 +58,7 @@ class Episodes:
     """
 
     def __init__(self, redis: Redis) -> None:
+        self._redis = redis
         self._append = Script(redis, _APPEND)
         self._newest = Script(redis, _NEWEST)
 
@@ -80,6 +81,16 @@ class Episodes:
             int(LIFETIME.total_seconds() * 1000),
         )
         return bool(answer)
+
+    async def get(self, tenant: str, session: str, identifier: str) -> Episode | None:
+        """Return an episode by its id.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        content, _, _ = keys.episodes(tenant, session)
+        line = await ask(self._redis, "HGET", content, identifier)
+        return Episode.model_validate_json(line) if line else None
 
     async def recent(self, tenant: str, session: str, limit: int) -> list[Episode]:
         """Return the newest episodes, newest first.

@@ -120,3 +120,28 @@ async def test_a_transcript_is_kept_word_for_word_in_its_order(here: Deployment,
 async def test_an_unknown_policy_is_refused_before_anything_is_sent(gateway: Gateway) -> None:
     with pytest.raises(InvalidInput, match="there is no 'trancript'"):
         await observed(gateway, "ada", said("I always travel by train."), policy="trancript")
+
+
+async def test_what_is_said_and_believed_is_in_the_session(gateway: Gateway, here: Deployment) -> None:
+    user = f"user {uuid4().hex}"
+    things = [said("I always travel by train."), said(f"lol, mail {EMAIL} 👍", 1)]
+    for _ in range(2):  # The same again is no other episode.
+        await observed(gateway, user, *things)
+    chatter = await observed(gateway, user, said("ok", 2))
+    assert chatter.job == ""
+    episodes = await here.services.episodes.recent(here.services.tenant_key.tenant_of(user), "s", 10)
+    assert sorted((one.kind.value, one.text) for one in episodes) == [
+        ("insight", "I always travel by train."),
+        ("turn", "user: I always travel by train."),
+        ("turn", "user: lol, mail [email] 👍"),
+        ("turn", "user: ok"),
+    ]
+
+
+async def test_without_consent_a_session_has_nothing_of_what_was_said(gateway: Gateway, here: Deployment) -> None:
+    user = f"user {uuid4().hex}"
+    request = ObserveRequest(user_id=user, session="s", said=(said("ok"),))
+    assert (await gateway.observe(request, by=TESTER)).job == ""
+    given = RememberRequest(user_id=user, key="k", items=(), turns=request.said, session="s")
+    assert await gateway.remember(given, by=TESTER) == ""
+    assert await here.services.episodes.recent(here.services.tenant_key.tenant_of(user), "s", 10) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.episodes import StepNotes
+from activities.episodes import SessionNotes
 from localservers import Server
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import JournalMismatch
@@ -40,7 +40,7 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
     for kept in (episode("one"), episode("two"), episode("too old", NOW - timedelta(hours=25))):
         await spool.append(tenant, "s", kept)
     await fleet.stop(Server.REDIS)
-    waiting = StepNotes(episodes, spool).waiting
+    waiting = SessionNotes(episodes, spool).waiting
     task = asyncio.create_task(keep_up([], spool, episodes, waiting))
     await fleet.start(Server.REDIS)
     await until(lambda: episodes.recent(tenant, "s", 10), lambda found: {one.id for one in found} == {"one", "two"})

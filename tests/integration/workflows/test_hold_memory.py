@@ -307,7 +307,7 @@ async def test_what_was_put_on_hold_before_an_erasure_is_not_asked_after(here: D
     accepted = datetime.now(UTC)
     hold = hold_of(tenant, accepted, epoch=0 if known else None)
     later = hold_of(tenant, accepted + timedelta(minutes=2), epoch=None)
-    await services.eraser.begin(tenant, operation="erase", at=accepted + timedelta(seconds=1))
+    await services.eraser.begin(tenant, operation="erase", at=accepted + timedelta(seconds=1), by=ANNA)
     decided = await started(here, hold)
     assert (decided.outcome, "erased after this was accepted" in decided.reason) == (Outcome.REJECTED, True)
     assert (await started(here, later)).outcome is Outcome.APPROVED, "the control: accepted afterwards"
@@ -316,7 +316,7 @@ async def test_what_was_put_on_hold_before_an_erasure_is_not_asked_after(here: D
 async def test_an_approval_is_written_under_the_epoch_of_what_was_offered(here: Deployment) -> None:
     tenant, now = f"t_{uuid4().hex}", datetime.now(UTC)
     approved = hold_of(tenant, now, epoch=0).batch.changed(approved=Approved(at=now, doubt=False))
-    await here.services.eraser.begin(tenant, operation="erase", at=now)
+    await here.services.eraser.begin(tenant, operation="erase", at=now, by=ANNA)
     job = await here.client.execute_activity(
         Activity.APPROVE_HELD,
         approved,

@@ -1,0 +1,66 @@
+"""What a task leaves in its session: what was decided and learned, and how failures were resolved; no raw output."""
+
+import pytest
+
+from perdure import AgentTask
+from perdure.episodes import Episode, EpisodeKind
+from tests.integration.workflows.resumable_agent.test_asking import answer
+from tests.support.harness import Bench
+from tests.support.waiting import question_of
+
+
+async def session_of(agents: Bench, task: AgentTask) -> dict[str, Episode]:
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    found = await agents.services.episodes.recent(tenant, task.session, 100)
+    return {f"{one.kind} {one.step}": one for one in found}
+
+
+async def test_a_session_tells_what_was_learned_decided_and_resolved(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = agents.skill(
+        f"""
+steps:
+  - id: shaky
+    tool: flaky
+    args: {{ledger: '{ledger}', fails: 1}}
+    remember: [{{lane: pattern, key: flaky, payload: {{raw: "${{output}}"}}, summary: "The second try helps"}}]
+  - {{id: said, tool: echo, args: {{value: "xyzzy is raw output"}}, expect: '${{false}}', ask: 'What holds?'}}
+  - {{id: last, remember: [{{memory: "The echo answers ada@example.org"}}]}}
+"""
+    )
+    task = agents.task(skill)
+    handle = await agents.start(task)
+    await question_of(handle, "said")
+    await answer(handle, "said", "Deploys happen on Tuesdays.")
+    await handle.result()
+    found = await session_of(agents, task)
+    assert {name: one.text for name, one in found.items() if one.kind in {EpisodeKind.INSIGHT, EpisodeKind.TURN}} == {
+        "insight shaky": "The second try helps",
+        "turn said": "What holds?",
+        "insight last": "The echo answers [email]",
+    }
+    assert found["error shaky"].text.startswith("shaky: ")
+    assert found["resolution shaky"].said.endswith("and succeeded at attempt 2.")
+    assert found["decision said"].said == "Deploys happen on Tuesdays."
+    assert found["decision said"].before == "agent: What holds?"
+    assert not [one for one in found.values() if "xyzzy" in one.text]
+
+
+@pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "control"])
+async def test_what_was_changed_before_a_step_succeeded_is_told(agents: Bench, corrected: bool) -> None:
+    one, other = agents.ledger(), agents.ledger()
+    name = agents.skill(f"steps: [{{id: a, tool: flaky, args: {{ledger: '{one}', fails: 3}}, on_failure: ask}}]")
+    task = agents.task(name)
+    handle = await agents.start(task)
+    await question_of(handle, "a")
+    await answer(handle, "a", "stop")
+    with pytest.raises(Exception, match="Workflow execution failed"):
+        await handle.result()
+    ledger, fails = (other, 0) if corrected else (one, 3)
+    fixed = agents.skill(f"steps: [{{id: a, tool: flaky, args: {{ledger: '{ledger}', fails: {fails}}}}}]")
+    again = task.changed(skill=fixed)
+    await (await agents.start(again)).result()
+    resolution = (await session_of(agents, again))["resolution a"]
+    how = "with another value of fails, ledger." if corrected else "when it was tried again later."
+    assert resolution.said.endswith(f"and succeeded {how}")
+    assert resolution.is_promotable == corrected

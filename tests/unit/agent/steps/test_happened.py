@@ -1,0 +1,83 @@
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from perdure.agent.steps import happened
+from perdure.agent.steps.calls import Ended, Result, StepCall, Value
+from perdure.entries import Lane
+from perdure.episodes import LONGEST, EpisodeKind
+from perdure.items import MemoryItem, RecordItem
+from perdure.questions import TakenAnswer
+from perdure.skills.shape import ToolStep
+from perdure.tasks import StepStatus
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+CALL = StepCall(
+    tenant="t_1", session="s", task_id="t", path="a.look", occurred_at=NOW, step=ToolStep(id="look", tool="look")
+)
+
+
+def test_what_a_tool_returned_is_not_told() -> None:
+    ended = Ended(result=Result(status=StepStatus.DONE, parts={"output": Value(inline={"password": "xyzzy"})}))
+    episode = happened.done(CALL, "run", ended, NOW)
+    assert (episode.text, episode.is_promotable) == ("a.look: look done", False)
+
+
+def test_insights_are_what_was_learned_and_not_its_payload() -> None:
+    common: dict[str, Any] = {"occurrence": "t/a#0", "occurred_at": NOW}
+    items = [
+        RecordItem(lane=Lane.PATTERN, key="nodeenv", payload={"raw": "xyzzy"}, **common),
+        RecordItem(lane=Lane.RECOMMENDATION, key="k", payload=1, summary="Use wheels.", **common),
+        RecordItem(lane=Lane.FEEDBACK, key="k", payload=1, **common),
+        MemoryItem(content="Deploys happen on Tuesdays.", **common),
+    ]
+    found = happened.insights(items, "a", NOW)
+    assert [one.text for one in found] == ["pattern nodeenv", "Use wheels.", "Deploys happen on Tuesdays."]
+    assert {one.id for one in found} == {"insight/t/a#0"}
+    assert not any(one.is_promotable for one in found), "it is on its way to memory"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "attempt", "how", "promotable"),
+    [
+        ({"url": "a", "n": 1}, {"url": "b", "n": 1}, 1, "with another value of url", True),
+        ({"url": "a"}, {"url": "a"}, 3, "at attempt 3", False),
+        ({"url": "a"}, {"url": "a"}, 1, "when it was tried again later", False),
+        ({}, {"url": "a"}, 2, "at attempt 2", False),
+    ],
+)
+def test_how_a_failure_was_resolved(
+    before: dict[str, JsonValue], after: dict[str, JsonValue], attempt: int, how: str, promotable: bool
+) -> None:
+    failure = happened.failed(CALL, "run", "it took longer than 2 s", json.dumps(before) if before else "", NOW)
+    found = happened.resolved(CALL, "run", failure, attempt=attempt, arguments=json.dumps(after), at=NOW)
+    assert found.said == f'look failed with "it took longer than 2 s", and succeeded {how}.'
+    assert (found.kind, found.is_promotable) == (EpisodeKind.RESOLUTION, promotable)
+    assert not {"a", "b"} & {*found.arguments.values(), *failure.arguments.values()}, "values are not told"
+
+
+def test_arguments_that_were_shortened_are_compared_as_a_whole() -> None:
+    one, other = (happened.digests(f'{{"url": "{letter}…') for letter in "ab")
+    assert happened.changes(one, other) == ["its arguments"]
+    assert happened.changes(one, one) == []
+
+
+def test_an_answer_is_a_decision_in_the_words_of_the_person() -> None:
+    answer = TakenAnswer(question_id="a", value="Always use wheels.", by="ada", at=NOW)
+    found = happened.answered(CALL, "run", "a", answer, "Which?")
+    assert (found.said, found.before) == ("Always use wheels.", "agent: Which?")
+    assert found.is_promotable
+    long = happened.answered(CALL, "run", "a", answer.changed(value="x" * (LONGEST + 1)), "Which?")
+    assert not long.is_promotable, "what is cut off may say the opposite"
+
+
+@given(st.text(min_size=1, max_size=2_000), st.text(min_size=1, max_size=2_000))
+def test_ids_are_bounded_and_apart(one: str, other: str) -> None:
+    ids = [happened.failure_id("run", path) for path in (one, other)]
+    assert all(len(identifier) <= 300 for identifier in ids)
+    assert (ids[0] == ids[1]) == (one == other)
