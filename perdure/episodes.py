@@ -1,5 +1,6 @@
 """Episodes: what happened in a session, and how much that matters. Pure."""
 
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from pydantic import Field
@@ -9,6 +10,18 @@ from perdure.said import Voice
 
 LONGEST = 500
 """Characters of an episode's text: an insight, not a document."""
+
+EPISODES_KEPT = 1_000
+"""How many episodes a session keeps; the oldest go first."""
+
+IDLE = timedelta(hours=1)
+"""After how long without another episode what a session has waiting is promoted: it is over, as far as can be told."""
+
+LONGEST_WAIT = timedelta(hours=20)
+"""How long anything waits to be promoted, before it is no longer read."""
+
+NEARLY_FULL = 800
+"""How many episodes a session holds when what waits is promoted at once: before some of it has to go."""
 
 _SPREAD = 0.1
 """How far who said something, and how much it is believed, move an episode's importance: a choice, so small that a
@@ -88,3 +101,14 @@ class Episode(Stored):
     def is_promotable(self) -> bool:
         """Whether memory may take something of it before it expires."""
         return not self.extracted and self.kind in _PROMOTED
+
+
+def due_at(last: datetime, first: datetime, held: int) -> datetime:
+    """Return when what waits in a session is to be promoted.
+
+    Args:
+        last: When the session's last episode happened.
+        first: When the first of those happened that wait.
+        held: How many episodes the session holds.
+    """
+    return first if held >= NEARLY_FULL else min(last + IDLE, first + LONGEST_WAIT)

@@ -21,6 +21,7 @@ class Workflow(StrEnum):
     SET_CONSENT = "SetConsent"
     HOLD_MEMORY = "HoldMemory"
     CREDIT_MEMORIES = "CreditMemories"
+    PROMOTE_EPISODES = "PromoteEpisodes"
 
 
 class Activity(StrEnum):
@@ -67,6 +68,8 @@ class Activity(StrEnum):
     UPDATE_MEMORY = "update_memory"
     SET_CONSENT = "set_consent"
     CREDIT_MEMORIES = "credit_memories"
+    DUE_SESSIONS = "due_sessions"
+    PROMOTE_SESSIONS = "promote_sessions"
 
 
 RESERVED = frozenset({*(one.value for one in Activity), "recall"})
@@ -113,6 +116,9 @@ SCHEDULE = "perdure-forgetting"
 
 ACCESSES = "perdure-accesses"
 """The schedule that writes down what was recalled."""
+
+PROMOTING = "perdure-promotion"
+"""The schedule of promotion."""
 
 REDATING = "perdure-redating"
 """The schedule of the pass that dates anew what other rules dated."""

@@ -169,6 +169,25 @@ class RedateResult(Passed):
     """Tenants that were left to the next pass, at most 20."""
 
 
+class PromoteRequest(Request):
+    """A pass that promotes what is worth keeping of sessions before their episodes expire."""
+
+    by: Actor = SOMEBODY
+
+
+class PromoteResult(Passed):
+    """What a pass of promotion did so far, without content."""
+
+    tenants: int = 0
+    sessions: int = 0
+    episodes: int = 0
+    """Episodes that were looked at; memory keeps little of them."""
+    jobs: int = 0
+    """Jobs that were submitted."""
+    failed: tuple[str, ...] = ()
+    """Tenants that were left to a later pass, at most 20."""
+
+
 class UndoRequest(Request):
     """The undoing of a sweep."""
 

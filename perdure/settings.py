@@ -120,6 +120,8 @@ class Settings(BaseSettings):
     """When the forgetting sweep runs, in UTC: minute, hour, day of the month, month, day of the week; or ``off``."""
     accesses_cron: str = "*/15 * * * *"
     """When it is written down what was recalled, so that it does not age, in UTC."""
+    promotion_cron: str = "*/10 * * * *"
+    """When what is worth keeping of sessions goes to memory, before their episodes expire, in UTC."""
     redating_cron: str = "0 2 * * *"
     """When entries that other retention rules dated are dated by today's, in UTC; it reads nothing if none changed."""
     reconciling_cron: str = "30 4 * * *"
@@ -184,7 +186,7 @@ class Settings(BaseSettings):
             raise ValueError("must be a URL such as http://host:8080 or redis://host:6379")
         return url.rstrip("/") if url else None
 
-    @field_validator("forgetting_cron", "accesses_cron", "redating_cron", "reconciling_cron")
+    @field_validator("forgetting_cron", "accesses_cron", "promotion_cron", "redating_cron", "reconciling_cron")
     @classmethod
     def _is_cron(cls, cron: str) -> str:
         if cron != "off" and not _CRON.fullmatch(cron):

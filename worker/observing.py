@@ -1,5 +1,8 @@
 """What is done in the process that is asked, before anything is sent: screening, and extracting by rules or a model."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
 from pydantic import JsonValue
 
 from perdure.documents import join, refuse_unknown
@@ -7,9 +10,10 @@ from perdure.memory.extraction import observing
 from perdure.memory.extraction.model import extractor_of
 from perdure.memory.extraction.private import screened_json
 from perdure.memory.extraction.screening import screen
-from perdure.memory.policies import policy_named
+from perdure.memory.policies import WritePolicy, policy_named
 from perdure.models.language import open_language_model
 from perdure.requests import NotBelieved, ObserveRequest, RememberRequest
+from perdure.said import Extractor
 from perdure.settings import Settings
 from worker.policies import policies_of
 
@@ -26,14 +30,25 @@ async def observed(request: ObserveRequest, settings: Settings) -> tuple[list[Js
     policy = policy_named(policies_of(settings), request.policy)
     if policy.verbatim:
         return observing.turns(request), ()
+    async with extractor(settings, policy) as opened:
+        found = await opened.extract(request.said)
+    return observing.believed(request.said, found), observing.left_out(found)
+
+
+@asynccontextmanager
+async def extractor(settings: Settings, policy: WritePolicy) -> AsyncGenerator[Extractor]:
+    """Open what extracts memories: the configured model, or rules.
+
+    Raises:
+        InvalidInput: There is no such model.
+    """
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
     model = open_language_model(settings.model, api=settings.model_api, api_key=key, base_url=settings.openai_base_url)
     try:
-        found = await extractor_of(model, policy).extract(request.said)
+        yield extractor_of(model, policy)
     finally:
         if model:
             await model.close()
-    return observing.believed(request.said, found), observing.left_out(found)
 
 
 def screened(request: RememberRequest, settings: Settings) -> RememberRequest:

@@ -13,6 +13,7 @@ from workflows.forget_memory import ForgetMemory
 from workflows.hold_memory import HoldMemory
 from workflows.ingest_memory import IngestMemory
 from workflows.keep_claims import KeepClaims
+from workflows.promote_episodes import PromoteEpisodes
 from workflows.reconcile_memory import ReconcileMemory
 from workflows.redate_memory import RedateMemory
 from workflows.requests import RecallMemory, RememberItems, SetConsent, UpdateMemory
@@ -32,6 +33,7 @@ WORKFLOWS: Sequence[type] = (
     KeepClaims,
     CreditMemories,
     FlushAccesses,
+    PromoteEpisodes,
     RedateMemory,
     ReconcileMemory,
     EraseMemory,

@@ -21,8 +21,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor, ActorKind
 from perdure.model import Request
-from perdure.names import ACCESSES, RECONCILING, REDATING, SCHEDULE, Workflow
-from perdure.requests import ForgetRequest, ReconcileRequest, RedateRequest
+from perdure.names import ACCESSES, PROMOTING, RECONCILING, REDATING, SCHEDULE, Workflow
+from perdure.requests import ForgetRequest, PromoteRequest, ReconcileRequest, RedateRequest
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.errors import translated
@@ -63,6 +63,14 @@ def scheduled(settings: Settings) -> tuple[Scheduled, ...]:
             None,
             "flush-accesses",
             "Write down what was recalled",
+        ),
+        Scheduled(
+            PROMOTING,
+            settings.promotion_cron,
+            Workflow.PROMOTE_EPISODES,
+            PromoteRequest(by=Actor(kind=ActorKind.SCHEDULE, id=PROMOTING)),
+            "promote-episodes",
+            "Promote what is worth keeping of sessions",
         ),
         Scheduled(
             REDATING,

@@ -32,7 +32,7 @@ _log = structlog.get_logger(__name__)
 
 
 async def bring_episodes(spool: Spool, episodes: Episodes, *, now: datetime) -> int:
-    """Append every waiting episode that is not too old to be kept; return how many were new.
+    """Append every waiting episode that is not too old to be read, or may be promoted; return how many were new.
 
     Appending is idempotent, so it may run as often as it likes, and in several workers at once.
 
@@ -43,7 +43,7 @@ async def bring_episodes(spool: Spool, episodes: Episodes, *, now: datetime) -> 
     for tenant in await spool.tenants():
         waited = await spool.read(tenant)
         for line in waited.episodes:
-            if line.episode.at > now - LIFETIME:
+            if line.episode.is_promotable or line.episode.at > now - LIFETIME:
                 brought += await episodes.append(tenant, line.session, line.episode)
         await spool.delivered(tenant, waited)
     return brought

@@ -20,6 +20,8 @@ with workflow.unsafe.imports_passed_through():
         ConsentRequest,
         Consents,
         ForgetResult,
+        PromoteRequest,
+        PromoteResult,
         RecallRequest,
         ReconcileResult,
         RedateResult,
@@ -38,6 +40,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.ingest_memory import IngestMemory
     from workflows.keep_claims import KeepClaims
     from workflows.plan_runner import PlanRunner
+    from workflows.promote_episodes import PromoteEpisodes
     from workflows.reconcile_memory import ReconcileMemory, ReconcileRun
     from workflows.redate_memory import RedateMemory, RedateRun
     from workflows.requests import RecallMemory, RememberItems, SetConsent, UpdateMemory
@@ -245,6 +248,20 @@ class LateCredit(CreditMemories):
         return await super().run(call)
 
 
+@workflow.defn(name="PromoteEpisodes")
+class LatePromotion(PromoteEpisodes):
+    """A timer before anything else."""
+
+    @workflow.init
+    def __init__(self, request: PromoteRequest | None = None) -> None:
+        super().__init__(request)
+
+    @workflow.run
+    async def run(self, request: PromoteRequest | None = None) -> PromoteResult:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
 CHANGED = (
     NoAnnouncement,
     SecondThought,
@@ -261,4 +278,5 @@ CHANGED = (
     LateRemember,
     LateKeeping,
     LateCredit,
+    LatePromotion,
 )

@@ -11,6 +11,7 @@ from temporalio.client import WorkflowHandle
 from activities.jobs import job_id
 from perdure.agent.steps.calls import CreditCall, KeepCall
 from perdure.entries import Purpose
+from perdure.episodes import Episode, EpisodeKind
 from perdure.holds import QUESTION, Hold, Silence
 from perdure.jobs import Batch
 from perdure.memory.extraction.assertions import assertion_of
@@ -142,6 +143,13 @@ async def _requests(here: Recorder) -> None:
     flushing = await here.start("FlushAccesses")
     await flushing.result()
     await here.keep("flush_accesses", flushing)
+    at = datetime.now(UTC) - timedelta(hours=2)
+    turn = Episode(id="e", kind=EpisodeKind.TURN, text="I always travel by train.", importance=0.5, at=at)
+    await here.services.episodes.append(tenant, "s", turn)
+    promoting = await here.start("PromoteEpisodes", {})
+    assert (await promoting.result())["jobs"] >= 1
+    await here.keep("promote_episodes", promoting)
+    await here.keep_failed("promote_refused", await here.start("PromoteEpisodes", {"users": ["ada"]}))
     crediting = await here.start("CreditMemories", CreditCall(tenant=tenant, task_id="t", task="t", succeeded=True))
     await crediting.result()
     await here.keep("credit_memories", crediting)

@@ -1,7 +1,9 @@
+from datetime import UTC, datetime, timedelta
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.episodes import EpisodeKind, importance
+from perdure.episodes import EPISODES_KEPT, EpisodeKind, due_at, importance
 from perdure.said import Voice
 
 KINDS, VOICES, WEIGHTS = st.sampled_from(EpisodeKind), st.sampled_from(Voice), st.floats(0, 1)
@@ -34,3 +36,27 @@ def test_the_user_matters_more_than_an_agent_and_that_more_than_a_tool(kind: Epi
 def test_what_is_believed_more_matters_no_less(kind: EpisodeKind, by: Voice, one: float, other: float) -> None:
     less, more = sorted((one, other))
     assert importance(kind, by=by, weight=less) <= importance(kind, by=by, weight=more)
+
+
+MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
+AGES = st.timedeltas(timedelta(), timedelta(days=5))
+
+
+@given(MOMENTS, AGES, st.integers(1, EPISODES_KEPT))
+def test_what_waits_is_promoted_while_it_is_read_and_before_it_is_evicted(
+    last: datetime, age: timedelta, held: int
+) -> None:
+    first = last - age
+    due = due_at(last, first, held)
+    assert first <= due <= first + timedelta(hours=20)
+    assert due <= last + timedelta(hours=1)
+    assert (due == first) == (held >= 800)
+
+
+@given(MOMENTS, AGES, AGES, st.integers(1, EPISODES_KEPT), st.integers(1, EPISODES_KEPT))
+def test_more_that_happens_never_puts_it_off_beyond_its_age(
+    last: datetime, age: timedelta, later: timedelta, held: int, more: int
+) -> None:
+    first = last - age
+    assert due_at(last, first, max(held, more)) <= due_at(last, first, min(held, more))
+    assert due_at(last + later, first, held) >= due_at(last, first, held)

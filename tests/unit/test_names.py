@@ -13,6 +13,7 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
+from activities.promotion import PromotionActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
@@ -33,6 +34,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             HoldingActivities,
             CreditingActivities,
             ReconcilingActivities,
+            PromotionActivities,
             RedatingActivities,
             StepActivities,
             TaskActivities,

@@ -13,6 +13,7 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
+from activities.promotion import PromotionActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
@@ -70,6 +71,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             notes=services.notes,
         ),
         HoldingActivities(submitter=submitter, door=services.door),
+        PromotionActivities(promoter=services.promoter, submitter=submitter),
         ReconcilingActivities(
             whole=services.whole,
             reconciler=services.reconciler,

@@ -12,6 +12,7 @@ from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
 from perdure.memory.policies import WritePolicy
+from perdure.memory.promotion.promoter import Promoter
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.updating.updater import Updater
@@ -29,9 +30,11 @@ from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.tenant_key import TenantKey
 from perdure.tools import Toolbox
+from worker.observing import extractor
 from worker.policies import policies_of, rules_of
 from worker.wiring.parts import WRITE_SECONDS, skills_of, toolbox_of
 from worker.wiring.reading import RESULTS_KEPT, Reading, open_reading
@@ -49,6 +52,7 @@ class Services(Reading):
     repair: Repair
     forgetter: Forgetter
     updater: Updater
+    promoter: Promoter
     policies: Mapping[str, WritePolicy]
     erasures: RedisErasures
     eraser: Eraser
@@ -95,11 +99,13 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
         InvalidInput: A setting names a tool module or an embedding model that is not there.
     """
     key = TenantKey.load_or_create(settings.tenant_key_file)
-    async with open_reading(settings, addresses, key) as reading:
+    policies = policies_of(settings)
+    extracting = extractor(settings, policies[DEFAULT_POLICY])
+    async with open_reading(settings, addresses, key) as reading, extracting as extracts:
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), reading.deletions, Leases(redis), rules_of(settings)
         erasures = RedisErasures(redis)
-        ttl, policies = timedelta(days=settings.claim_ttl_days), policies_of(settings)
+        ttl = timedelta(days=settings.claim_ttl_days)
         repair = Repair(
             longterm=longterm,
             embedder=reading.embedder,
@@ -150,6 +156,12 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 journal=reading.journal,
                 door=door,
                 grace=timedelta(days=settings.forgetting_grace_days),
+            ),
+            promoter=Promoter(
+                promotions=Promotions(redis),
+                consents=reading.consents,
+                extractor=extracts,
+                policy=policies[DEFAULT_POLICY],
             ),
             policies=policies,
             erasures=erasures,

@@ -5,43 +5,56 @@ from typing import cast
 
 from redis.asyncio import Redis
 
-from perdure.episodes import Episode
+from perdure.episodes import EPISODES_KEPT, Episode, due_at
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, Script, ask
 
-EPISODES_KEPT = 1_000
-"""How many episodes a session keeps; the oldest go first."""
-
 LIFETIME = timedelta(hours=24)
-"""How long a session's episodes outlive its last one."""
+"""How long a session's episodes are read after its last one."""
+
+KEPT_BEYOND = timedelta(days=3)
+"""How long they are kept beyond that, so that what is worth keeping is promoted although nobody did for days."""
 
 # One script, because the steps branch: a duplicate must neither move nor refresh anything. Scores are event
-# times, so what comes late and is older than all that is kept evicts itself again.
+# times, so what comes late and is older than all that is kept evicts itself again. What waits to be promoted is
+# evicted last: a session of many calls would lose what was said in it.
 _APPEND = (
     INDEXED
     + """
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then
-  return 0
+  return {0, redis.call('ZCARD', KEYS[2]), redis.call('ZCARD', KEYS[4])}
 end
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
 redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1])
+if ARGV[7] == '1' then redis.call('ZADD', KEYS[4], ARGV[3], ARGV[1]) end
+local function drop(id)
+  redis.call('HDEL', KEYS[1], id)
+  for place = 2, 4 do redis.call('ZREM', KEYS[place], id) end
+end
 local excess = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[5])
 if excess > 0 then
-  for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, excess - 1)) do
-    redis.call('HDEL', KEYS[1], id)
-    redis.call('ZREM', KEYS[2], id)
-    redis.call('ZREM', KEYS[3], id)
+  local waiting = {}
+  for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+    if excess == 0 then break end
+    if redis.call('ZSCORE', KEYS[4], id) then
+      waiting[#waiting + 1] = id
+    else
+      drop(id)
+      excess = excess - 1
+    end
   end
+  for place = 1, excess do drop(waiting[place]) end
 end
-for place = 1, 3 do
-  redis.call('PEXPIRE', KEYS[place], ARGV[6])
-  indexed(KEYS[4], KEYS[place], tonumber(ARGV[6]))
+if redis.call('EXISTS', KEYS[4]) == 1 then redis.call('ZADD', KEYS[5], 'GT', ARGV[3], ARGV[8]) end
+for place = 1, 5 do
+  if redis.call('PEXPIRE', KEYS[place], ARGV[6]) == 1 then indexed(KEYS[6], KEYS[place], tonumber(ARGV[6])) end
 end
-return redis.call('HEXISTS', KEYS[1], ARGV[1])
+return {redis.call('HEXISTS', KEYS[1], ARGV[1]), redis.call('ZCARD', KEYS[2]), redis.call('ZCARD', KEYS[4])}
 """
 )
 
 _NEWEST = """
+if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[2]) then return {} end
 local ids = redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1, 'REV')
 if #ids == 0 then
   return {}
@@ -71,16 +84,23 @@ class Episodes:
         Raises:
             StoreUnavailable: When Redis does not answer, or refuses.
         """
-        answer = await self._append(
-            [*keys.episodes(tenant, session), keys.index(tenant)],
+        waiting, _ = keys.promotion(tenant, session)
+        kept, held, promotable = await self._append(
+            [*keys.episodes(tenant, session), waiting, keys.sessions(tenant), keys.index(tenant)],
             episode.id,
             episode.model_dump_json(),
             int(episode.at.timestamp() * 1000),
             _rank(episode),
             EPISODES_KEPT,
-            int(LIFETIME.total_seconds() * 1000),
+            _milliseconds(LIFETIME + KEPT_BEYOND),
+            int(episode.is_promotable),
+            session,
         )
-        return bool(answer)
+        if promotable:
+            # After the episode, and again with a duplicate: whoever died in between writes it again.
+            due = due_at(episode.at, episode.at, held)
+            await ask(self._redis, "ZADD", keys.PROMOTING, "LT", int(due.timestamp() * 1000), tenant)
+        return bool(kept)
 
     async def get(self, tenant: str, session: str, identifier: str) -> Episode | None:
         """Return an episode by its id.
@@ -113,8 +133,12 @@ class Episodes:
     async def _read(self, places: list[str], limit: int) -> list[Episode]:
         if limit < 1:
             return []
-        lines = cast("list[str | None]", await self._newest(places, limit))
+        lines = cast("list[str | None]", await self._newest(places, limit, _milliseconds(KEPT_BEYOND)))
         return [Episode.model_validate_json(line) for line in lines if line]
+
+
+def _milliseconds(time: timedelta) -> int:
+    return int(time.total_seconds() * 1000)
 
 
 def _rank(episode: Episode) -> int:

@@ -28,7 +28,7 @@ class Holdings(NamedTuple):
     """The keys that are the tenant's alone."""
     shared: tuple[str, ...]
     """The installation's keys in which the tenant is a member, or part of one: due dates, checks, active tenants,
-    values without a file, forgetting runs."""
+    uses, promotions, values without a file, forgetting runs."""
 
 
 async def holdings(redis: Redis, tenant: str) -> Holdings:
@@ -38,7 +38,7 @@ async def holdings(redis: Redis, tenant: str) -> Holdings:
         StoreUnavailable: Redis does not answer.
     """
     own: list[str] = await Script(redis, _KEYS)(keys.fixed(tenant))
-    indexes = (keys.DUE, keys.CHECKS, keys.ACTIVE, keys.ACCESSED)
+    indexes = (keys.DUE, keys.CHECKS, keys.ACTIVE, keys.ACCESSED, keys.PROMOTING)
     shared = [key for key in indexes if await ask(redis, "ZSCORE", key, tenant) is not None]
     if await ask(redis, "ZLEXCOUNT", keys.UNFILED, f"[{tenant} ", f"({tenant}!"):
         shared.append(keys.UNFILED)

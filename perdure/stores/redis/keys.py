@@ -24,6 +24,9 @@ RULES = "perdure:rules"
 ACCESSED = "perdure:accessed"
 """A sorted set: each tenant of which something was recalled that is not written yet, by when."""
 
+PROMOTING = "perdure:promoting"
+"""A sorted set: each tenant with episodes to be promoted, by when the first of its sessions may be due."""
+
 SWEEP = "perdure:sweep"
 """The workflow id of the sweep whose turn it is, or was last."""
 
@@ -116,8 +119,19 @@ def output(tenant: str, kind: str, reference: str) -> str:
 
 def episodes(tenant: str, session: str) -> tuple[str, str, str]:
     """Return a session's keys: its episodes by id, their order in time, and their order by importance."""
-    place = _of(tenant, f"episodes:{digest('session/1', session)[:24]}")
+    place = _session(tenant, session)
     return f"{place}:content", f"{place}:time", f"{place}:importance"
+
+
+def promotion(tenant: str, session: str) -> tuple[str, str]:
+    """Return the keys of a session's episodes that wait to be promoted, and of those that are being: sorted by time."""
+    place = _session(tenant, session)
+    return f"{place}:waiting", f"{place}:taken"
+
+
+def sessions(tenant: str) -> str:
+    """Return the key of a tenant's sessions that have something to be promoted: a sorted set by their last episode."""
+    return _of(tenant, "sessions")
 
 
 def accesses(tenant: str) -> tuple[str, str]:
@@ -135,6 +149,10 @@ def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
     kinds = (index, epoch, lease, rewrites, deletions, runs, consents)
     return tuple(key(tenant) for key in kinds)
+
+
+def _session(tenant: str, session: str) -> str:
+    return _of(tenant, f"episodes:{digest('session/1', session)[:24]}")
 
 
 def _of(tenant: str, rest: str) -> str:

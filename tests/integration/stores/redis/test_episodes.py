@@ -1,15 +1,17 @@
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
 from redis.asyncio import Redis
 
-from perdure.episodes import Episode, EpisodeKind
+from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
 from perdure.errors import StoreUnavailable
+from perdure.stores.redis import keys as of_tenant
 from perdure.stores.redis.connection import connect
-from perdure.stores.redis.episodes import EPISODES_KEPT, Episodes
+from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.promotions import Promotions
 from tests.conftest import Servers
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -35,6 +37,10 @@ def episode(number: int, importance: float = 0.5) -> Episode:
         importance=importance,
         at=NOW + timedelta(seconds=number),
     )
+
+
+def said(number: int) -> Episode:
+    return episode(number).changed(kind=EpisodeKind.TURN)
 
 
 async def keys_of(redis: Redis, tenant: str) -> list[str]:
@@ -86,14 +92,42 @@ async def test_a_session_is_bounded_and_the_oldest_go(redis: Redis, tenant: str)
     assert await episodes.recent(tenant, "s", 2 * EPISODES_KEPT) == kept
 
 
-async def test_every_key_expires_within_a_day(redis: Redis, tenant: str) -> None:
-    await Episodes(redis).append(tenant, "session", episode(1))
-    keys = await keys_of(redis, tenant)
-    assert len(keys) == 3
+async def test_every_key_expires_within_four_days_and_is_read_for_one(redis: Redis, tenant: str) -> None:
+    episodes, client = Episodes(redis), cast("Any", redis)
+    await episodes.append(tenant, "session", said(1))
+    keys = [*await keys_of(redis, tenant), of_tenant.sessions(tenant)]
+    assert len(keys) == 5
     for key in keys:
-        left: Any = await redis.ttl(key)
-        assert 86_000 < left <= 86_400
-        assert "session" not in key
+        left = await client.ttl(key)
+        assert 4 * 86_400 - 400 < left <= 4 * 86_400
+        assert ":session:" not in key
+    for left, readable in [(3 * 86_400 + 60, True), (3 * 86_400 - 1, False)]:
+        for key in keys:
+            await client.expire(key, left)
+        assert bool(await episodes.recent(tenant, "session", 1)) == readable
+        assert bool(await episodes.important(tenant, "session", 1)) == readable
+    assert (await Promotions(redis).take(tenant, "session", 1)).episodes == (said(1),), "it can still be promoted"
+
+
+async def test_what_waits_to_be_promoted_goes_last(redis: Redis, tenant: str) -> None:
+    episodes, promotions = Episodes(redis), Promotions(redis)
+    await episodes.append(tenant, "s", said(-1))
+    for number in range(EPISODES_KEPT + 5):
+        assert await episodes.append(tenant, "s", episode(number))
+    kept = await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+    assert (len(kept), kept[-1]) == (EPISODES_KEPT, said(-1))
+    assert (await promotions.take(tenant, "s", 10)).ids == ("step--1",)
+    await promotions.promoted(tenant, "s")
+    await episodes.append(tenant, "s", episode(EPISODES_KEPT + 5))
+    assert said(-1) not in await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+
+
+async def test_what_waits_is_bounded_too(redis: Redis, tenant: str) -> None:
+    episodes = Episodes(redis)
+    for number in range(EPISODES_KEPT + 2):
+        await episodes.append(tenant, "s", said(number))
+    kept = await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+    assert (len(kept), kept[-1]) == (EPISODES_KEPT, said(2))
 
 
 async def test_a_duplicate_does_not_lengthen_a_sessions_life(redis: Redis, tenant: str) -> None:

@@ -24,6 +24,7 @@ from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.redis.promotions import Promotions
 from perdure.tasks import TaskBinding
 from tests.conftest import Servers
 
@@ -46,8 +47,9 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await claims.release(released, "o")
     await Outputs(redis, HOUR, files=ValueFiles(Path("/nowhere"))).keep(tenant, '"large"')
     for session in ("one", "two"):
-        episode = Episode(id="e", kind=EpisodeKind.TOOL, text="x", importance=0.5, at=NOW)
+        episode = Episode(id="e", kind=EpisodeKind.TURN, text="x", importance=0.5, at=NOW)
         await Episodes(redis).append(tenant, session, episode)
+        await Promotions(redis).take(tenant, session, 1)
     await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)])
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await redis.set(keys.epoch(tenant), 1)
@@ -86,10 +88,10 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
         found = await holdings(redis, mine)
         own, shared = await whatever_names(redis, mine)
     assert (set(found.keys), set(found.shared)) == (own, shared)
-    assert shared == {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.UNFILED, keys.forgetting(run)}
-    # Index, epoch, lease, rewrites, deletions, runs; two claims, an output, a task's binding and keys, three for each
-    # of two sessions.
-    assert len(own) == 6 + 3 + 2 + 6
+    assert shared == {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.PROMOTING, keys.UNFILED, keys.forgetting(run)}
+    # Index, epoch, lease, rewrites, deletions, runs; two claims, an output, a task's binding and keys; sessions, and
+    # five for each of two.
+    assert len(own) == 6 + 3 + 2 + 1 + 10
     assert not any(theirs in key for key in found.keys)
     assert all(f"{{{mine}}}" in key for key in own), "the hash tag is the tenant"
     await DueIndex(redis).set(mine, None)

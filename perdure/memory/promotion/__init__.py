@@ -1,0 +1,1 @@
+"""Promotion: what is worth keeping of a session goes to memory before its episodes expire."""

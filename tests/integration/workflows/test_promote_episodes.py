@@ -1,0 +1,246 @@
+"""What is worth keeping of a session becomes memory before its episodes expire: once, by consent and write policy."""
+
+from collections.abc import AsyncGenerator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from perdure.changes import Actor, ActorKind
+from perdure.entries import Memory, Purpose
+from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
+from perdure.errors import StoreUnavailable
+from perdure.jobs import Batch
+from perdure.memory.policies import WritePolicy
+from perdure.memory.promotion import promoter as promotion
+from perdure.memory.promotion.promoter import Promoted, Promoter
+from perdure.requests import PromoteRequest, PromoteResult
+from perdure.said import Candidate, Extraction, Said, Voice
+from perdure.stores.journal.lines import Accepted
+from perdure.stores.redis.promotions import Promotions
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from worker.upkeep import bring_episodes
+
+NOW = datetime.now(UTC)
+SYSTEM = Actor(kind=ActorKind.SYSTEM)
+HOUR = timedelta(hours=1)
+TRAIN = "I always travel by train."
+
+
+@pytest.fixture(scope="module")
+async def here(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Deployment]:
+    async with deployment(servers, tmp_path_factory.mktemp("promotion")) as one:
+        yield one
+
+
+@pytest.fixture
+async def tenant(here: Deployment) -> str:
+    """A tenant who consents."""
+    tenant = f"t_{uuid4().hex}"
+    await here.services.consents.say(
+        tenant, grant=[Purpose.EXTRACTED], withdraw=[], operation="consent", by=SYSTEM, at=NOW
+    )
+    return tenant
+
+
+def said(text: str, number: int = 0, *, ago: timedelta = 2 * HOUR, **fields: Any) -> Episode:
+    values: dict[str, Any] = {"kind": EpisodeKind.TURN, "importance": 0.5, **fields}
+    return Episode(id=f"e{number}", text=text, at=NOW - ago, **values)
+
+
+async def told(here: Deployment, tenant: str, *episodes: Episode, session: str = "s") -> None:
+    for episode in episodes:
+        await here.services.episodes.append(tenant, session, episode)
+
+
+async def promoted(here: Deployment) -> PromoteResult:
+    """Run a pass to its end, and the jobs that it submitted."""
+    result = await here.client.execute_workflow(
+        "PromoteEpisodes",
+        PromoteRequest(by=SYSTEM),
+        id=f"promote-{uuid4().hex}",
+        task_queue=here.queue,
+        result_type=PromoteResult,
+    )
+    assert result.failed == ()
+    return result
+
+
+async def believed(here: Deployment, tenant: str) -> list[Memory]:
+    # A job is done when the journal has settled what was accepted.
+    for job in await jobs_of(here, tenant):
+        await here.client.get_workflow_handle(job).result()
+    stored = (await here.services.longterm.everything(tenant)).values()
+    return sorted((one for one in stored if isinstance(one, Memory)), key=lambda one: one.text)
+
+
+async def jobs_of(here: Deployment, tenant: str) -> list[str]:
+    lines = await here.services.journal.read(tenant)
+    return sorted({line.job for line in lines if isinstance(line, Accepted)})
+
+
+async def test_what_is_worth_keeping_of_an_idle_session_is_kept_once(here: Deployment, tenant: str) -> None:
+    await told(
+        here,
+        tenant,
+        said(TRAIN, 0),
+        said("a: Deploys always happen on Tuesdays. (answered at 10)", 1, kind=EpisodeKind.DECISION).changed(
+            said="Deploys always happen on Tuesdays.", before="agent: When do deploys happen?"
+        ),
+        said("ok thanks", 2),
+        said("look: look done", 3, kind=EpisodeKind.TOOL),
+        said("My office is in Ghent.", 4, extracted=True),
+    )
+    await told(here, tenant, said("I never fly.", 5, ago=timedelta()), session="of now")
+    for _ in range(2):
+        await promoted(here)
+        found = await believed(here, tenant)
+        assert [(one.text, one.seen, one.purpose) for one in found] == [
+            ("Deploys always happen on Tuesdays.", 1, Purpose.EXTRACTED),
+            (TRAIN, 1, Purpose.EXTRACTED),
+        ]
+    # The session goes on, and what is new is promoted with what it says again.
+    await told(here, tenant, said("I never fly.", 6), said(TRAIN, 7))
+    await promoted(here)
+    assert [(one.text, one.seen) for one in await believed(here, tenant)][1:] == [(TRAIN, 2), ("I never fly.", 1)]
+    assert await Promotions(here.services.redis).sessions(tenant) != [], "another session still waits"
+
+
+@pytest.mark.parametrize("consents", [True, False], ids=["control", "without consent"])
+async def test_without_consent_nothing_is_extracted_and_later_consent_is_for_later(
+    here: Deployment, consents: bool
+) -> None:
+    tenant = f"t_{uuid4().hex}"
+
+    async def consent() -> None:
+        await here.services.consents.say(
+            tenant, grant=[Purpose.EXTRACTED], withdraw=[], operation="consent", by=SYSTEM, at=NOW
+        )
+
+    await told(here, tenant, said(TRAIN))
+    if consents:
+        await consent()
+    await promoted(here)
+    await consent()
+    await promoted(here)
+    assert [one.text for one in await believed(here, tenant)] == ([TRAIN] if consents else [])
+    assert await Promotions(here.services.redis).sessions(tenant) == []
+
+
+async def test_the_write_policy_holds(here: Deployment, tenant: str) -> None:
+    facts = [said(f"I always order part number {number}00 from plant {number}.", number) for number in range(14)]
+    await told(here, tenant, *facts, said("My email is ada@example.com.", 20))
+    await promoted(here)
+    found = await believed(here, tenant)
+    assert len(found) == WritePolicy().most_a_session == 10
+    assert not any("ada@" in str(line) for line in await here.services.journal.read(tenant))
+
+
+@pytest.mark.parametrize(
+    ("others", "due"),
+    [([], False), ([21 * HOUR], True), ([19 * HOUR], False)],
+    ids=["fresh", "20 h old", "control"],
+)
+async def test_a_session_that_goes_on_is_promoted_before_it_is_too_old(
+    here: Deployment, tenant: str, others: list[timedelta], due: bool
+) -> None:
+    await told(here, tenant, *(said("ok", 10 + place, ago=ago) for place, ago in enumerate(others)))
+    await told(here, tenant, said(TRAIN, ago=timedelta()))
+    await promoted(here)
+    assert bool(await believed(here, tenant)) == due
+
+
+@pytest.mark.parametrize("number", [900, 100], ids=["nearly full", "control"])
+async def test_what_is_about_to_be_trimmed_is_promoted(here: Deployment, tenant: str, number: int) -> None:
+    await told(here, tenant, said(TRAIN, ago=timedelta()))
+    calls = [said("look done", place + 1, kind=EpisodeKind.TOOL, ago=timedelta()) for place in range(number)]
+    await told(here, tenant, *calls)
+    assert number < EPISODES_KEPT
+    await promoted(here)
+    assert bool(await believed(here, tenant)) == (number == 900)
+
+
+async def test_the_spool_is_promoted_too(here: Deployment, tenant: str) -> None:
+    await here.services.spool.append(tenant, "s", said(TRAIN, ago=timedelta(days=3)))
+    await here.services.spool.append(tenant, "s", said("look done", 1, kind=EpisodeKind.TOOL, ago=timedelta(days=3)))
+    await bring_episodes(here.services.spool, here.services.episodes, now=NOW)
+    assert [one.text for one in await here.services.episodes.recent(tenant, "s", 10)] == [TRAIN]
+    await promoted(here)
+    assert [one.text for one in await believed(here, tenant)] == [TRAIN]
+
+
+async def test_a_tenant_leaves_the_list_unless_something_is_written_meanwhile(here: Deployment, tenant: str) -> None:
+    promotions, far = Promotions(here.services.redis), NOW + timedelta(days=9)
+
+    async def is_listed() -> bool:
+        return tenant in await promotions.tenants(far, 10_000)
+
+    await told(here, tenant, said(TRAIN))
+    token = await promotions.begin(tenant, datetime.now(UTC))
+    await promotions.take(tenant, "s", 10)
+    await told(here, tenant, said("I never fly.", 1))
+    await promotions.promoted(tenant, "s")
+    await promotions.end(tenant, token, None)
+    assert await is_listed()
+    await promoted(here)
+    assert not await is_listed()
+    assert [one.text for one in await believed(here, tenant)] == ["I never fly."], "the other one was taken above"
+
+
+class Fickle:
+    """An extractor that finds something else each time, as a model may."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+
+    async def extract(self, said: Sequence[Said]) -> list[Extraction]:
+        self._asked += 1
+        content = f"I always travel by train, in {self._asked} words."
+        assert [one.by for one in said] == [Voice.USER]
+        return [Extraction(candidates=(Candidate(content=content),))]
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["by the episodes", "control: by the items"])
+async def test_a_model_that_says_it_otherwise_when_retried_makes_no_second_memory(
+    here: Deployment, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    submitted: list[Batch] = []
+    promoter = Promoter(
+        promotions=Promotions(here.services.redis),
+        consents=here.services.consents,
+        extractor=Fickle(),
+        policy=WritePolicy(),
+    )
+    jobs: dict[str, Batch] = {}
+
+    async def submit(batch: Batch, job: str) -> str:
+        jobs.setdefault(job if protected else batch.model_dump_json(), batch)
+        submitted.append(batch)
+        if len(submitted) == 1:
+            raise StoreUnavailable("temporal", "the process died")
+        return job
+
+    async def promote() -> Promoted:
+        return await promoter.promote(tenant, now=datetime.now(UTC), by=SYSTEM, submit=submit)
+
+    await told(here, tenant, said(TRAIN))
+    with pytest.raises(StoreUnavailable):
+        await promote()
+    # What comes between belongs to the next job.
+    await told(here, tenant, said("I never fly.", 1))
+    monkeypatch.setattr(promotion, "_AT_ONCE", 1)
+    assert (await promote()).episodes == 2
+    assert len(submitted) == 3
+    assert len(jobs) == (2 if protected else 3)
+
+
+async def test_it_is_erased_with_its_user(here: Deployment, tenant: str, tmp_path: Path) -> None:
+    await told(here, tenant, said(TRAIN, ago=timedelta()))
+    await here.services.eraser.begin(tenant, operation="erase", at=NOW, by=SYSTEM)
+    await here.services.eraser.remove(tenant)
+    promotions = Promotions(here.services.redis)
+    assert await promotions.sessions(tenant) == []
+    assert tenant not in await promotions.tenants(NOW + timedelta(days=9), 10_000)
