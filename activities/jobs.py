@@ -25,7 +25,7 @@ from perdure.errors import (
     VersionConflict,
 )
 from perdure.identity import digest
-from perdure.items import TurnItem
+from perdure.items import MemoryItem, TurnItem
 from perdure.jobs import Applied, Batch, BatchItem, ItemReceipt, PlannedItem, Receipt, UnusableItem, WritePlan
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.writing.checking import read_batch
@@ -34,6 +34,7 @@ from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.names import Activity
 from perdure.requests import RememberRequest, Submitted
+from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.failures import still_running
 
@@ -103,6 +104,7 @@ class IngestActivities:
     intake: Intake
     consents: ConsentBook
     notes: SessionNotes
+    changed: ChangedTenants
 
     @activity.defn(name=Activity.REMEMBER)
     async def remember(self, request: RememberRequest) -> Submitted:
@@ -191,10 +193,13 @@ class IngestActivities:
         """Write what was decided, once; decide again where something has changed since."""
         with _accepted():
             try:
-                return await self.writer.apply(request.batch, request.plan, operation=request.operation)
+                applied = await self.writer.apply(request.batch, request.plan, operation=request.operation)
             except TenantErased as error:
                 await self.writer.refuse(request.batch, str(error), operation=request.operation)
                 raise
+        if any(isinstance(item, MemoryItem) for item in request.batch.items):
+            await self.changed.note(request.batch.tenant, datetime.now(UTC))
+        return applied
 
     @activity.defn(name=Activity.HOLD_DOUBTFUL)
     async def hold(self, request: HoldCall) -> None:

@@ -15,6 +15,7 @@ from perdure.memory.updating.screening import screened_update
 from perdure.memory.updating.updater import Updater
 from perdure.names import Activity
 from perdure.requests import ConsentRequest, Consents
+from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.tenant_key import TenantKey
 from perdure.updates import Correction, Updated, UpdateRequest
 
@@ -27,6 +28,7 @@ class UpdatingActivities:
     consents: ConsentBook
     tenant_key: TenantKey
     policy: WritePolicy
+    changed: ChangedTenants
 
     @activity.defn(name=Activity.UPDATE_MEMORY)
     async def update(self, request: UpdateRequest) -> Updated:
@@ -41,7 +43,9 @@ class UpdatingActivities:
         request = screened_update(request, self.policy)
         if isinstance(request.update, Correction):
             await self._require(tenant, Purpose.GIVEN)
-        return await self.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+        updated = await self.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+        await self.changed.note(tenant, datetime.now(UTC))
+        return updated
 
     @activity.defn(name=Activity.SET_CONSENT)
     async def consent(self, request: ConsentRequest) -> Consents:

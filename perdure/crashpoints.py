@@ -52,6 +52,8 @@ class CrashPoint(StrEnum):
     """Episodes are taken to be promoted; nothing of them is submitted."""
     PROMOTE_SUBMITTED = "promote.submitted"
     """Their job has begun; they still wait."""
+    CONSOLIDATE_MERGED = "consolidate.merged"
+    """Two memories are one; nobody knows yet."""
     CREDIT_WRITTEN = "credit.written"
     """The trials are counted; what the task recalled still waits to be credited."""
     ERASE_RAISED = "erase.raised"

@@ -22,6 +22,7 @@ class Workflow(StrEnum):
     HOLD_MEMORY = "HoldMemory"
     CREDIT_MEMORIES = "CreditMemories"
     PROMOTE_EPISODES = "PromoteEpisodes"
+    CONSOLIDATE_MEMORY = "ConsolidateMemory"
 
 
 class Activity(StrEnum):
@@ -70,6 +71,10 @@ class Activity(StrEnum):
     CREDIT_MEMORIES = "credit_memories"
     DUE_SESSIONS = "due_sessions"
     PROMOTE_SESSIONS = "promote_sessions"
+    CHANGED_TENANTS = "changed_tenants"
+    FIND_DUPLICATES = "find_duplicates"
+    MERGE_DUPLICATES = "merge_duplicates"
+    END_CONSOLIDATION = "end_consolidation"
 
 
 RESERVED = frozenset({*(one.value for one in Activity), "recall"})
@@ -119,6 +124,9 @@ ACCESSES = "perdure-accesses"
 
 PROMOTING = "perdure-promotion"
 """The schedule of promotion."""
+
+CONSOLIDATING = "perdure-consolidation"
+"""The schedule of consolidation."""
 
 REDATING = "perdure-redating"
 """The schedule of the pass that dates anew what other rules dated."""

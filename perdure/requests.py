@@ -188,6 +188,22 @@ class PromoteResult(Passed):
     """Tenants that were left to a later pass, at most 20."""
 
 
+class ConsolidateRequest(Request):
+    """A pass that makes one of memories that say the same."""
+
+    by: Actor = SOMEBODY
+
+
+class ConsolidateResult(Passed):
+    """What a pass of consolidation did so far, without content."""
+
+    tenants: int = 0
+    merged: int = 0
+    """How often two became one."""
+    failed: tuple[str, ...] = ()
+    """Tenants that were left to a later pass, at most 20."""
+
+
 class UndoRequest(Request):
     """The undoing of a sweep."""
 

@@ -122,6 +122,8 @@ class Settings(BaseSettings):
     """When it is written down what was recalled, so that it does not age, in UTC."""
     promotion_cron: str = "*/10 * * * *"
     """When what is worth keeping of sessions goes to memory, before their episodes expire, in UTC."""
+    consolidation_cron: str = "0 4 * * *"
+    """When memories that say the same become one, in UTC; it looks at whoever has something new."""
     redating_cron: str = "0 2 * * *"
     """When entries that other retention rules dated are dated by today's, in UTC; it reads nothing if none changed."""
     reconciling_cron: str = "30 4 * * *"
@@ -186,7 +188,9 @@ class Settings(BaseSettings):
             raise ValueError("must be a URL such as http://host:8080 or redis://host:6379")
         return url.rstrip("/") if url else None
 
-    @field_validator("forgetting_cron", "accesses_cron", "promotion_cron", "redating_cron", "reconciling_cron")
+    @field_validator(
+        "forgetting_cron", "accesses_cron", "promotion_cron", "consolidation_cron", "redating_cron", "reconciling_cron"
+    )
     @classmethod
     def _is_cron(cls, cron: str) -> str:
         if cron != "off" and not _CRON.fullmatch(cron):

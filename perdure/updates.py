@@ -78,10 +78,9 @@ Update = Annotated[Correction | Feedback | Pinning | Removal | Merger | Credit |
 """Anything that can be done to a memory by its id."""
 
 
-class UpdateRequest(Request):
+class MemoryUpdate(Request):
     """A change of one memory, by its id."""
 
-    user_id: UserId
     id: Annotated[str, Field(min_length=1, max_length=200)]
     """The memory's id, as ``recall`` gives it; another user's is as if it did not exist."""
     update: Update
@@ -90,6 +89,12 @@ class UpdateRequest(Request):
     note: Note = ""
     """Why, in the words of whoever asks."""
     by: Actor = SOMEBODY
+
+
+class UpdateRequest(MemoryUpdate):
+    """A change of one memory of a user."""
+
+    user_id: UserId
 
 
 class Updated(Passed):

@@ -6,6 +6,7 @@ from typing import Any
 from temporalio.plugin import SimplePlugin
 
 from perdure.temporal.failures import ActivityInterceptor
+from workflows.consolidate_memory import ConsolidateMemory
 from workflows.credit_memories import CreditMemories
 from workflows.erase_memory import EraseMemory
 from workflows.flush_accesses import FlushAccesses
@@ -34,6 +35,7 @@ WORKFLOWS: Sequence[type] = (
     CreditMemories,
     FlushAccesses,
     PromoteEpisodes,
+    ConsolidateMemory,
     RedateMemory,
     ReconcileMemory,
     EraseMemory,

@@ -21,8 +21,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor, ActorKind
 from perdure.model import Request
-from perdure.names import ACCESSES, PROMOTING, RECONCILING, REDATING, SCHEDULE, Workflow
-from perdure.requests import ForgetRequest, PromoteRequest, ReconcileRequest, RedateRequest
+from perdure.names import ACCESSES, CONSOLIDATING, PROMOTING, RECONCILING, REDATING, SCHEDULE, Workflow
+from perdure.requests import ConsolidateRequest, ForgetRequest, PromoteRequest, ReconcileRequest, RedateRequest
 from perdure.settings import Settings
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.errors import translated
@@ -71,6 +71,14 @@ def scheduled(settings: Settings) -> tuple[Scheduled, ...]:
             PromoteRequest(by=Actor(kind=ActorKind.SCHEDULE, id=PROMOTING)),
             "promote-episodes",
             "Promote what is worth keeping of sessions",
+        ),
+        Scheduled(
+            CONSOLIDATING,
+            settings.consolidation_cron,
+            Workflow.CONSOLIDATE_MEMORY,
+            ConsolidateRequest(by=Actor(kind=ActorKind.SCHEDULE, id=CONSOLIDATING)),
+            "consolidate-memory",
+            "Make one of memories that say the same",
         ),
         Scheduled(
             REDATING,

@@ -19,6 +19,8 @@ with workflow.unsafe.imports_passed_through():
     from perdure.requests import (
         ConsentRequest,
         Consents,
+        ConsolidateRequest,
+        ConsolidateResult,
         ForgetResult,
         PromoteRequest,
         PromoteResult,
@@ -32,6 +34,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.tasks import TaskResult
     from perdure.updates import Updated, UpdateRequest
     from workflows import options
+    from workflows.consolidate_memory import ConsolidateMemory
     from workflows.credit_memories import CreditMemories
     from workflows.erase_memory import EraseMemory, ErasingRun
     from workflows.flush_accesses import FlushAccesses
@@ -262,6 +265,20 @@ class LatePromotion(PromoteEpisodes):
         return await super().run(request)
 
 
+@workflow.defn(name="ConsolidateMemory")
+class LateConsolidation(ConsolidateMemory):
+    """A timer before anything else."""
+
+    @workflow.init
+    def __init__(self, request: ConsolidateRequest | None = None) -> None:
+        super().__init__(request)
+
+    @workflow.run
+    async def run(self, request: ConsolidateRequest | None = None) -> ConsolidateResult:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
 CHANGED = (
     NoAnnouncement,
     SecondThought,
@@ -279,4 +296,5 @@ CHANGED = (
     LateKeeping,
     LateCredit,
     LatePromotion,
+    LateConsolidation,
 )

@@ -51,6 +51,16 @@ async def record_redating(here: Recorder) -> None:
     await here.keep_failed("redate_refused", await here.start("RedateMemory", {"users": ["ada"]}))
 
 
+async def record_consolidation(here: Recorder) -> None:
+    """Record a pass that merges, and one that was asked for something else."""
+    same = [_memory(1), _memory(1) | {"content": "Room 1 really has 1 windows.", "occurrence": "again"}]
+    await (await _submit(here, _batch(_tenant(), "same", *same))).result()
+    consolidating = await here.start("ConsolidateMemory", {})
+    assert (await consolidating.result())["merged"] >= 1
+    await here.keep("consolidate_memory", consolidating)
+    await here.keep_failed("consolidate_refused", await here.start("ConsolidateMemory", {"users": ["ada"]}))
+
+
 async def record_erasures(here: Recorder) -> None:
     """Record one of a user who is remembered, and one that was asked for something else."""
     user = f"recorder-{uuid4().hex[:12]}"

@@ -13,7 +13,13 @@ from pathlib import Path
 from localservers import ensure, stop
 from perdure.settings import Settings
 from tests.replay import histories
-from tests.replay.memory_runs import record_erasures, record_jobs_and_sweeps, record_reconciliations, record_redating
+from tests.replay.memory_runs import (
+    record_consolidation,
+    record_erasures,
+    record_jobs_and_sweeps,
+    record_reconciliations,
+    record_redating,
+)
 from tests.replay.recorder import recorder
 from tests.replay.task_runs import record_tasks
 from worker.exit import leave_after
@@ -33,6 +39,7 @@ async def _record(home: Path, folder: Path, *, cached: bool) -> None:
             # It looks at everybody.
             await record_reconciliations(here)
             await record_redating(here)
+            await record_consolidation(here)
             await record_erasures(here)
 
 

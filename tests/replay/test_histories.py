@@ -104,6 +104,7 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "UpdateMemory": {"completed", "failed"},
         "SetConsent": {"completed", "failed"},
         "FlushAccesses": {"completed"},
+        "ConsolidateMemory": {"completed", "failed"},
         "PromoteEpisodes": {"completed", "failed"},
         "CreditMemories": {"completed", "failed"},
     }

@@ -7,6 +7,7 @@ import pytest
 from temporalio import activity
 
 from activities.accesses import AccessActivities
+from activities.consolidation import ConsolidationActivities
 from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
@@ -35,6 +36,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             CreditingActivities,
             ReconcilingActivities,
             PromotionActivities,
+            ConsolidationActivities,
             RedatingActivities,
             StepActivities,
             TaskActivities,

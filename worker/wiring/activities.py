@@ -7,6 +7,7 @@ from typing import Any
 from temporalio.client import Client
 
 from activities.accesses import AccessActivities
+from activities.consolidation import ConsolidationActivities
 from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
@@ -22,9 +23,11 @@ from activities.tasks import EvaluationActivities, TaskActivities
 from activities.updating import UpdatingActivities
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
+from perdure.memory.consolidation.consolidator import Consolidator
 from perdure.names import DEFAULT_POLICY
 from perdure.settings import Settings
 from perdure.stores.redis.accesses import Accesses
+from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sweeps import SweepTurn
 from worker.wiring.services import Services
@@ -43,6 +46,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         writer=services.writer,
         intake=services.intake,
     )
+    changed = ChangedTenants(services.redis)
     recalls = TaskRecalls(services.redis, services.bindings.ttl)
     others = (
         TaskActivities(
@@ -69,9 +73,15 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             intake=services.intake,
             consents=services.consents,
             notes=services.notes,
+            changed=changed,
         ),
         HoldingActivities(submitter=submitter, door=services.door),
         PromotionActivities(promoter=services.promoter, submitter=submitter),
+        ConsolidationActivities(
+            consolidator=Consolidator(longterm=services.longterm, embedder=services.embedder, updater=services.updater),
+            changed=changed,
+            whole=services.whole,
+        ),
         ReconcilingActivities(
             whole=services.whole,
             reconciler=services.reconciler,
@@ -85,6 +95,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             consents=services.consents,
             tenant_key=services.tenant_key,
             policy=services.policies[DEFAULT_POLICY],
+            changed=changed,
         ),
         ErasingActivities(client=client, eraser=services.eraser, tenant_key=services.tenant_key),
         AccessActivities(accesses=Accesses(services.redis), door=services.door),

@@ -162,7 +162,7 @@ class Eraser:
             await ask(self._redis, "DEL", key)
         for key in held.shared:
             match key:
-                case keys.DUE | keys.CHECKS | keys.ACTIVE | keys.ACCESSED | keys.PROMOTING:
+                case keys.DUE | keys.CHECKS | keys.ACTIVE | keys.ACCESSED | keys.PROMOTING | keys.CHANGED:
                     await ask(self._redis, "ZREM", key, tenant)
                 case keys.UNFILED:
                     await ask(self._redis, "ZREMRANGEBYLEX", key, f"[{tenant} ", f"({tenant}!")

@@ -23,12 +23,12 @@ from perdure.updates import (
     Correction,
     Credit,
     Feedback,
+    MemoryUpdate,
     Merger,
     Pinning,
     Removal,
     Reversion,
     Updated,
-    UpdateRequest,
 )
 
 FORGOTTEN = "forgotten on request"
@@ -44,7 +44,7 @@ class _Asked(NamedTuple):
     """One change, as it is made."""
 
     tenant: str
-    request: UpdateRequest
+    request: MemoryUpdate
     operation: str
     at: datetime
 
@@ -79,7 +79,7 @@ class Updater:
         self._door = door
         self._grace = grace
 
-    async def update(self, tenant: str, request: UpdateRequest, *, operation: str, at: datetime) -> Updated:
+    async def update(self, tenant: str, request: MemoryUpdate, *, operation: str, at: datetime) -> Updated:
         """Make one change, once for each operation id.
 
         Raises:

@@ -38,7 +38,7 @@ async def holdings(redis: Redis, tenant: str) -> Holdings:
         StoreUnavailable: Redis does not answer.
     """
     own: list[str] = await Script(redis, _KEYS)(keys.fixed(tenant))
-    indexes = (keys.DUE, keys.CHECKS, keys.ACTIVE, keys.ACCESSED, keys.PROMOTING)
+    indexes = (keys.DUE, keys.CHECKS, keys.ACTIVE, keys.ACCESSED, keys.PROMOTING, keys.CHANGED)
     shared = [key for key in indexes if await ask(redis, "ZSCORE", key, tenant) is not None]
     if await ask(redis, "ZLEXCOUNT", keys.UNFILED, f"[{tenant} ", f"({tenant}!"):
         shared.append(keys.UNFILED)

@@ -27,6 +27,12 @@ ACCESSED = "perdure:accessed"
 PROMOTING = "perdure:promoting"
 """A sorted set: each tenant with episodes to be promoted, by when the first of its sessions may be due."""
 
+CHANGED = "perdure:changed"
+"""A sorted set: each tenant that memories were written for since they were consolidated, by when last."""
+
+CONSOLIDATED = "perdure:consolidated"
+"""When the last pass of consolidation that visited everybody began."""
+
 SWEEP = "perdure:sweep"
 """The workflow id of the sweep whose turn it is, or was last."""
 

@@ -147,10 +147,10 @@ class LongTerm(Searches):
         )
         return {entry.id: entry for entries in found for entry in entries}
 
-    async def everything(self, tenant: str) -> dict[str, Entry]:
+    async def everything(self, tenant: str, *, kinds: Sequence[Kind] = KINDS) -> dict[str, Entry]:
         """Return all that is stored of a tenant, whatever its state."""
         found: dict[str, Entry] = {}
-        for kind in KINDS:
+        for kind in kinds:
             async for entries in self._queries.entries(tenant, kind, page=_COMPARED_AT_ONCE):
                 found |= {entry.id: entry for entry in entries}
         return found

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow, ScheduleDescription, ScheduleOverlapPolicy
 
-from perdure.names import ACCESSES, PROMOTING, RECONCILING, REDATING, SCHEDULE
+from perdure.names import ACCESSES, CONSOLIDATING, PROMOTING, RECONCILING, REDATING, SCHEDULE
 from perdure.requests import ForgetResult
 from perdure.settings import Settings
 from tests.conftest import Servers, clean_settings
@@ -27,6 +27,7 @@ def settings(tmp_path: Path) -> Settings:
         redating_cron="off",
         accesses_cron="off",
         promotion_cron="off",
+        consolidation_cron="off",
         reconciling_cron="off",
     )
 
@@ -95,6 +96,7 @@ async def test_a_pause_by_a_person_stays(namespaced: Client, settings: Settings)
         (REDATING, "redating_cron", "RedateMemory"),
         (ACCESSES, "accesses_cron", "FlushAccesses"),
         (PROMOTING, "promotion_cron", "PromoteEpisodes"),
+        (CONSOLIDATING, "consolidation_cron", "ConsolidateMemory"),
     ],
 )
 async def test_others_are_scheduled_beside_it(

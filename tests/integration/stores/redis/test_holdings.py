@@ -15,6 +15,7 @@ from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.bindings import TaskBindings
+from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims, OnceEffect
 from perdure.stores.redis.connection import connect
@@ -53,6 +54,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)])
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await redis.set(keys.epoch(tenant), 1)
+    await ChangedTenants(redis).note(tenant, NOW + timedelta(days=3650))
     await Checks(redis).note(tenant, NOW + timedelta(days=3650))
     await ActiveTenants(redis).found([tenant])
     await Checks(redis).begin_rewrite(tenant, ["mem_1"])
@@ -88,7 +90,8 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
         found = await holdings(redis, mine)
         own, shared = await whatever_names(redis, mine)
     assert (set(found.keys), set(found.shared)) == (own, shared)
-    assert shared == {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.PROMOTING, keys.UNFILED, keys.forgetting(run)}
+    indexes = {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.PROMOTING, keys.CHANGED}
+    assert shared == {*indexes, keys.UNFILED, keys.forgetting(run)}
     # Index, epoch, lease, rewrites, deletions, runs; two claims, an output, a task's binding and keys; sessions, and
     # five for each of two.
     assert len(own) == 6 + 3 + 2 + 1 + 10

@@ -1,0 +1,1 @@
+"""Consolidation: two memories that say the same become one."""

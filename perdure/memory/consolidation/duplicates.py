@@ -1,0 +1,82 @@
+"""Whether two memories say the same in other words. Pure.
+
+That they are alike only nominates them. With all-MiniLM-L6-v2, "Python over JavaScript" and its reverse have a cosine
+of .990, "db-1" and "db-2" of .975 (measured): so words, and their order, decide.
+"""
+
+from perdure.assertions import Assertion
+from perdure.entries import Memory, MemoryType, State, headline_of
+from perdure.items import statement
+
+SIMILAR = 0.9
+"""The least cosine of two memories that are compared (R30)."""
+
+_EMPTY = frozenset({"also", "just", "please", "really", "simply"})
+"""Words without which a statement states the same."""
+
+_FRONTED = frozenset({"on", "in", "at", "during", "every", "since"})
+"""What may begin a phrase that stands before a sentence as well as behind it: "on Tuesdays, …"."""
+
+
+def is_duplicate(one: Memory, other: Memory) -> bool:
+    """Return whether two memories can be made one without losing anything; where in doubt, they cannot.
+
+    Constraints and pinned memories stay as somebody wrote them.
+    """
+    if one.id == other.id or not (_is_free(one) and _is_free(other)) or _frame(one) != _frame(other):
+        return False
+    if one.assertion and other.assertion:
+        return _parts(one.assertion) == _parts(other.assertion)
+    if one.assertion or other.assertion:
+        return False
+    return normal(headline_of(one.text)) == normal(headline_of(other.text))
+
+
+def kept_first(one: Memory, other: Memory) -> tuple[Memory, Memory]:
+    """Return the one whose text stays, and the other: the one seen more often, then the one that is older."""
+    first, second = sorted((one, other), key=lambda memory: (-memory.seen, memory.first_seen, memory.id))
+    return first, second
+
+
+def normal(content: str) -> tuple[str, ...]:
+    """Return a statement's words as far as they state something, with a phrase that stands in front moved to its end.
+
+    >>> normal("On Tuesdays, deploys really happen.")
+    ('deploys', 'happen', 'on', 'tuesdays')
+    """
+    front, comma, rest = content.partition(",")
+    words, others = _words(front), _words(rest)
+    if comma and others and words and words[0] in _FRONTED and "," not in rest:
+        return (*others, *words)
+    return _words(content)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    found = tuple(word for word in statement(text).split() if word.rstrip("!") not in _EMPTY) if text.strip() else ()
+    return (*found[:-1], found[-1].rstrip("!")) if found else ()
+
+
+def _is_free(memory: Memory) -> bool:
+    return (
+        memory.state is State.CURRENT
+        and not memory.superseded_by
+        and not memory.pinned
+        and memory.memory_type is not MemoryType.CONSTRAINT
+        and memory.suspended is None
+    )
+
+
+def _frame(memory: Memory) -> object:
+    """Return what has to be equal beside what is stated: where, when and for what it holds, what is kept with it."""
+    return (
+        memory.memory_type,
+        memory.purpose,
+        frozenset(memory.scopes),
+        memory.valid_from,
+        memory.valid_until,
+        memory.metadata_json,
+    )
+
+
+def _parts(assertion: Assertion) -> object:
+    return assertion.model_dump(exclude={"revises"})
