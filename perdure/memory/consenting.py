@@ -60,11 +60,12 @@ class ConsentBook:
         """Keep what somebody says of purposes; returns what holds then.
 
         Raises:
-            StoreUnavailable: A store does not answer, or has lost data.
+            StoreUnavailable: A store does not answer, or has lost data; or the audit cannot be written.
         """
         given = [Consent(purpose=one, granted=True, at=at, by=by) for one in grant]
         given += [Consent(purpose=one, granted=False, at=at, by=by) for one in withdraw]
         if given:
+            await self._audit.ready()
             async with self._leases.hold(tenant), self._whole.writing():
                 await self._journal.append(tenant, [Consented(consent=one) for one in given])
                 await self._redis.write(tenant, given)
