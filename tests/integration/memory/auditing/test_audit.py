@@ -215,6 +215,7 @@ async def test_a_file_that_was_tampered_with_is_named(
 async def test_a_chain_that_is_written_is_no_problem_and_a_killed_one_is_named(place: Place) -> None:
     async with place.process() as audit:
         await changed(audit)
+        await told(audit)
         found = await place.verified()
         assert (found.problems, found.notes) == ((), ())
     code = (
