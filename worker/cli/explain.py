@@ -28,9 +28,9 @@ def show(found: TaskExplanation) -> None:
     if not found.recalls:
         out.print("recalled nothing")
     for item in (item for receipt in found.receipts for item in receipt.items):
-        what = "wrote" if item.fate is Fate.SEARCHABLE else "ignored"
+        what = {Fate.SEARCHABLE: "wrote", Fate.HELD: "asks a person about"}.get(item.fate, "ignored")
         reason = f": {item.reason}" if item.reason else ""
-        about = f"  {_text(found, item.id)}" if item.id else ""
+        about = f"  {_text(found, item.id)}" if item.id else f"  {item.hold}".rstrip()
         out.print(f"{what} ({item.decision.value}){about}{reason}", markup=False)
     for job in found.running:
         out.print(f"is writing: {job}", markup=False)
