@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -35,6 +35,7 @@ from perdure.model import Instant, Passed
 from perdure.names import Activity
 from perdure.requests import RememberRequest, Submitted
 from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.failures import still_running
 
@@ -105,6 +106,7 @@ class IngestActivities:
     consents: ConsentBook
     notes: SessionNotes
     changed: ChangedTenants
+    erasures: RedisErasures
 
     @activity.defn(name=Activity.REMEMBER)
     async def remember(self, request: RememberRequest) -> Submitted:
@@ -113,8 +115,9 @@ class IngestActivities:
         An item that does not say when it was observed was observed now.
         """
         tenant = self.tenant_key.tenant_of(request.user_id)
+        await self._require_not_erased(tenant, request.asked_at or activity.info().scheduled_time)
         if request.turns and not request.items:
-            await self._observed(tenant, request, ())
+            await self._observed(tenant, request, (), ())
             return Submitted(tenant=tenant)
         now = datetime.now(UTC)
         undated: set[int] = set()
@@ -134,19 +137,40 @@ class IngestActivities:
             policy=request.policy,
         )
         job = job_id(batch, undated)
-        # What is on hold is told in no session either.
         taken = await self.submitter.submit(batch.changed(by=request.by), job)
-        await self._observed(tenant, request, taken.items)
+        await self._observed(tenant, request, batch.items, taken.items)
         return Submitted(tenant=tenant, job=job)
 
-    async def _observed(self, tenant: str, request: RememberRequest, items: Sequence[BatchItem]) -> None:
-        """Write what was said, and believed of it, into its session, where the user consents to its being kept."""
+    async def _require_not_erased(self, tenant: str, asked_at: datetime) -> None:
+        """Check that nothing was asked before its user was erased.
+
+        Raises:
+            TenantErased: It was.
+        """
+        with suppress(StoreUnavailable):
+            erased = await self.erasures.of(tenant)
+            if erased and asked_at <= erased.at:
+                raise TenantErased("the user was erased after this was asked")
+
+    async def _observed(
+        self, tenant: str, request: RememberRequest, offered: Sequence[BatchItem], items: Sequence[BatchItem]
+    ) -> None:
+        """Write what was said, and believed of it, into its session, where the user consents to its being kept.
+
+        What is on hold, or was refused, is not told in a session either.
+        """
         if not request.session:
             return
         purpose = Purpose.GIVEN if any(isinstance(item, TurnItem) for item in items) else Purpose.EXTRACTED
         if is_granted(await self.consents.of(tenant), purpose):
             usable = [item for item in items if not isinstance(item, UnusableItem)]
-            await self.notes.observed(tenant, request.session, request.turns, usable)
+            left = {
+                item.occurrence.partition("#")[0]
+                for item, taken in zip(offered, items, strict=True)
+                if isinstance(taken, UnusableItem) and not isinstance(item, UnusableItem)
+            }
+            turns = [one for one in request.turns if one.occurrence.partition("#")[0] not in left]
+            await self.notes.observed(tenant, request.session, turns, usable)
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:

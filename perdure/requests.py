@@ -68,6 +68,8 @@ class RememberRequest(Request):
     policy: Name = DEFAULT_POLICY
     """The write policy that they are checked by."""
     by: Actor = SOMEBODY
+    asked_at: Instant | None = None
+    """When they were offered, so that an erasure since then keeps them out; None: when a worker is asked."""
 
 
 class Submitted(Passed):

@@ -67,7 +67,9 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(
                     together(
-                        keep_up(unanswered, services.spool, services.episodes, services.notes.waiting),
+                        keep_up(
+                            unanswered, services.spool, services.episodes, services.erasures, services.notes.waiting
+                        ),
                         keep_checked(services.repair),
                         keep_looking(services.longterm),
                         keep_watching(services.longterm, services.checks, services.whole),

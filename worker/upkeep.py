@@ -11,6 +11,7 @@ from perdure.memory.repair import Repair
 from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.episodes import LIFETIME, Episodes
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.store import LongTerm
@@ -31,8 +32,10 @@ LOOK_EVERY = 600.0
 _log = structlog.get_logger(__name__)
 
 
-async def bring_episodes(spool: Spool, episodes: Episodes, *, now: datetime) -> int:
+async def bring_episodes(spool: Spool, episodes: Episodes, erasures: RedisErasures, *, now: datetime) -> int:
     """Append every waiting episode that is not too old to be read, or may be promoted; return how many were new.
+
+    What happened before its user was erased is dropped: an erasure reaches no spool of another machine.
 
     Appending is idempotent, so it may run as often as it likes, and in several workers at once.
 
@@ -41,8 +44,10 @@ async def bring_episodes(spool: Spool, episodes: Episodes, *, now: datetime) -> 
     """
     brought = 0
     for tenant in await spool.tenants():
-        waited = await spool.read(tenant)
+        waited, erased = await spool.read(tenant), await erasures.of(tenant)
         for line in waited.episodes:
+            if erased and line.episode.at <= erased.at:
+                continue
             if line.episode.is_promotable or line.episode.at > now - LIFETIME:
                 brought += await episodes.append(tenant, line.session, line.episode)
         await spool.delivered(tenant, waited)
@@ -50,7 +55,11 @@ async def bring_episodes(spool: Spool, episodes: Episodes, *, now: datetime) -> 
 
 
 async def keep_up(
-    checks: Iterable[Callable[[], Awaitable[None]]], spool: Spool, episodes: Episodes, waiting: asyncio.Event
+    checks: Iterable[Callable[[], Awaitable[None]]],
+    spool: Spool,
+    episodes: Episodes,
+    erasures: RedisErasures,
+    waiting: asyncio.Event,
 ) -> None:
     """Repeat what a store did not answer at the start, and bring waiting episodes to Redis; until cancelled.
 
@@ -58,12 +67,13 @@ async def keep_up(
         checks: What must hold for this worker to serve its installation.
         spool: Where episodes wait.
         episodes: Where they go.
+        erasures: Who was erased meanwhile.
         waiting: Set when an episode was left waiting.
 
     Raises:
         PerdureError: A check found that this worker must not write.
     """
-    await together(*(_until_answered(check) for check in checks), _keep_bringing(spool, episodes, waiting))
+    await together(*(_until_answered(check) for check in checks), _keep_bringing(spool, episodes, erasures, waiting))
 
 
 async def keep_checked(repair: Repair) -> None:
@@ -151,13 +161,13 @@ async def _until_answered(check: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(AGAIN_AFTER)
 
 
-async def _keep_bringing(spool: Spool, episodes: Episodes, waiting: asyncio.Event) -> None:
+async def _keep_bringing(spool: Spool, episodes: Episodes, erasures: RedisErasures, waiting: asyncio.Event) -> None:
     waiting.set()
     while True:
         await waiting.wait()
         waiting.clear()
         try:
-            brought = await bring_episodes(spool, episodes, now=datetime.now(UTC))
+            brought = await bring_episodes(spool, episodes, erasures, now=datetime.now(UTC))
         except StoreUnavailable as error:
             _log.warning("episodes wait", problem=str(error))
             waiting.set()

@@ -33,7 +33,7 @@ class RememberItems:
     @workflow.run
     async def run(self, request: RememberRequest | None = None) -> str:
         """Return the job's id; the job is a workflow of its own. Without items there is none."""
-        request = asked(request, "give a RememberRequest")
+        request = asked(request, "give a RememberRequest").changed(asked_at=workflow.info().start_time)
         submitted = await workflow.execute_activity(
             Activity.REMEMBER, request, result_type=Submitted, summary="submit", **options.of_request()
         )

@@ -4,14 +4,17 @@ import asyncio
 import datetime
 import secrets
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from temporalio.client import Client, Plugin
+from temporalio.common import TypedSearchAttributes
 
-from perdure.errors import WorkerUnavailable
+from perdure.errors import PerdureError, WorkerUnavailable
+from perdure.names import Workflow
 from perdure.settings import Addresses, Settings
-from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.stores.tenant_key import TenantKey
+from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import translated
 from worker import local_worker
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R")
+
+_OF_A_USER = frozenset({Workflow.RECALL_MEMORY, Workflow.REMEMBER_ITEMS, Workflow.UPDATE_MEMORY, Workflow.SET_CONSENT})
+"""Workflows that an erasure of their user deletes."""
 
 ANSWERED_WITHIN = datetime.timedelta(seconds=5)
 """How long a query may take."""
@@ -107,4 +113,13 @@ class Base:
                 task_timeout=TASK_TIMEOUT,
                 result_type=result_type,
                 static_summary="Asked for from outside a task",
+                search_attributes=self._found_by(workflow, argument),
             )
+
+    def _found_by(self, workflow: str, argument: Any) -> TypedSearchAttributes | None:
+        """Return what erasure finds the history by, also where the request is refused; None without the tenant key."""
+        if workflow not in _OF_A_USER:
+            return None
+        with suppress(PerdureError):
+            return tenant_attributes(TenantKey.load(self._settings.tenant_key_file).tenant_of(argument.user_id))
+        return None

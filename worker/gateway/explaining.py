@@ -1,8 +1,11 @@
 """What a task had to do with memory, for a person."""
 
-from temporalio.client import WorkflowExecutionStatus
+from contextlib import suppress
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
 from perdure.changes import Actor
+from perdure.errors import InvalidInput
 from perdure.jobs import Receipt
 from perdure.names import MEMORY
 from perdure.requests import SOMEBODY, TaskExplanation
@@ -32,10 +35,12 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
         running: list[str] = []
         client = await self.client()
         for job in told.jobs:
-            if (await job_of(client, job)).status is WorkflowExecutionStatus.RUNNING:
-                running.append(job)
-            else:
-                receipts.append(await client.get_workflow_handle(job, result_type=Receipt).result())
+            # Jobs are gone from Temporal before a task that waits for weeks.
+            with suppress(InvalidInput, WorkflowFailureError):
+                if (await job_of(client, job)).status is WorkflowExecutionStatus.RUNNING:
+                    running.append(job)
+                else:
+                    receipts.append(await client.get_workflow_handle(job, result_type=Receipt).result())
         ids = {identifier for recall in told.recalls for identifier in recall.ids}
         ids |= {item.id for receipt in receipts for item in receipt.items if item.id}
         reader = await self._own_reader()

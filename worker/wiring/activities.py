@@ -74,6 +74,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             consents=services.consents,
             notes=services.notes,
             changed=changed,
+            erasures=services.erasures,
         ),
         HoldingActivities(submitter=submitter, door=services.door),
         PromotionActivities(promoter=services.promoter, submitter=submitter),

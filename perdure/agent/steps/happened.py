@@ -13,6 +13,7 @@ from perdure.episodes import LONGEST, Episode, EpisodeKind, importance
 from perdure.expressions.evaluation import written
 from perdure.identity import digest
 from perdure.items import Item, MemoryItem, RecordItem
+from perdure.memory.extraction.screening import brief
 from perdure.questions import TakenAnswer
 from perdure.said import Voice
 
@@ -88,7 +89,7 @@ def resolved(call: StepCall, run: str, failure: Episode, *, attempt: int, argume
         f"{call.path}: {said}",
         at,
         step=call.path,
-        said=said[:LONGEST],
+        said=brief(said),
         # That something passed when it was tried again is no lesson.
         extracted=not changed,
     )
@@ -113,8 +114,8 @@ def answered(call: StepCall | AnnounceCall, run: str, step: str, answer: TakenAn
         answer.at,
         step=step,
         by=Voice.USER,
-        said=value[:LONGEST],
-        before=f"{Voice.AGENT.value}: {asked}"[:LONGEST] if asked else "",
+        said=brief(value),
+        before=brief(f"{Voice.AGENT.value}: {asked}") if asked else "",
         # What is cut off may say the opposite.
         extracted=len(value) > LONGEST,
     )
@@ -176,9 +177,7 @@ def _episode(
     **fields: Any,
 ) -> Episode:
     matters = importance(kind, by=by or Voice.AGENT, weight=weight)
-    return Episode(
-        id=_identifier(identifier), kind=kind, text=text[:LONGEST], importance=matters, at=at, by=by, **fields
-    )
+    return Episode(id=_identifier(identifier), kind=kind, text=brief(text), importance=matters, at=at, by=by, **fields)
 
 
 def _identifier(text: str) -> str:

@@ -11,6 +11,9 @@ from perdure.items import statement
 SIMILAR = 0.9
 """The least cosine of two memories that are compared (R30)."""
 
+_RECALLED = 0.7
+"""What recall returns by default is believed this much: a merger, which averages, takes nothing out of it."""
+
 _EMPTY = frozenset({"also", "just", "please", "really", "simply"})
 """Words without which a statement states the same."""
 
@@ -24,6 +27,8 @@ def is_duplicate(one: Memory, other: Memory) -> bool:
     Constraints and pinned memories stay as somebody wrote them.
     """
     if one.id == other.id or not (_is_free(one) and _is_free(other)) or _frame(one) != _frame(other):
+        return False
+    if max(one.confidence, other.confidence) >= _RECALLED > (one.confidence + other.confidence) / 2:
         return False
     if one.assertion and other.assertion:
         return _parts(one.assertion) == _parts(other.assertion)

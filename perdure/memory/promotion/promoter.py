@@ -104,7 +104,7 @@ class Promoter:
         self, tenant: str, session: str, taken: Taken, *, now: datetime, by: Actor, submit: Submit
     ) -> int:
         """Submit what may be believed of episodes; returns how many jobs it takes."""
-        said = [said_of(session, episode) for episode in taken.episodes]
+        said = [said_of(session, one) for one in taken.episodes if _readable(one.said or one.text).strip()]
         items = observing.believed(said, await self._extractor.extract(said))
         name = digest("promotion/1", tenant, session, list(taken.ids))
         jobs = 0
@@ -126,9 +126,14 @@ def said_of(session: str, episode: Episode) -> Said:
     """Return what was said in an episode, and where: the same episode is the same observation."""
     person = Voice.USER if episode.kind in {EpisodeKind.TURN, EpisodeKind.DECISION} else Voice.AGENT
     return Said(
-        text=episode.said or episode.text,
+        text=_readable(episode.said or episode.text),
         by=episode.by or person,
-        before=episode.before,
+        before=_readable(episode.before),
         at=episode.at,
         occurrence=f"{digest('session/1', session)[:24]}/{episode.id}",
     )
+
+
+def _readable(text: str) -> str:
+    """Return a text without control characters, which a tool's error may have and no memory."""
+    return "".join(character if character >= " " or character in "\t\n" else " " for character in text)

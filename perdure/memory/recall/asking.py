@@ -7,32 +7,21 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from perdure.consents import withheld
 from perdure.entries import Entry, Hit, Memory, Purpose, Record, State
-from perdure.episodes import Episode
+from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.filters import Filters
 from perdure.losses import Store
-from perdure.memory.consenting import ConsentBook
 from perdure.memory.recall import local
-from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.query import FoundBy, Query
-from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.recall.sources import Question, Sources, Wanted
 from perdure.memory.recall.turns import Asked, named, without_names
-from perdure.memory.wholeness import Wholeness
-from perdure.memory.writing.planning import WritePolicy
-from perdure.models.embedding import Embedder, Vector
-from perdure.stores.journal.log import Journal
-from perdure.stores.redis.checks import Checks
-from perdure.stores.redis.deletions import Deletions
-from perdure.stores.redis.episodes import Episodes
-from perdure.stores.spool import Spool
+from perdure.models.embedding import Vector
 from perdure.stores.weaviate.schema import Kind
-from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 from perdure.words import stems
 
@@ -55,45 +44,6 @@ _ALL_SHARE = 0.95
 """Of the time limit: the rest is for putting the result together."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sources:
-    """All that a recall can ask."""
-
-    longterm: LongTerm
-    speakers: Speakers
-    episodes: Episodes
-    journal: Journal
-    spool: Spool
-    checks: Checks
-    deletions: Deletions
-    whole: Wholeness
-    embedder: Embedder
-    policy: WritePolicy
-    limit: float
-    """Seconds that a recall may take."""
-    telemetry: Telemetry
-    consents: ConsentBook | None = None
-    """None: nobody has said anything."""
-
-
-class Question(NamedTuple):
-    """What is asked, as the searches need it."""
-
-    asked: Asked
-    vector: Vector | None
-    """None: only words can be searched."""
-    turns: int
-    """How many turns the user has."""
-
-
-class Wanted(NamedTuple):
-    """What a search is to return: how many at most of each kind, by meaning and by words."""
-
-    kinds: Sequence[Kind]
-    near: int
-    words: int
-
-
 class Asking:
     """The questions of one recall, and which stores did not answer.
 
@@ -109,6 +59,7 @@ class Asking:
         self._started = asyncio.get_running_loop().time()
         self._entries: dict[str, Entry] | None = None
         self._question: Question | None = None
+        self._withdrawn: tuple[Purpose, ...] = ()
         # Several searches may need the journal at once; one reads it.
         self._reading = asyncio.Lock()
         self.degraded: set[str] = set()
@@ -135,7 +86,8 @@ class Asking:
         if consents is None:
             return tuple(Purpose), tuple(Purpose)
         found = withheld(consents)
-        return found, tuple(purpose for purpose in found if purpose in consents)
+        self._withdrawn = tuple(purpose for purpose in found if purpose in consents)
+        return found, self._withdrawn
 
     def limited(self, query: Query) -> None:
         """Take the question as it is once it is known what the user consents to."""
@@ -273,7 +225,12 @@ class Asking:
         return {identifier: entry for identifier, entry in found.items() if isinstance(entry, Memory)}
 
     async def episodes(self) -> list[Episode]:
-        """Return what happened in the session: the newest and the most important, oldest first."""
+        """Return what happened in the session: the newest and the most important, oldest first.
+
+        Nothing where what is given may not be kept; neither turns nor insights where what is extracted no longer may.
+        """
+        if Purpose.GIVEN in self._query.withheld:
+            return []
         find, session = self._from.episodes, self._query.session
         recent, important = await together(
             self._ask("redis", "recent", lambda: find.recent(self._tenant, session, _EPISODES_RECENT)),
@@ -285,6 +242,8 @@ class Asking:
             found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
         else:
             found = recent + important
+        if Purpose.EXTRACTED in self._withdrawn:
+            found = [one for one in found if one.kind not in {EpisodeKind.TURN, EpisodeKind.INSIGHT}]
         distinct = {episode.id: episode for episode in found}
         return sorted(distinct.values(), key=lambda episode: (episode.at, episode.id))
 

@@ -18,7 +18,7 @@ from perdure.labels import asked_labels
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.policies import WritePolicy
-from perdure.memory.recall.asking import Asking, Question, Sources, Wanted
+from perdure.memory.recall.asking import Asking
 from perdure.memory.recall.context import render
 from perdure.memory.recall.items import explained, recalled
 from perdure.memory.recall.names import Speakers
@@ -35,6 +35,7 @@ from perdure.memory.recall.ranking import (
     reordered,
     score_exact,
 )
+from perdure.memory.recall.sources import Question, Sources, Wanted
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
 from perdure.memory.retention import RetentionRules

@@ -9,17 +9,19 @@ import pytest
 from activities.episodes import SessionNotes
 from localservers import Server
 from perdure.episodes import Episode, EpisodeKind
+from perdure.erasures import Erasure
 from perdure.errors import JournalMismatch
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
-from tests.conftest import TENANT_KEY, OwnServers
+from tests.conftest import TENANT_KEY, OwnServers, Servers
 from tests.integration.conftest import open_stores
 from tests.support.waiting import until
 from worker.upkeep import bring_episodes, keep_up, keep_watching
@@ -41,12 +43,26 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
         await spool.append(tenant, "s", kept)
     await fleet.stop(Server.REDIS)
     waiting = SessionNotes(episodes, spool).waiting
-    task = asyncio.create_task(keep_up([], spool, episodes, waiting))
+    task = asyncio.create_task(keep_up([], spool, episodes, RedisErasures(redis), waiting))
     await fleet.start(Server.REDIS)
     await until(lambda: episodes.recent(tenant, "s", 10), lambda found: {one.id for one in found} == {"one", "two"})
     await until(spool.tenants, lambda waiting: not waiting)
     task.cancel()
-    assert await bring_episodes(spool, episodes, now=NOW) == 0, "what is there is not brought again"
+    assert await bring_episodes(spool, episodes, RedisErasures(redis), now=NOW) == 0, "not brought again"
+    await redis.aclose()
+
+
+async def test_what_waited_on_another_machine_while_its_user_was_erased_is_dropped(
+    servers: Servers, tmp_path: Path, tenant: str
+) -> None:
+    redis, spool = connect(servers.redis_url), Spool(tmp_path)
+    episodes, erasures = Episodes(redis), RedisErasures(redis)
+    await spool.append(tenant, "s", episode("before"))
+    await spool.append(tenant, "s", episode("after", NOW + timedelta(seconds=2)))
+    await erasures.add(Erasure(tenant=tenant, epoch=1, at=NOW + timedelta(seconds=1), operation="erase"))
+    assert await bring_episodes(spool, episodes, erasures, now=NOW) == 1
+    assert [one.id for one in await episodes.recent(tenant, "s", 10)] == ["after"]
+    assert await spool.tenants() == []
     await redis.aclose()
 
 
@@ -73,7 +89,7 @@ async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_server
     await fleet.stop(Server.REDIS)
     await fleet.stop(Server.WEAVIATE)
     spool = Spool(tmp_path / "spool")
-    task = asyncio.create_task(keep_up([begin_other], spool, Episodes(redis), asyncio.Event()))
+    task = asyncio.create_task(keep_up([begin_other], spool, Episodes(redis), RedisErasures(redis), asyncio.Event()))
     await fleet.start(Server.REDIS)
     await fleet.start(Server.WEAVIATE)
     with pytest.raises(JournalMismatch) as refused:

@@ -124,3 +124,9 @@ def test_the_one_that_was_seen_more_often_keeps_its_text_and_nothing_is_lost(one
     whole = merged("mem_3", first, second)
     assert {*whole.occurrences} == {"mem_1", "mem_2"}
     assert whole.merged_from == (first.id, second.id)
+
+
+@pytest.mark.parametrize(("other", "expected"), [(0.35, False), (0.49, False), (0.5, True), (0.9, True)])
+def test_no_merger_takes_out_of_recall_what_is_believed(other: float, expected: bool) -> None:
+    one, less = memory("Deploys happen on Tuesdays.", confidence=0.9), memory("On Tuesdays, deploys happen.", "mem_2")
+    assert is_duplicate(one, less.changed(confidence=other)) is expected

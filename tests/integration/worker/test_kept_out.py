@@ -1,0 +1,100 @@
+"""What is on hold, was withdrawn, or was offered before an erasure shows nowhere: in no session, and in no history."""
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+from temporalio.client import ActivityFailureError
+
+from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.entries import Purpose
+from perdure.errors import InvalidInput
+from perdure.jobs import Fate
+from perdure.names import Workflow
+from perdure.requests import ConsentRequest, EraseRequest, ObserveRequest
+from perdure.said import Said, Voice
+from perdure.temporal.attributes import TASK_TIMEOUT
+from tests.conftest import Servers
+from tests.deployment import Deployment, deployment
+from worker.gateway import Gateway
+
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
+HOLDING = "careful:\n  hold:\n    deadline: 1d\n    rules: [{sources: [explicit]}]\n"
+TEXT = "I always travel by train."
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    policies = tmp_path / "policies.yaml"
+    policies.write_text(HOLDING)
+    async with deployment(servers, tmp_path / "home", settings={"write_policies": policies}) as one:
+        yield one
+
+
+@pytest.fixture
+async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
+    async with Gateway(here.settings, servers) as one:
+        yield one
+
+
+@pytest.fixture
+async def user(gateway: Gateway) -> str:
+    user = f"user {uuid4().hex}"
+    await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=TESTER)
+    return user
+
+
+async def observed(gateway: Gateway, user: str, policy: str) -> list[Fate]:
+    one = Said(text=TEXT, by=Voice.USER, at=datetime.now(UTC), occurrence=uuid4().hex)
+    request = ObserveRequest(user_id=user, session="s", said=(one,), policy=policy)
+    found = await gateway.observe(request, by=TESTER)
+    return [item.fate for item in (await gateway.receipt(found.job)).items]
+
+
+async def told(gateway: Gateway, user: str) -> str:
+    """Return the context of a recall in the session."""
+    return (await gateway.recall(RecallRequest(user_id=user, session="s", text="train"))).context
+
+
+async def test_what_is_on_hold_is_told_in_no_session(gateway: Gateway, user: str) -> None:
+    assert await observed(gateway, user, "careful") == [Fate.HELD]
+    assert "train" not in await told(gateway, user)
+    assert await observed(gateway, user, "default") == [Fate.SEARCHABLE]
+    assert "train" in await told(gateway, user), "the control"
+
+
+async def test_what_was_said_is_told_no_more_once_consent_is_withdrawn(gateway: Gateway, user: str) -> None:
+    await observed(gateway, user, "default")
+    assert "train" in await told(gateway, user), "the control"
+    await gateway.consent(ConsentRequest(user_id=user, withdraw=(Purpose.EXTRACTED,)), by=TESTER)
+    assert "train" not in await told(gateway, user)
+
+
+async def test_what_was_offered_before_an_erasure_is_not_kept_after_it(
+    here: Deployment, gateway: Gateway, user: str
+) -> None:
+    tenant, asked = here.services.tenant_key.tenant_of(user), datetime.now(UTC)
+    item: JsonValue = {"kind": "memory", "content": TEXT, "occurrence": "o"}
+    request = RememberRequest(user_id=user, key="k", items=(item,), asked_at=asked)
+    await here.services.eraser.begin(tenant, operation="erase", at=datetime.now(UTC), by=TESTER)
+    with pytest.raises(ActivityFailureError) as refused:
+        await here.client.execute_activity(
+            "remember", request, id=uuid4().hex, task_queue=here.queue, start_to_close_timeout=TASK_TIMEOUT * 5
+        )
+    assert "erased after this was asked" in str(refused.value.cause)
+    assert await here.services.longterm.everything(tenant) == {}
+    later = request.changed(asked_at=None)
+    assert (await gateway.receipt(await gateway.remember(later, by=TESTER))).items[0].fate is Fate.SEARCHABLE
+
+
+async def test_a_refused_request_is_erased_with_its_user(here: Deployment, gateway: Gateway, user: str) -> None:
+    item: JsonValue = {"kind": "memory", "content": TEXT, "occurrence": "o", "confidence": 7}
+    with pytest.raises(InvalidInput, match="confidence"):
+        await gateway.remember(RememberRequest(user_id=user, key="k", items=(item,)), by=TESTER)
+    receipt = await gateway.erase(EraseRequest(user_id=user), by=TESTER)
+    assert receipt.proved
+    query = f"WorkflowType = '{Workflow.REMEMBER_ITEMS.value}' AND TaskQueue = '{here.queue}'"
+    assert [run.id async for run in here.client.list_workflows(query)] == []
