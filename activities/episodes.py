@@ -10,7 +10,7 @@ import structlog
 from perdure.agent.steps import happened
 from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, RememberCall, StepCall
 from perdure.agent.steps.once import Attempt
-from perdure.episodes import Episode, EpisodeKind, importance
+from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
 from perdure.errors import StoreUnavailable
 from perdure.items import Item, TurnItem
 from perdure.memory.extraction.screening import brief
@@ -82,7 +82,7 @@ class SessionNotes:
 
     async def write(self, tenant: str, session: str, episodes: Sequence[Episode]) -> None:
         """Write episodes, each once; to the spool where Redis does not answer soon."""
-        left = list(episodes)
+        left = [_screened(one) for one in episodes]
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 while left:
@@ -114,9 +114,16 @@ def _turn(occurrence: str, speaker: str, text: str, at: datetime, by: Voice) -> 
     return Episode(
         id=f"turn/{occurrence}"[-300:],
         kind=EpisodeKind.TURN,
-        text=brief(f"{speaker}: {text}"),
+        text=f"{speaker}: {text}"[:DRAFT],
         importance=importance(EpisodeKind.TURN, by=by),
         at=at,
         by=by,
         extracted=True,
     )
+
+
+def _screened(episode: Episode) -> Episode:
+    """Return an episode without private data and secrets."""
+    texts = {name: text for name in ("text", "said", "before") if (text := getattr(episode, name))}
+    clean = {name: brief(text) for name, text in texts.items()}
+    return episode if clean == texts else episode.changed(**clean)

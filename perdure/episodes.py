@@ -11,6 +11,9 @@ from perdure.said import Voice
 LONGEST = 500
 """Characters of an episode's text: an insight, not a document."""
 
+DRAFT = LONGEST + 200
+"""Characters that are looked at before private data is taken out, and the text is cut."""
+
 EPISODES_KEPT = 1_000
 """How many episodes a session keeps; the oldest go first."""
 
@@ -81,16 +84,16 @@ class Episode(Stored):
     id: Annotated[str, Field(min_length=1, max_length=300)]
     """Where it happened, so that a retry is the same episode."""
     kind: EpisodeKind
-    text: Annotated[str, Field(min_length=1, max_length=LONGEST)]
+    text: Annotated[str, Field(min_length=1, max_length=DRAFT)]
     importance: Unit
     at: Instant
     step: str = ""
     """The path of the step that it belongs to, if any."""
     by: Voice | None = None
     """Who said it; None: a turn's or a decision's user, and otherwise the agent."""
-    said: Annotated[str, Field(max_length=LONGEST)] = ""
+    said: Annotated[str, Field(max_length=DRAFT)] = ""
     """What was said, where the text tells more than that."""
-    before: Annotated[str, Field(max_length=LONGEST)] = ""
+    before: Annotated[str, Field(max_length=DRAFT)] = ""
     """What was said before it, where that matters."""
     extracted: bool = False
     """Whether memory has already taken what it keeps of it, so that nothing of it is to be promoted."""

@@ -9,11 +9,10 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.calls import AnnounceCall, Ended, StepCall
 from perdure.entries import Lane
-from perdure.episodes import LONGEST, Episode, EpisodeKind, importance
+from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance
 from perdure.expressions.evaluation import written
 from perdure.identity import digest
 from perdure.items import Item, MemoryItem, RecordItem
-from perdure.memory.extraction.screening import brief
 from perdure.questions import TakenAnswer
 from perdure.said import Voice
 
@@ -89,7 +88,7 @@ def resolved(call: StepCall, run: str, failure: Episode, *, attempt: int, argume
         f"{call.path}: {said}",
         at,
         step=call.path,
-        said=brief(said),
+        said=said[:DRAFT],
         # That something passed when it was tried again is no lesson.
         extracted=not changed,
     )
@@ -114,8 +113,8 @@ def answered(call: StepCall | AnnounceCall, run: str, step: str, answer: TakenAn
         answer.at,
         step=step,
         by=Voice.USER,
-        said=brief(value),
-        before=brief(f"{Voice.AGENT.value}: {asked}") if asked else "",
+        said=value[:DRAFT],
+        before=f"{Voice.AGENT.value}: {asked}"[:DRAFT] if asked else "",
         # What is cut off may say the opposite.
         extracted=len(value) > LONGEST,
     )
@@ -177,7 +176,7 @@ def _episode(
     **fields: Any,
 ) -> Episode:
     matters = importance(kind, by=by or Voice.AGENT, weight=weight)
-    return Episode(id=_identifier(identifier), kind=kind, text=brief(text), importance=matters, at=at, by=by, **fields)
+    return Episode(id=_identifier(identifier), kind=kind, text=text[:DRAFT], importance=matters, at=at, by=by, **fields)
 
 
 def _identifier(text: str) -> str:

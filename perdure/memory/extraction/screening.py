@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from perdure.episodes import LONGEST
+from perdure.episodes import DRAFT, LONGEST
 from perdure.memory.extraction.findings import (
     access,
     labelled,
@@ -45,9 +45,6 @@ _ROUNDS = 4
 """What is left is screened again, since taking something out can leave a label beside another value. No text that still
 had findings after so many rounds has been seen; what they found is taken out, and no more is looked for."""
 
-_LONGEST_FINDING = 200
-"""Characters beyond the end that are looked at too, and the most that a cut takes away."""
-
 
 _TELLING = 6
 """Characters from which on a value that stands in a text twice is the same one: a PIN's four digits may be a year."""
@@ -68,7 +65,7 @@ def brief(text: str) -> str:
     """Return an episode's text: without private data and secrets, and then cut, so that no part of one is left."""
     if len(text) <= LONGEST:
         return screen(text).text[:LONGEST]
-    return screen(text[: LONGEST + _LONGEST_FINDING]).text[:-_LONGEST_FINDING][:LONGEST]
+    return screen(text[:DRAFT]).text[: LONGEST - DRAFT][:LONGEST]
 
 
 def screen(text: str, allow: Iterable[str] = ()) -> Screened:
