@@ -95,6 +95,7 @@ async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
         assert content.encode() not in written, "no content, and no user id"
 
 
+@pytest.mark.slow
 async def test_an_erasure_is_told_and_what_was_told_before_stays(here: Deployment, servers: Servers, user: str) -> None:
     async with Gateway(here.settings, servers) as gateway:
         await remembered(gateway, user)

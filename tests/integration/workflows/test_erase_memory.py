@@ -157,6 +157,7 @@ async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deploymen
     assert await here.services.leases.epoch(tenant) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", [Store.WEAVIATE, Store.JOURNAL, Store.REDIS])
 @pytest.mark.parametrize("applied", [True, False], ids=["applied", "control"])
 async def test_an_older_copy_of_a_store_does_not_bring_back_who_was_erased(

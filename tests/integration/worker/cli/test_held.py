@@ -70,6 +70,7 @@ async def test_it_is_answered_like_any_other_question(installed: Installation, u
     assert "is a memory on hold (HoldMemory), and not a task" in status.complaint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["approve", "reject"])
 async def test_somebody_elses_is_answered_as_unknown(installed: Installation, user: str, command: str) -> None:
     hold = await on_hold(installed, user, "Almonds give me hives.")

@@ -65,6 +65,7 @@ async def test_pins_feedback_merging_and_forgetting(installed: Installation, use
     assert (itself.status, "cannot be merged with itself" in itself.complaint) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["show ID", "history ID", "correct ID x", "pin ID", "forget ID", "merge ID mem_1", "revert ID --version 1"]
 )
