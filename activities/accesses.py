@@ -4,13 +4,16 @@ import time
 from dataclasses import dataclass
 from uuid import uuid4
 
+import structlog
 from temporalio import activity
 
-from perdure.errors import LeaseLost
+from perdure.errors import PerdureError, StoreUnavailable
 from perdure.memory.door import Door
 from perdure.model import Passed
 from perdure.names import Activity
 from perdure.stores.redis.accesses import Accesses
+
+_log = structlog.get_logger(__name__)
 
 SECONDS = 20.0
 """After how many a call returns, so that it can be watched."""
@@ -42,8 +45,12 @@ class AccessActivities:
             taken = await self.accesses.take(tenant, f"used:{uuid4().hex}")
             try:
                 entries += await self.door.used(tenant, taken.uses, operation=taken.operation)
-            except LeaseLost:
-                continue  # Another writer has the tenant; the next pass writes them.
+            except StoreUnavailable:
+                raise
+            except PerdureError as problem:
+                # Another writer has the tenant, say; the next pass writes them, and nobody else waits for it.
+                _log.warning("uses not written", tenant=tenant, problem=str(problem))
+                continue
             await self.accesses.written(tenant, token)
             tenants += 1
             if is_late := time.monotonic() - began > SECONDS:

@@ -105,6 +105,11 @@ class Consolidator:
             LeaseLost: Another writer holds the tenant: call it again.
             StoreUnavailable: A store does not answer, or has lost data.
         """
+        stored = await self._longterm.get(tenant, [pair.first, pair.second])
+        one, other = stored.get(pair.first), stored.get(pair.second)
+        begun = any(operation in entry.operations for entry in stored.values())
+        if not begun and not (isinstance(one, Memory) and isinstance(other, Memory) and is_duplicate(one, other)):
+            return False
         update = MemoryUpdate(id=pair.first, update=Merger(other=pair.second), by=by)
         try:
             await self._updater.update(tenant, update, operation=operation, at=at)

@@ -92,7 +92,8 @@ class Promoter:
                 if extracts:
                     jobs += await self._submitted(tenant, session, taken, now=now, by=by, submit=submit)
                 reached(CrashPoint.PROMOTE_SUBMITTED)
-                await self._promotions.promoted(tenant, session)
+                # Only these: another attempt may have ended them, and taken others.
+                await self._promotions.promoted(tenant, session, taken.ids)
                 episodes += len(taken.episodes)
             # Where none waited any more, the session leaves the index.
             await self._promotions.promoted(tenant, session)

@@ -1,5 +1,6 @@
 """Which episodes wait to be promoted, and whose; each is taken for good by one operation. Extracts nothing."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -33,8 +34,10 @@ return {ids, redis.call('HMGET', KEYS[3], unpack(ids))}
 )
 
 _DONE = """
-for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do redis.call('ZREM', KEYS[1], id) end
-redis.call('DEL', KEYS[2])
+for place = 2, #ARGV do
+  redis.call('ZREM', KEYS[1], ARGV[place])
+  redis.call('ZREM', KEYS[2], ARGV[place])
+end
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZREM', KEYS[3], ARGV[1]) end
 """
 
@@ -134,13 +137,13 @@ class Promotions:
         ids, lines = await self._take(places, limit)
         return Taken(tuple(ids), tuple(Episode.model_validate_json(line) for line in lines if line))
 
-    async def promoted(self, tenant: str, session: str) -> None:
-        """Record that what was taken is promoted: it waits no longer.
+    async def promoted(self, tenant: str, session: str, ids: Sequence[str] = ()) -> None:
+        """Record that episodes are promoted: they wait no longer. A session in which none waits leaves the list.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
-        await self._done([*keys.promotion(tenant, session), keys.sessions(tenant)], session)
+        await self._done([*keys.promotion(tenant, session), keys.sessions(tenant)], session, *ids)
 
 
 def _score(moment: datetime) -> int:

@@ -16,6 +16,7 @@ from perdure.memory.consolidation.consolidator import Consolidator, Pair
 from perdure.memory.writing.checking import read_batch
 from perdure.requests import ConsolidateRequest, ConsolidateResult
 from perdure.stores.redis.changed import ChangedTenants
+from perdure.updates import MemoryUpdate, Pinning
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
 
@@ -164,3 +165,13 @@ async def test_what_was_changed_meanwhile_is_left(here: Deployment, tenant: str)
     pair = Pair(first=ids[0], second=ids[1])
     assert not await merging.merge(tenant, pair, operation="o", by=SYSTEM, at=datetime.now(UTC))
     assert await current(here, tenant) == [TUESDAYS[0]]
+
+
+async def test_what_was_pinned_since_it_was_found_stays_apart(here: Deployment, tenant: str) -> None:
+    ids, services, now = await told(here, tenant, *TUESDAYS), here.services, datetime.now(UTC)
+    merging = Consolidator(longterm=services.longterm, embedder=services.embedder, updater=services.updater)
+    [pair] = (await merging.find(tenant, since=None, after="", now=now)).pairs
+    pinning = MemoryUpdate(id=ids[0], update=Pinning(pinned=True), by=SYSTEM)
+    await services.updater.update(tenant, pinning, operation="pin", at=now)
+    assert not await merging.merge(tenant, pair, operation="merge", by=SYSTEM, at=now)
+    assert await current(here, tenant) == sorted(TUESDAYS)

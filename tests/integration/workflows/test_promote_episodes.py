@@ -180,9 +180,9 @@ async def test_a_tenant_leaves_the_list_unless_something_is_written_meanwhile(he
 
     await told(here, tenant, said(TRAIN))
     token = await promotions.begin(tenant, datetime.now(UTC))
-    await promotions.take(tenant, "s", 10)
+    taken = await promotions.take(tenant, "s", 10)
     await told(here, tenant, said("I never fly.", 1))
-    await promotions.promoted(tenant, "s")
+    await promotions.promoted(tenant, "s", taken.ids)
     await promotions.end(tenant, token, None)
     assert await is_listed()
     await promoted(here)

@@ -117,9 +117,21 @@ async def test_what_waits_to_be_promoted_goes_last(redis: Redis, tenant: str) ->
     kept = await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
     assert (len(kept), kept[-1]) == (EPISODES_KEPT, said(-1))
     assert (await promotions.take(tenant, "s", 10)).ids == ("step--1",)
-    await promotions.promoted(tenant, "s")
+    await promotions.promoted(tenant, "s", ("step--1",))
     await episodes.append(tenant, "s", episode(EPISODES_KEPT + 5))
     assert said(-1) not in await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+
+
+async def test_an_attempt_that_ends_late_takes_nothing_from_the_next_one(redis: Redis, tenant: str) -> None:
+    episodes, promotions = Episodes(redis), Promotions(redis)
+    for number in range(4):
+        await episodes.append(tenant, "s", said(number))
+    late = (await promotions.take(tenant, "s", 2)).ids
+    await promotions.promoted(tenant, "s", (await promotions.take(tenant, "s", 2)).ids)
+    taken = (await promotions.take(tenant, "s", 2)).ids
+    assert not {*late} & {*taken}
+    await promotions.promoted(tenant, "s", late)
+    assert (await promotions.take(tenant, "s", 2)).ids == taken, "whoever dies now leaves them to the next one"
 
 
 async def test_what_waits_is_bounded_too(redis: Redis, tenant: str) -> None:
