@@ -206,7 +206,7 @@ def test_a_reason_quotes_nothing() -> None:
 
 
 @given(
-    text=st.text(st.characters(min_codepoint=32, codec="utf-8"), min_size=1, max_size=300),
+    text=st.text(st.characters(min_codepoint=32, codec="utf-8"), min_size=1, max_size=300).filter(str.strip),
     by=st.sampled_from(list(Voice)),
 )
 def test_whatever_is_said_is_answered(text: str, by: Voice) -> None:
