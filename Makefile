@@ -49,6 +49,7 @@ test: setup ## Find or build the servers, check the code, run the tests: those t
 	@$(BIN)/python -m pytest -m "timed and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
+	@$(BIN)/python -m pytest tests/unit --numprocesses 2 --hypothesis-profile exploring
 	@$(BIN)/python -m pytest -m slow
 	@$(MAKE) chaos MINUTES=2
 

@@ -19,7 +19,11 @@ from perdure.settings import Addresses, Settings
 from perdure.words import _separators_but, stem  # pyright: ignore[reportPrivateUsage]
 
 # A property is about results; how long examples take shows how busy the machine is.
-hypothesis.settings.register_profile("perdure", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+ANY_SPEED: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+# The same examples in every run: whether a change is good must not depend on the draw.
+hypothesis.settings.register_profile("perdure", **ANY_SPEED, derandomize=True)
+# Other ones each time, and more of them, for `make test-all`.
+hypothesis.settings.register_profile("exploring", **ANY_SPEED, max_examples=400)
 # A mutant is killed or survives the same way in every run, and no example is kept from the one before it.
 hypothesis.settings.register_profile("mutants", deadline=None, derandomize=True, database=None, max_examples=25)
 hypothesis.settings.load_profile("perdure")
@@ -68,8 +72,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that have to run alone."""
+    """Mark the tests that have to run alone; and as slow the controls that use servers.
+
+    A control shows that a test can fail. It needs to be run where the test changes, not with every change.
+    """
     for item in items:
+        if isinstance(item, pytest.Function) and "servers" in item.fixturenames and "control" in item.name:
+            item.add_marker(pytest.mark.slow)
         if item.nodeid.removeprefix("tests/").startswith(ALONE):
             item.add_marker(pytest.mark.timed)
 

@@ -83,7 +83,7 @@ async def test_a_worker_killed_between_the_hold_and_the_job_asks_once(
         pytest.param("submit.mirrored:2", marks=pytest.mark.slow),
         pytest.param("submit.started:2", marks=pytest.mark.slow),
         pytest.param("plan.decided:2", marks=pytest.mark.slow),
-        "change.journaled",
+        pytest.param("change.journaled", marks=pytest.mark.slow),
         pytest.param("apply.half_written", marks=pytest.mark.slow),
         pytest.param("confirm.read:2", marks=pytest.mark.slow),
     ],

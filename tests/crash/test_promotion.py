@@ -26,7 +26,7 @@ from tests.support.waiting import until
         "promote.taken",
         pytest.param("submit.mirrored", marks=pytest.mark.slow),
         pytest.param("submit.started", marks=pytest.mark.slow),
-        "promote.submitted",
+        pytest.param("promote.submitted", marks=pytest.mark.slow),
     ],
 )
 async def test_a_worker_killed_while_it_promotes(servers: Servers, tmp_path: Path, tenant: str, point: str) -> None:

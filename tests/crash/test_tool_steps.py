@@ -38,7 +38,11 @@ def lines(ledger: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("point", "count"),
-    [pytest.param("tool.claimed", 12, marks=pytest.mark.slow), ("tool.acted", 13), ("tool.stored", 13)],
+    [
+        pytest.param("tool.claimed", 12, marks=pytest.mark.slow),
+        ("tool.acted", 13),
+        pytest.param("tool.stored", 13, marks=pytest.mark.slow),
+    ],
 )
 async def test_a_worker_killed_around_an_effect(servers: Servers, tmp_path: Path, point: str, count: int) -> None:
     ledger = tmp_path / "ledger"

@@ -31,6 +31,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forking", [False, pytest.param(True, id="control", marks=pytest.mark.slow)])
 async def test_a_process_is_started_beside_a_thread_that_multiplies(forking: bool, tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(

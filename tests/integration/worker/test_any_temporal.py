@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
@@ -41,6 +42,7 @@ async def plain(servers: Servers, tmp_path: Path) -> AsyncGenerator[Servers]:
         await child.stop(10)
 
 
+@pytest.mark.slow
 async def test_a_worker_registers_what_tasks_need_and_everything_works(plain: Servers, tmp_path: Path) -> None:
     client = await Client.connect(plain.temporal)
     assert len(await missing(client)) == 4

@@ -90,6 +90,7 @@ async def test_what_was_offered_before_an_erasure_is_not_kept_after_it(
     assert (await gateway.receipt(await gateway.remember(later, by=TESTER))).items[0].fate is Fate.SEARCHABLE
 
 
+@pytest.mark.slow
 async def test_a_refused_request_is_erased_with_its_user(here: Deployment, gateway: Gateway, user: str) -> None:
     item: JsonValue = {"kind": "memory", "content": TEXT, "occurrence": "o", "confidence": 7}
     with pytest.raises(InvalidInput, match="confidence"):

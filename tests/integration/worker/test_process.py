@@ -46,6 +46,7 @@ async def test_one_that_must_not_go_on_does_not_wait_for_its_threads() -> None:
     assert b"error: PRD203 redis belongs to the journal" in said
 
 
+@pytest.mark.slow
 async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
     other_home = tmp_path / "other"
     other_home.mkdir()

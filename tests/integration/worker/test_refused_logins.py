@@ -38,7 +38,9 @@ class _Refusing(grpc.GenericRpcHandler):
         return handler(refuse)
 
 
-@pytest.fixture(params=[grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED])
+@pytest.fixture(
+    params=[grpc.StatusCode.UNAUTHENTICATED, pytest.param(grpc.StatusCode.PERMISSION_DENIED, marks=pytest.mark.slow)]
+)
 async def refusing(request: pytest.FixtureRequest) -> AsyncGenerator[str]:
     server = aio.server()
     server.add_generic_rpc_handlers((_Refusing(request.param),))
@@ -129,6 +131,7 @@ async def test_a_configuration_that_cannot_be_used_is_refused(
     assert complaint in str(refused.value)
 
 
+@pytest.mark.slow
 async def test_the_doctor_survives_settings_that_cannot_be_used(given: Installation) -> None:
     for variables, broken, complaint in (
         ({"PERDURE_REDIS_URL": "redis://127.0.0.1:notaport"}, "redis", "PRD100 redis_url: is not an address"),

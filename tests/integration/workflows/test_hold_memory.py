@@ -286,6 +286,7 @@ async def test_consent_is_looked_at_again_when_it_is_approved(gateway: Gateway, 
     assert await gateway.memories(user) == []
 
 
+@pytest.mark.slow
 async def test_an_erasure_cancels_what_is_on_hold(here: Deployment, gateway: Gateway, user: str) -> None:
     hold = await on_hold(gateway, user)
     other = f"{user} other"

@@ -62,7 +62,9 @@ async def receipt_of(here: Deployment, job: str) -> Receipt:
     return await here.client.get_workflow_handle(job, result_type=Receipt).result()
 
 
-@pytest.mark.parametrize("cached", [1000, 0], ids=["cached", "every step a replay"])
+@pytest.mark.parametrize(
+    "cached", [1000, pytest.param(0, marks=pytest.mark.slow)], ids=["cached", "every step a replay"]
+)
 async def test_a_batch_becomes_searchable_and_its_resubmission_is_the_same_job(
     servers: Servers, tmp_path: Path, tenant: str, cached: int
 ) -> None:
@@ -303,7 +305,9 @@ async def test_what_was_forgotten_is_refused_when_it_is_submitted_again(servers:
         assert [entry.state.value for entry in restored.values()] == ["current"]
 
 
-@pytest.mark.parametrize("cached", [1000, 0], ids=["cached", "every step a replay"])
+@pytest.mark.parametrize(
+    "cached", [1000, pytest.param(0, marks=pytest.mark.slow)], ids=["cached", "every step a replay"]
+)
 async def test_the_sweep_visits_who_has_something_due_and_continues_as_new(
     servers: Servers, tmp_path: Path, cached: int
 ) -> None:

@@ -246,7 +246,13 @@ async def test_a_chain_that_is_written_is_no_problem_and_a_killed_one_is_named(p
     assert "reads of its last second may be missing" in note.what
 
 
-async def test_heads_go_to_redis_and_into_the_next_chain_and_two_idle_ones_keep_still(place: Place) -> None:
+async def test_heads_go_to_redis_and_into_the_next_chain_and_two_idle_ones_keep_still(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(audit: Audit) -> None:
+        """Leave it to the test to say when a minute has passed."""
+
+    monkeypatch.setattr(Audit, "_keep_telling", never)
     async with place.process() as first, place.process() as second:
         await changed(first)
         await changed(second, 2)

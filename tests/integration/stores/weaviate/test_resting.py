@@ -61,7 +61,7 @@ async def active_of(longterm: LongTerm) -> list[str]:
     return [name for name, one in found.items() if one.activity_status is TenantActivityStatus.ACTIVE]
 
 
-@pytest.mark.parametrize("most", [MOST, 1_000], ids=["bounded", "control"])
+@pytest.mark.parametrize("most", [MOST, pytest.param(1_000, marks=pytest.mark.slow)], ids=["bounded", "control"])
 async def test_many_tenants_take_no_more_files_than_some(fleet: Fleet, redis: Any, most: int) -> None:
     longterm = opened(fleet, redis, most)
     await longterm.prepare()
@@ -123,7 +123,9 @@ BY_NAME = active._USED.replace(  # pyright: ignore[reportPrivateUsage]
 """Lua passes at most some 8,000 values at once."""
 
 
-@pytest.mark.parametrize("protected", [True, False], ids=["any number", "control"])
+@pytest.mark.parametrize(
+    "protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["any number", "control"]
+)
 async def test_far_more_tenants_than_may_be_open_are_made_inactive_at_once(
     redis: Any, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:
@@ -146,7 +148,7 @@ def _cached(*_: object) -> Any:
     return wvc.Configure.VectorIndex.Quantizer.rq(cache=True, rescore_limit=100)
 
 
-@pytest.mark.parametrize("protected", [True, False], ids=["no cache", "control"])
+@pytest.mark.parametrize("protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["no cache", "control"])
 async def test_few_memories_are_found_after_a_restart_and_a_rest(
     fleet: Fleet, redis: Any, monkeypatch: pytest.MonkeyPatch, protected: bool
 ) -> None:

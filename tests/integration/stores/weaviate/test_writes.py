@@ -57,6 +57,7 @@ async def torn(longterm: LongTerm, delay: float) -> int:
     return len(missing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "protected", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["to its end", "control"]
 )

@@ -9,7 +9,7 @@ from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 
 
-@pytest.fixture(scope="module", params=[1000, 0], ids=["cached", "replayed"])
+@pytest.fixture(scope="module", params=[1000, pytest.param(0, marks=pytest.mark.slow)], ids=["cached", "replayed"])
 async def agents(
     servers: Servers, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> AsyncGenerator[Bench]:

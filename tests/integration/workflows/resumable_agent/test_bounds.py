@@ -37,6 +37,7 @@ async def test_a_flat_skill_of_two_thousand_steps_with_large_results_ends(server
     assert set(map(str, result.output)) == {"4000"}
 
 
+@pytest.mark.slow
 async def test_steps_wait_while_what_was_learned_cannot_be_accepted(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents:
         skill = agents.skill(

@@ -18,7 +18,15 @@ from tests.support.waiting import progress_of, question_of
 SKILL = "inputs: {ledger: string}\nsteps: [{id: unused, tool: who}]"
 
 
-@pytest.fixture(params=[(1000, 0), (0, 0), (1000, 30), (0, 30)], ids=["cached", "replayed", "rolled", "both"])
+@pytest.fixture(
+    params=[
+        (1000, 0),
+        pytest.param((0, 0), marks=pytest.mark.slow),
+        pytest.param((1000, 30), marks=pytest.mark.slow),
+        (0, 30),
+    ],
+    ids=["cached", "replayed", "rolled", "both"],
+)
 async def agents(servers: Servers, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[Bench]:
     cached, continue_after = request.param
     more: dict[str, Any] = {"max_cached_workflows": cached, "more_workflows": (Fan,)}

@@ -50,7 +50,7 @@ async def waited(redis: Redis, seconds: float) -> None:
 
 @pytest.mark.parametrize(
     ("renewed", "continue_after"),
-    [(True, 0), (True, 40), pytest.param(False, 0, marks=pytest.mark.slow)],
+    [pytest.param(True, 0, marks=pytest.mark.slow), (True, 40), pytest.param(False, 0, marks=pytest.mark.slow)],
     ids=["renewed", "rolled over", "control"],
 )
 async def test_claims_live_as_long_as_their_task_and_count_from_its_end(

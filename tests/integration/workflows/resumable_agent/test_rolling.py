@@ -11,7 +11,7 @@ from tests.support.harness import bench
 from tests.support.waiting import question_of
 
 
-@pytest.mark.parametrize("cache", [1000, 0])
+@pytest.mark.parametrize("cache", [pytest.param(1000, marks=pytest.mark.slow), 0])
 async def test_a_history_that_is_rolled_over_often(servers: Servers, tmp_path: Path, cache: int) -> None:
     ledger = tmp_path / "ledger"
     async with bench(servers, tmp_path, continue_after=40, max_cached_workflows=cache) as agents:

@@ -247,6 +247,7 @@ async def test_a_task_that_ends_without_redis_is_bound_once_redis_is_back(
             await keeping.terminate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("apart", [True, False], ids=["apart", "control"])
 async def test_a_task_that_completes_behind_a_cancelled_run_is_bound_although_both_ended_without_redis(
     own_servers: OwnServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart: bool
