@@ -27,6 +27,7 @@ from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Model, Name
 from perdure.temporal.configuration import temporal_address
+from perdure.words import ENGLISH, LANGUAGES
 
 PREFIX = "PERDURE_"
 _NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_TEST_")
@@ -93,6 +94,9 @@ class Settings(BaseSettings):
 
     embedding: str = "auto"
     """The embedding model: ``auto``, ``all-MiniLM-L6-v2`` or ``openai:<model>``."""
+    language: str = ENGLISH
+    """The language that words are stemmed in before they are searched, as Snowball names it. What is stored is bound to
+    it, as to the embedding model; other languages are found by words too, where they are written alike."""
     openai_api_key: SecretStr | None = None
     """Without one, the library's own ``OPENAI_API_KEY`` is used."""
     openai_base_url: str | None = None
@@ -180,6 +184,13 @@ class Settings(BaseSettings):
         """Read arguments, then the environment, then the one TOML file."""
         _refuse_unknown_variables(settings_cls)
         return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
+
+    @field_validator("language")
+    @classmethod
+    def _is_language(cls, language: str) -> str:
+        if language not in LANGUAGES:
+            raise ValueError(f"{language!r} is not a language of Snowball's; {nearest(language, LANGUAGES)}")
+        return language
 
     @field_validator("weaviate_url", "redis_url", "downloads", "openai_base_url", mode="after")
     @classmethod

@@ -11,7 +11,10 @@ from typing import Any, cast
 
 import snowballstemmer
 
-LANGUAGE = "english"
+ENGLISH = "english"
+
+LANGUAGES = frozenset(cast("list[str]", cast("Any", snowballstemmer).algorithms()))
+"""The languages whose words can be stemmed: Snowball's."""
 
 STOP_WORDS = frozenset(
     re.findall(
@@ -51,15 +54,20 @@ def separated(text: str, keep: str = "") -> str:
     return text.translate(_separators_but(keep))
 
 
-def stems(text: str) -> list[str]:
+def stems(text: str, language: str = ENGLISH) -> list[str]:
     """Return the stems of a text in their order, with repetitions.
 
     Text is compared in NFKC and without case. What is written without spaces counts by each two characters that follow
-    one another. Stop words and stems are English (Snowball); words of other languages stay as they are but for their
-    endings.
+    one another. Words of other languages than the one given stay as they are but for their endings.
+
+    Args:
+        text: Any text.
+        language: Whose endings are taken off, one of ``LANGUAGES``. In English, stop words are left out; those of
+            other languages stay, and weigh little, since most texts have them.
     """
     folded = separated(unicodedata.normalize("NFKC", text).casefold())
-    return [stem(word) for word in _words(folded) if word not in STOP_WORDS]
+    left_out = STOP_WORDS if language == ENGLISH else frozenset[str]()
+    return [stem(word, language) for word in _words(folded) if word not in left_out]
 
 
 def _words(folded: str) -> Iterator[str]:
@@ -76,7 +84,7 @@ def _words(folded: str) -> Iterator[str]:
 
 # Stemming takes 23 µs a word, and few words make up most of a text.
 @functools.lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
+def stem(word: str, language: str = ENGLISH) -> str:
     """Return the stem of one folded word."""
-    stemmer: Any = snowballstemmer.stemmer(LANGUAGE)
+    stemmer: Any = snowballstemmer.stemmer(language)
     return cast("str", stemmer.stemWord(word))

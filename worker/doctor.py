@@ -99,7 +99,7 @@ class Patient:
     @asynccontextmanager
     async def longterm(self, redis: Redis, embedder: Embedder) -> AsyncGenerator[LongTerm]:
         """Open long-term memory for reading."""
-        longterm = longterm_of(self.addresses, redis, embedder)
+        longterm = longterm_of(self.settings, self.addresses, redis, embedder)
         try:
             yield longterm
         finally:
@@ -198,7 +198,8 @@ async def _embedding(patient: Patient) -> tuple[bool, str, str]:
 async def _collections(patient: Patient) -> tuple[bool, str, str]:
     try:
         embedder = await asyncio.to_thread(embedder_of, patient.settings)
-        embedding = Embedding(name=embedder.name, dimension=embedder.dimension)
+        language = patient.settings.language
+        embedding = Embedding(name=embedder.name, dimension=embedder.dimension, language=language)
     except InvalidInput:
         # That is a finding of its own; the properties can be compared without it.
         embedding = None

@@ -140,3 +140,9 @@ def test_a_cron_that_is_none_is_refused_naming_the_field(monkeypatch: pytest.Mon
             Settings()
         monkeypatch.setenv(f"PERDURE_{name.upper()}", "*/5 0-3,9 1 JAN-mar MON")
         Settings()
+
+
+def test_a_language_that_cannot_be_stemmed_is_refused_naming_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERDURE_LANGUAGE", "germann")
+    with pytest.raises(InvalidInput, match="did you mean 'german'"):
+        Settings()

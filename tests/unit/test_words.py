@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.words import stems
+from perdure.words import LANGUAGES, stems
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,25 @@ def test_the_stems_of_a_text(text: str, expected: list[str]) -> None:
 def test_text_and_question_share_words_in_every_script(text: str, question: str) -> None:
     assert set(stems(text)) & set(stems(question))
     assert not set(stems(text)) & set(stems("Kim likes peanuts."))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "question"),
+    [
+        ("german", "Die Häuser am Fluss.", "Welches Haus?"),
+        ("french", "Nous lisons des journaux.", "Quel journal ?"),
+        ("russian", "Книги лежат на столе.", "Где мой стол?"),
+        ("turkish", "Kitaplar masada.", "kitap"),
+    ],
+)
+def test_words_meet_in_their_own_language(language: str, text: str, question: str) -> None:
+    assert set(stems(text, language)) & set(stems(question, language))
+    assert not set(stems(text)) & set(stems(question)), "the control: by English endings"
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_every_language_can_be_used(language: str) -> None:
+    assert stems("2026 ok", language)
 
 
 @given(st.text(max_size=200))

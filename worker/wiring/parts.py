@@ -30,12 +30,12 @@ def embedder_of(settings: Settings) -> Embedder:
     return open_embedder(settings.embedding, api_key=api_key, base_url=settings.openai_base_url)
 
 
-def longterm_of(addresses: Addresses, redis: Redis, embedder: Embedder) -> LongTerm:
+def longterm_of(settings: Settings, addresses: Addresses, redis: Redis, embedder: Embedder) -> LongTerm:
     """Return long-term memory, which connects when first asked."""
     return LongTerm(
         addresses.weaviate_url,
         addresses.weaviate_grpc_port,
-        embedding=Embedding(name=embedder.name, dimension=embedder.dimension),
+        embedding=Embedding(name=embedder.name, dimension=embedder.dimension, language=settings.language),
         api_key=addresses.weaviate_api_key,
         write_timeout=WRITE_SECONDS,
         active=ActiveTenants(redis),

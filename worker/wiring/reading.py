@@ -71,7 +71,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     """
     redis = connect(addresses.redis_url)
     embedder = CachedEmbedder(embedder_of(settings), _CACHED_VECTORS)
-    longterm = longterm_of(addresses, redis, embedder)
+    longterm = longterm_of(settings, addresses, redis, embedder)
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     checks, deletions = Checks(redis), Deletions(redis)
     whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)

@@ -108,7 +108,7 @@ class Asking:
             call = self._ask("weaviate", "speakers", lambda: self._from.speakers.of(self._tenant))
             found, vector = await together(call, self._embedded(query.text))
             names = found or Counter[str]()
-        asked = Asked(query.text, stems(query.text), named(query.text, names))
+        asked = Asked(query.text, stems(query.text, self._from.longterm.language), named(query.text, names))
         if up and (vector is None or asked.names):
             vector = await self._embedded(without_names(query.text, asked.names))
         return Question(asked, vector, names.total())
@@ -271,9 +271,9 @@ class Asking:
         return vectors[0] if vectors else None
 
     async def _by_words(self, entries: Sequence[Entry]) -> list[Hit]:
-        return (
-            await self._ask_disk("journal", lambda: asyncio.to_thread(local.by_words, self._query.text, entries)) or []
-        )
+        text, language = self._query.text, self._from.longterm.language
+        found = await self._ask_disk("journal", lambda: asyncio.to_thread(local.by_words, text, entries, language))
+        return found or []
 
     async def _recallable(self, filters: Filters) -> list[Entry]:
         return [entry for entry in (await self._local()).values() if filters.objection(entry) is None]

@@ -19,7 +19,7 @@ from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant
 from perdure.stores.journal.folding import Folded, fold
 from perdure.stores.journal.lines import Accepted, Line
-from perdure.words import stems
+from perdure.words import ENGLISH, stems
 
 
 def known(query: Query, lines: Iterable[Line], policy: WritePolicy, log: Iterable[Deletion] = ()) -> dict[str, Entry]:
@@ -64,12 +64,12 @@ def exact(query: Query, entries: Iterable[Entry]) -> list[Record]:
     return sorted(records, key=lambda record: (record.newest, record.id), reverse=True)
 
 
-def by_words(text: str, entries: Iterable[Entry]) -> list[Hit]:
+def by_words(text: str, entries: Iterable[Entry], language: str = ENGLISH) -> list[Hit]:
     """Return what shares words with a question, with the share of the question's words."""
-    wanted = set(stems(text))
+    wanted = set(stems(text, language))
     hits: list[Hit] = []
     for entry in entries:
-        said = stems(headline_of(entry.text))
+        said = stems(headline_of(entry.text), language)
         if shared := wanted & set(said):
             hits.append(Hit(entry, bm25=len(shared) / len(wanted), words=" ".join(said)))
     return hits

@@ -10,7 +10,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from perdure.entries import MARKER, Entry, Record, Turn, headline_of, payload_of
 from perdure.labels import halves, labels_of
-from perdure.words import stems
+from perdure.words import ENGLISH, stems
 
 RETURNED = ["text", "document"]
 """The properties that ``entry_from`` needs."""
@@ -45,8 +45,12 @@ def micros(moment: datetime | None) -> int:
     return max(-NEVER, min(NEVER, (moment - _EPOCH) // timedelta(microseconds=1)))
 
 
-def properties_of(entry: Entry) -> dict[str, JsonValue]:
+def properties_of(entry: Entry, language: str = ENGLISH) -> dict[str, JsonValue]:
     """Return all properties of an entry, also those without a value, so that a write leaves nothing of an older one.
+
+    Args:
+        entry: Any kind of entry.
+        language: The language that its words are stemmed in.
 
     Raises:
         InvalidInput: For a record whose text does not carry a payload: it could not be read back.
@@ -55,7 +59,7 @@ def properties_of(entry: Entry) -> dict[str, JsonValue]:
         payload_of(entry.text)
     properties: dict[str, JsonValue] = {
         "identifier": entry.id,
-        WORDS: " ".join(stems(headline_of(entry.text))),
+        WORDS: " ".join(stems(headline_of(entry.text), language)),
         "text": entry.text,
         "document": entry.model_dump_json(exclude={"text", "payload"}),
         "state": entry.state.value,

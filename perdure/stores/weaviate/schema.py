@@ -12,16 +12,20 @@ from weaviate.exceptions import WeaviateBaseError
 from perdure.errors import EmbeddingMismatch, SchemaMismatch
 from perdure.model import Stored
 from perdure.stores.weaviate.mapping import WORDS
+from perdure.words import ENGLISH
 
 Kind = Literal["record", "memory", "turn"]
 KINDS: tuple[Kind, ...] = ("record", "memory", "turn")
 
 
 class Embedding(Stored):
-    """The one model whose vectors a collection holds; recorded as the collection's description."""
+    """How a collection's entries are searched; recorded as the collection's description."""
 
     name: str
+    """The one model whose vectors it holds."""
     dimension: int
+    language: str = ENGLISH
+    """The language that words are stemmed in."""
 
 
 def collection_name(prefix: str, kind: Kind) -> str:
@@ -87,10 +91,10 @@ def _alike(wanted: wvc.Property, found: PropertyConfig) -> bool:
 
 
 def check(name: str, description: str | None, embedding: Embedding) -> None:
-    """Check that a collection holds this model's vectors.
+    """Check that a collection holds this model's vectors, and words stemmed in this language.
 
     Raises:
-        EmbeddingMismatch: It was made with another model, or not by Perdure.
+        EmbeddingMismatch: It was made with another model, in another language, or not by Perdure.
     """
     try:
         recorded = Embedding.model_validate_json(description or "")
@@ -100,6 +104,11 @@ def check(name: str, description: str | None, embedding: Embedding) -> None:
         raise EmbeddingMismatch(
             f"the collection {name} was made with {recorded.name} ({recorded.dimension} numbers), configured is "
             f"{embedding.name} ({embedding.dimension}): configure {recorded.name}, or migrate to a new collection"
+        )
+    if recorded.language != embedding.language:
+        raise EmbeddingMismatch(
+            f"the words in the collection {name} are stemmed in {recorded.language}, configured is "
+            f"{embedding.language}: set PERDURE_LANGUAGE={recorded.language}, or migrate to a new collection"
         )
 
 

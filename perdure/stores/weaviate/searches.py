@@ -32,10 +32,12 @@ class Searches:
 
     Args:
         queries: Asks one collection.
+        language: The language that words are stemmed in.
     """
 
-    def __init__(self, queries: Queries) -> None:
+    def __init__(self, queries: Queries, language: str) -> None:
         self._queries = queries
+        self.language = language
 
     async def lookup(
         self,
@@ -155,7 +157,7 @@ class Searches:
         return merged(await self._queries.near(tenant, "memory", vector, current, limit=limit), ())
 
     async def _search(self, tenant: str, sought: _Sought, meeting: Mapping[Kind, Condition]) -> list[Hit]:
-        vector, wanted = sought.vector, " ".join(stems(sought.text))
+        vector, wanted = sought.vector, " ".join(stems(sought.text, self.language))
         near = (
             []
             if vector is None

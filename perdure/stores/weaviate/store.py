@@ -43,7 +43,7 @@ class LongTerm(Searches):
     Args:
         url: Weaviate's HTTP address.
         grpc_port: Its gRPC port on the same host.
-        embedding: The model whose vectors it holds.
+        embedding: The model whose vectors it holds, and the language of its words.
         api_key: A key, if Weaviate wants one.
         prefix: What the collections' names begin with.
         query_timeout: Seconds that one question may take.
@@ -67,8 +67,8 @@ class LongTerm(Searches):
         most_active: int = 0,
     ) -> None:
         self._connection = Connection(url, grpc_port, embedding=embedding, api_key=api_key, prefix=prefix)
-        super().__init__(Queries(self._connection, query_timeout))
-        self._writes = Writes(self._connection, dimension=embedding.dimension, timeout=write_timeout)
+        super().__init__(Queries(self._connection, query_timeout), embedding.language)
+        self._writes = Writes(self._connection, embedding=embedding, timeout=write_timeout)
         self.marks = WeaviateMarks(self._connection, query_timeout)
         self.erasures = WeaviateErasures(self._connection, query_timeout)
         self._any_vector = [1.0] * embedding.dimension

@@ -19,7 +19,7 @@ from perdure.identity import object_uuid
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.connection import STORE, Connection, MissingTenant, asking
 from perdure.stores.weaviate.mapping import properties_of
-from perdure.stores.weaviate.schema import KINDS, Kind
+from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
 
 _OBJECTS_A_WRITE = 200
 
@@ -38,9 +38,9 @@ class Writes:
             that time, while its writer still holds the lease.
     """
 
-    def __init__(self, connection: Connection, *, dimension: int, timeout: float) -> None:
+    def __init__(self, connection: Connection, *, embedding: Embedding, timeout: float) -> None:
         self._connection = connection
-        self._dimension = dimension
+        self._embedding = embedding
         self._timeout = timeout
         self._running: set[asyncio.Task[None]] = set()
 
@@ -131,7 +131,7 @@ class Writes:
             [
                 DataObject(
                     uuid=object_uuid(tenant, entry.id),
-                    properties=properties_of(entry),
+                    properties=properties_of(entry, self._embedding.language),
                     vector=self._checked(known[entry.id]),
                 )
                 for entry in entries
@@ -141,8 +141,8 @@ class Writes:
             raise StoreUnavailable(STORE, f"{len(result.errors)} of {len(entries)} objects were not written")
 
     def _checked(self, vector: Sequence[float]) -> Sequence[float]:
-        if len(vector) != self._dimension:
-            raise ValueError(f"a vector has {len(vector)} numbers, not {self._dimension}")
+        if len(vector) != self._embedding.dimension:
+            raise ValueError(f"a vector has {len(vector)} numbers, not {self._embedding.dimension}")
         return vector
 
 

@@ -216,6 +216,21 @@ async def test_the_payload_is_not_searched_by_words(longterm: LongTerm, tenant: 
     assert hits == []
 
 
+@pytest.mark.parametrize(("language", "expected"), [("german", ["Die Häuser am Fluss."]), ("english", [])])
+async def test_words_are_found_by_the_stems_of_the_language(
+    servers: Servers, tenant: str, language: str, expected: list[str]
+) -> None:
+    embedding = EMBEDDING.changed(language=language)
+    store = opened(servers, embedding, f"Perdure{language.capitalize()}{uuid4().hex[:8]}")
+    try:
+        await store.prepare()
+        await put(store, tenant, memory(tenant, "Die Häuser am Fluss."))
+        hits = await store.search(tenant, text="Welches Haus?", vector=None, limit=9, filters=Filters(now=NOW))
+        assert [hit.entry.text for hit in hits] == expected
+    finally:
+        await store.close()
+
+
 async def test_quantised_vectors_give_the_exact_nearest(longterm: LongTerm, tenant: str) -> None:
     entries = [memory(tenant, f"word{number} other{number % 7} thing{number % 3}") for number in range(300)]
     await put(longterm, tenant, *entries)

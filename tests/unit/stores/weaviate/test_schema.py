@@ -15,10 +15,11 @@ def test_the_recorded_model_must_be_the_configured_one() -> None:
     [
         Embedding(name="other", dimension=3).model_dump_json(),
         Embedding(name="mine", dimension=4).model_dump_json(),
+        Embedding(name="mine", dimension=3, language="german").model_dump_json(),
         "made by hand",
         None,
     ],
 )
-def test_another_model_is_refused(description: str | None) -> None:
+def test_another_model_or_language_is_refused(description: str | None) -> None:
     with pytest.raises(EmbeddingMismatch, match="the collection C"):
         check("C", description, MINE)
