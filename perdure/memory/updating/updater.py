@@ -216,7 +216,17 @@ class Updater:
             # What replaced it is what is taken back.
             if isinstance(successor, Memory) and successor.state is State.CURRENT:
                 changed.append((successor, successor.superseded(memory.id, asked.at)))
+                changed += await self._taken_apart(asked, memory, successor)
         return _Plan(memory.id, tuple(changed))
+
+    async def _taken_apart(self, asked: _Asked, memory: Memory, whole: Memory) -> list[tuple[Entry | None, Entry]]:
+        """Return the others that a merger replaced as they were: without it, nothing says any more what they said."""
+        others = await self._longterm.get(asked.tenant, [one for one in whole.merged_from if one != memory.id])
+        return [
+            (one, revising.reverted(one, one.changed(state=State.CURRENT, superseded_by=""), asked.at))
+            for one in others.values()
+            if isinstance(one, Memory) and one.superseded_by == whole.id
+        ]
 
     async def _correction(self, asked: _Asked, update: Correction) -> _Plan:
         memory = await self._believed(asked, asked.request.id)

@@ -165,6 +165,16 @@ async def test_merging_links_both_and_a_repetition_of_either_counts_for_the_whol
         await change(stores, tenant, whole.id, Merger(other=whole.id))
 
 
+async def test_reverting_what_was_merged_takes_the_merger_apart(stores: Stores, tenant: str) -> None:
+    one, other = await told(stores, tenant, "Cats rule at home.", "At home, the cats are the rulers.", confidence=0.8)
+    done = await change(stores, tenant, one, Merger(other=other))
+    await change(stores, tenant, one, Reversion(version=1))
+    assert (await stored(stores, tenant, done.id)).superseded_by == one
+    for ancestor, text in ((one, "Cats rule at home."), (other, "At home, the cats are the rulers.")):
+        found = await stored(stores, tenant, ancestor)
+        assert (found.state, found.text, found.superseded_by) == (State.CURRENT, text, "")
+
+
 async def test_forgetting_by_id_can_be_undone(stores: Stores, tenant: str) -> None:
     [one] = await told(stores, tenant, "The office is in Ghent.")
     done = await change(stores, tenant, one, Removal(), note="moved")
