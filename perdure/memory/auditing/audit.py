@@ -262,6 +262,8 @@ class Audit:
         return any(
             one is not None
             and (one.kind, one.tenant, one.operation, one.by) == (line.kind, line.tenant, line.operation, line.by)
+            # An operation on many entries has a line for each of its parts.
+            and all(why in one.ids and set(some) <= set(one.ids[why]) for why, some in line.ids.items())
             for one in found
         )
 

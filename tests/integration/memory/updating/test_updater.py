@@ -9,6 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
+from perdure.crashpoints import CrashPoint
 from perdure.entries import Memory, Source, State
 from perdure.errors import InvalidInput, TenantErased
 from perdure.jobs import Decision
@@ -139,6 +140,32 @@ async def test_an_attempt_that_died_in_between_is_finished(stores: Stores, tenan
     await stores.longterm.put(tenant, [undone], {})
     assert await change(stores, tenant, one, Merger(other=other), operation=operation) == done
     assert (await stored(stores, tenant, other)).superseded_by == done.id
+
+
+async def test_a_credit_cut_off_once_it_was_written_is_settled_and_audited(
+    stores: Stores, servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await told(stores, tenant, "The office is in Ghent.", "The office dog is called Bo.")
+
+    def die(point: CrashPoint) -> None:
+        if point is CrashPoint.APPLY_WRITTEN:
+            raise ConnectionError
+
+    async def credit(identifier: str) -> None:
+        await stores.updater.credit(tenant, [identifier], task="t", succeeded=True, by=ADA, operation="credit:1")
+
+    # A task that recalled many has them credited in parts, which are one operation.
+    await credit(one)
+    with monkeypatch.context() as patch:
+        patch.setattr("perdure.memory.door.reached", die)
+        with pytest.raises(ConnectionError):
+            await credit(other)
+    assert (await stored(stores, tenant, other)).version == 2, "the control: it is written"
+    for _ in range(2):
+        await credit(other)
+    assert [line.why for line in await stores.journal.history(tenant, other)][1:] == ["credit"]
+    credits = [line.ids for line in audited(servers, tmp_path, tenant) if "credit" in line.ids]
+    assert credits == [{"credit": (one,)}, {"credit": (other,)}]
 
 
 async def test_merging_links_both_and_a_repetition_of_either_counts_for_the_whole(stores: Stores, tenant: str) -> None:
