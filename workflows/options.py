@@ -75,8 +75,16 @@ def of_preparation() -> Options:
 
 
 def of_request() -> Options:
-    """Return the options of what a caller outside a task waits for."""
-    return _options(20.0, HEARTBEAT, timedelta(seconds=60))
+    """Return the options of what a caller outside a task waits for, and makes again if it fails.
+
+    It ends before the gateway stops waiting (60 s), so that the caller is told why.
+    """
+    return _options(20.0, HEARTBEAT, timedelta(seconds=50))
+
+
+def of_update() -> Options:
+    """Return the options of a change of one memory. No overall timeout: it was accepted, also while a store is away."""
+    return _options(60.0, HEARTBEAT, None)
 
 
 def of_keeping() -> Options:
@@ -123,7 +131,7 @@ async def long(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str
 
 
 async def _change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str, policy: RetryPolicy) -> R:
-    options = _options(60.0, HEARTBEAT, None)
+    options = of_update()
     options["retry_policy"] = policy
     return await workflow.execute_activity_method(activity, call, summary=summary, **options)
 
