@@ -14,6 +14,7 @@ from perdure.entries import Memory, Source, State
 from perdure.errors import InvalidInput, TenantErased
 from perdure.jobs import Decision
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.updating import revising
 from perdure.memory.updating.revising import trial_of
 from perdure.memory.updating.versions import rejections, versions
 from perdure.memory.writing.checking import read_batch
@@ -128,6 +129,24 @@ async def test_a_repeated_attempt_changes_nothing_more(stores: Stores, tenant: s
     for _ in range(2):
         await change(stores, tenant, third, Feedback(helpful=False))
     assert (await stored(stores, tenant, third)).confidence == 0.5
+
+
+async def test_the_same_feedback_about_the_same_is_counted_once(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+
+    async def say(by: Actor = ADA, *, helpful: bool = False, key: str = "", expected: int | None = None) -> float:
+        update = Feedback(helpful=helpful, key=key)
+        request = UpdateRequest(user_id="u", id=one, update=update, by=by, expected=expected)
+        operation = revising.operation_of(tenant, request, uuid4().hex)
+        await stores.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+        return (await stored(stores, tenant, one)).confidence
+
+    assert [await say(key="task 1") for _ in range(2)] == [0.7, 0.7]
+    assert [await say(expected=2) for _ in range(2)] == [0.5, 0.5]
+    bob = Actor(kind=ActorKind.PERSON, id="bob")
+    others = [await say(helpful=True, key="task 1"), await say(key="task 2"), await say(bob, key="task 2")]
+    assert others == [0.6, 0.4, 0.2], "what another says, or about something else, counts"
+    assert [await say(helpful=True) for _ in range(2)] == [0.3, 0.4], "the control"
 
 
 async def test_an_attempt_that_died_in_between_is_finished(stores: Stores, tenant: str) -> None:
