@@ -124,6 +124,13 @@ async def sweep(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: st
     return await _change(activity, call, summary, policy)
 
 
+async def long_sweep(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
+    """Run a step of one tenant's sweep that asks a language model: 50 questions, 8 at a time, a minute each at most."""
+    options = _options(1_800.0, HEARTBEAT, None)
+    options["retry_policy"] = dataclasses.replace(RETRY, maximum_attempts=SWEEP_ATTEMPTS)
+    return await workflow.execute_activity_method(activity, call, summary=summary, **options)
+
+
 async def long(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
     """Run a step that may read all that is remembered of a user: some minutes for 100,000 entries."""
     options = _options(1_800.0, HEARTBEAT, None)
