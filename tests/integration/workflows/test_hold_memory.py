@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
 from activities.jobs import job_id
@@ -167,6 +167,31 @@ async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gatewa
     with pytest.raises(InvalidInput, match=r"id: it was rejected on .* anna rejected it"):
         await gateway.decide(user, hold, approve=True, by=ANNA)
     assert await texts(gateway, user) == set()
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_a_hold_of_other_than_one_memory_ends_with_what_is_wrong(here: Deployment, number: int) -> None:
+    tenant, now = f"t_{uuid4().hex}", datetime.now(UTC)
+    batch = read_batch(
+        tenant=tenant, key="k", items=[item(one, occurred_at=now.isoformat()) for one in (SECRET, OTHER)]
+    )
+    written: dict[str, Any] = {
+        "batch": batch.changed(items=batch.items[:number]).model_dump(mode="json"),
+        "reason": "asked for by hand",
+        "until": now.isoformat(),
+    }
+    handle = await here.client.start_workflow(
+        Workflow.HOLD_MEMORY, written, id=hold_id(tenant, "by hand", 0), task_queue=here.queue
+    )
+    if number == 1:
+        await handle.result()
+        return
+    with pytest.raises(WorkflowFailureError) as failed:
+        async with asyncio.timeout(10):
+            await handle.result()
+    assert isinstance(failed.value.cause, ApplicationError)
+    assert failed.value.cause.type == InvalidInput.__name__
+    assert "batch: a hold is of one memory" in failed.value.cause.message
 
 
 @pytest.mark.parametrize(("policy", "believed"), [("hasty", set[str]()), ("patient", {SECRET})])
