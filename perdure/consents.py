@@ -39,6 +39,11 @@ def withheld(consents: Mapping[Purpose, Consent]) -> tuple[Purpose, ...]:
     return tuple(purpose for purpose in BY_DEFAULT if not is_granted(consents, purpose))
 
 
+def withdrawn(consents: Mapping[Purpose, Consent]) -> tuple[Purpose, ...]:
+    """Return the purposes that are not consented to since somebody said so, and not by default."""
+    return tuple(purpose for purpose in withheld(consents) if purpose in consents)
+
+
 def refusal(purpose: Purpose) -> str:
     """Return why nothing is written for a purpose, with what to do."""
     command = f"perdure memories consent --user ID --grant {purpose.value}"

@@ -130,7 +130,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             **vars(reading),
             leases=leases,
             door=door,
-            notes=SessionNotes(reading.episodes, reading.spool),
+            notes=SessionNotes(reading.episodes, reading.spool, reading.consents),
             writer=Writer(
                 longterm=longterm,
                 embedder=reading.embedder,

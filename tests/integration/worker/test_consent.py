@@ -24,6 +24,7 @@ from perdure.updates import Correction, UpdateRequest
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment, deployment
 from worker.gateway import Gateway
+from worker.reader import open_reader
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 GIVEN, EXTRACTED = Purpose.GIVEN, Purpose.EXTRACTED
@@ -102,6 +103,22 @@ async def test_what_was_withdrawn_is_not_recalled_and_the_result_says_so(
     found = await recalled(gateway, user, strategy=strategy)
     assert [item.text for item in found.items] == ["I always travel by train."]
     assert found.withheld == (GIVEN,)
+
+
+async def test_what_was_withdrawn_is_not_read_by_its_id(
+    here: Deployment, gateway: Gateway, servers: Servers, user: str
+) -> None:
+    await say(gateway, user, grant=[EXTRACTED])
+    await said(gateway, user)
+    await given(gateway, user, "The train station is in the north.")
+    tenant = here.services.tenant_key.tenant_of(user)
+    ids = list(await here.services.longterm.everything(tenant))
+    async with open_reader(here.settings, servers) as reader:
+        assert reader is not None
+        assert len(await reader.texts(tenant, ids, by=TESTER)) == 2, "the control"
+        await say(gateway, user, withdraw=[EXTRACTED])
+        found = await reader.texts(tenant, ids, by=TESTER)
+    assert list(found.values()) == ["The train station is in the north."]
 
 
 async def test_nothing_is_given_or_corrected_once_that_is_withdrawn(gateway: Gateway, user: str) -> None:

@@ -167,7 +167,8 @@ async def test_what_is_about_to_be_trimmed_is_promoted(here: Deployment, tenant:
 async def test_the_spool_is_promoted_too(here: Deployment, tenant: str) -> None:
     await here.services.spool.append(tenant, "s", said(TRAIN, ago=timedelta(days=3)))
     await here.services.spool.append(tenant, "s", said("look done", 1, kind=EpisodeKind.TOOL, ago=timedelta(days=3)))
-    await bring_episodes(here.services.spool, here.services.episodes, here.services.erasures, now=NOW)
+    services = here.services
+    await bring_episodes(services.spool, services.episodes, services.erasures, services.consents, now=NOW)
     assert [one.text for one in await here.services.episodes.recent(tenant, "s", 10)] == [TRAIN]
     await promoted(here)
     assert [one.text for one in await believed(here, tenant)] == [TRAIN]
