@@ -16,7 +16,7 @@ from activities.jobs import job_id
 from localservers import Server
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Memory, Purpose, State
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, PerdureError
 from perdure.holds import Decided, Hold, Outcome, Silence, hold_id
 from perdure.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
 from perdure.memory.extraction.assertions import assertion_of
@@ -167,6 +167,28 @@ async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gatewa
     with pytest.raises(InvalidInput, match=r"id: it was rejected on .* anna rejected it"):
         await gateway.decide(user, hold, approve=True, by=ANNA)
     assert await texts(gateway, user) == set()
+
+
+async def test_no_more_holds_are_asked_than_are_shown(
+    here: Deployment, gateway: Gateway, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.gateway.holding.ANSWERED_WITHIN", timedelta(seconds=1))
+    first, second = [await on_hold(gateway, user, text) for text in (SECRET, OTHER)]
+    tenant, now = here.services.tenant_key.tenant_of(user), datetime.now(UTC)
+    batch = read_batch(tenant=tenant, key="k", items=[item(occurred_at=now.isoformat())])
+    await here.client.start_workflow(
+        Workflow.HOLD_MEMORY,
+        Hold(batch=batch, reason="nobody serves it", until=now + timedelta(days=1)),
+        id=hold_id(tenant, "unserved", 0),
+        task_queue=f"unserved-{uuid4().hex}",
+        search_attributes=tenant_attributes(tenant),
+    )
+    query = f"WorkflowType = '{Workflow.HOLD_MEMORY.value}' AND {Attribute.TENANT.value} = '{tenant}'"
+    await until(lambda: here.client.count_workflows(query), lambda counted: counted.count == 3)
+    assert [one.id for one in await gateway.held(user, limit=1)] == [first]
+    assert [one.id for one in await gateway.held(user, limit=2)] == [first, second]
+    with pytest.raises(PerdureError):  # The control: the third one is asked, and nobody answers.
+        await gateway.held(user, limit=3)
 
 
 @pytest.mark.parametrize("number", [1, 2])
