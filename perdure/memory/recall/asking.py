@@ -278,7 +278,7 @@ class Asking:
             log = self._ask("redis", "deletions", lambda: self._from.deletions.all(self._tenant))
             lines, forgotten = await together(self._from.journal.read(self._tenant), log)
             # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
-            return await asyncio.to_thread(local.known, self._query, lines, self._from.policy, forgotten or ())
+            return await asyncio.to_thread(local.known, self._query, lines, self._from.policies, forgotten or ())
 
         async with self._reading:
             if self._entries is None:

@@ -43,6 +43,8 @@ guarded:
   minimum_confidence: 0.8
   hold:
     rules: [{by: [agent], private: [email]}, {below: 0.9}]
+lenient:
+  minimum_confidence: 0.5
 patient:
   hold: {deadline: 1s, on_silence: approve, rules: [{tags: [health]}]}
 hasty:
@@ -167,6 +169,18 @@ async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gatewa
     with pytest.raises(InvalidInput, match=r"id: it was rejected on .* anna rejected it"):
         await gateway.decide(user, hold, approve=True, by=ANNA)
     assert await texts(gateway, user) == set()
+
+
+@pytest.mark.parametrize(
+    ("policy", "confidence", "fate"),
+    [("guarded", 0.75, Fate.REJECTED), ("default", 0.75, Fate.SEARCHABLE), ("lenient", 0.6, Fate.SEARCHABLE)],
+)
+async def test_the_policy_that_is_named_says_how_much_must_be_believed(
+    gateway: Gateway, user: str, policy: str, confidence: float, fate: Fate
+) -> None:
+    [line] = (await offered(gateway, user, item(confidence=confidence), policy=policy)).items
+    assert line.fate is fate
+    assert ("is below 0.8" in line.reason) is (fate is Fate.REJECTED)
 
 
 async def test_no_more_holds_are_asked_than_are_shown(
