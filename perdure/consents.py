@@ -17,13 +17,17 @@ class Consent(Stored):
     granted: bool
     at: Instant
     by: Actor
+    order: int = 0
+    """The greatest tells what was said last, whatever the clocks of machines say; counted under the user's lease."""
+    operation: str = ""
+    """The operation that said it: once, however often it is tried."""
 
 
 def latest(consents: Iterable[Consent]) -> dict[Purpose, Consent]:
     """Return what was said last of each purpose."""
     found: dict[Purpose, Consent] = {}
     for one in consents:
-        if one.purpose not in found or one.at >= found[one.purpose].at:
+        if one.purpose not in found or one.order >= found[one.purpose].order:
             found[one.purpose] = one
     return found
 
