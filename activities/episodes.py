@@ -10,9 +10,11 @@ import structlog
 from perdure.agent.steps import happened
 from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, RememberCall, StepCall
 from perdure.agent.steps.once import Attempt
-from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
+from perdure.consents import withdrawn
+from perdure.episodes import DRAFT, Episode, EpisodeKind, importance, permitted
 from perdure.errors import StoreUnavailable
 from perdure.items import Item, TurnItem
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.screening import brief
 from perdure.said import Said, Voice
 from perdure.stores.redis.episodes import Episodes
@@ -27,9 +29,10 @@ PATIENCE = 2.0
 class SessionNotes:
     """Writes what was said, decided and learned in a session, and what became of each step, without private data."""
 
-    def __init__(self, episodes: Episodes, spool: Spool) -> None:
+    def __init__(self, episodes: Episodes, spool: Spool, consents: ConsentBook) -> None:
         self._episodes = episodes
         self._spool = spool
+        self._consents = consents
         self.waiting = asyncio.Event()
         """Set whenever an episode was left in the spool, to wait for Redis."""
 
@@ -81,10 +84,15 @@ class SessionNotes:
         await self.write(tenant, session, found)
 
     async def write(self, tenant: str, session: str, episodes: Sequence[Episode]) -> None:
-        """Write episodes, each once; to the spool where Redis does not answer soon."""
+        """Write episodes, each once, where the user consents; to the spool where Redis does not answer soon.
+
+        What the user consents to is looked at again when they are brought from there.
+        """
         left = [_screened(one) for one in episodes]
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(PATIENCE):
+                if left:
+                    left = permitted(left, withdrawn(await self._consents.of(tenant)))
                 while left:
                     await self._episodes.append(tenant, session, left[0])
                     left = left[1:]

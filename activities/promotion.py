@@ -14,6 +14,9 @@ from perdure.requests import PromoteResult
 
 _PAGE = 100
 
+_NAMED = 20
+"""Problems of one tenant that the result names: as many as that of a pass."""
+
 
 class PromoteCall(Passed):
     """The input of ``promote_sessions``."""
@@ -36,7 +39,8 @@ class PromotionActivities:
 
     @activity.defn(name=Activity.PROMOTE_SESSIONS)
     async def promote(self, call: PromoteCall) -> PromoteResult:
-        """Promote what is due of one tenant."""
+        """Promote what is due of one tenant; a session that fails is named, and left to a later pass."""
         now = datetime.now(UTC)
         done = await self.promoter.promote(call.tenant, now=now, by=call.by, submit=self.submitter.submit)
-        return PromoteResult(tenants=1, sessions=done.sessions, episodes=done.episodes, jobs=done.jobs)
+        failed = tuple(f"{call.tenant} {problem}" for problem in done.failed[:_NAMED])
+        return PromoteResult(tenants=1, sessions=done.sessions, episodes=done.episodes, jobs=done.jobs, failed=failed)

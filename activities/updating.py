@@ -11,6 +11,7 @@ from perdure.entries import Purpose
 from perdure.errors import InvalidInput
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.policies import WritePolicy
+from perdure.memory.updating.revising import operation_of
 from perdure.memory.updating.screening import screened_update
 from perdure.memory.updating.updater import Updater
 from perdure.names import Activity
@@ -32,14 +33,14 @@ class UpdatingActivities:
 
     @activity.defn(name=Activity.UPDATE_MEMORY)
     async def update(self, request: UpdateRequest) -> Updated:
-        """Make a change of one memory; the workflow's run is the operation, so that a retry changes nothing more.
+        """Make a change of one memory, once however often it is tried.
 
         Raises:
             InvalidInput: There is no such memory of the user, or the change makes no sense.
         """
         refuse_unknown(request)
         tenant = self.tenant_key.tenant_of(request.user_id)
-        operation = f"update:{activity.info().workflow_run_id}"
+        operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
         if isinstance(request.update, Correction):
             await self._require(tenant, Purpose.GIVEN)

@@ -17,13 +17,17 @@ class Consent(Stored):
     granted: bool
     at: Instant
     by: Actor
+    order: int = 0
+    """The greatest tells what was said last, whatever the clocks of machines say; counted under the user's lease."""
+    operation: str = ""
+    """The operation that said it: once, however often it is tried."""
 
 
 def latest(consents: Iterable[Consent]) -> dict[Purpose, Consent]:
     """Return what was said last of each purpose."""
     found: dict[Purpose, Consent] = {}
     for one in consents:
-        if one.purpose not in found or one.at >= found[one.purpose].at:
+        if one.purpose not in found or one.order >= found[one.purpose].order:
             found[one.purpose] = one
     return found
 
@@ -37,6 +41,11 @@ def is_granted(consents: Mapping[Purpose, Consent], purpose: Purpose) -> bool:
 def withheld(consents: Mapping[Purpose, Consent]) -> tuple[Purpose, ...]:
     """Return the purposes that are not consented to."""
     return tuple(purpose for purpose in BY_DEFAULT if not is_granted(consents, purpose))
+
+
+def withdrawn(consents: Mapping[Purpose, Consent]) -> tuple[Purpose, ...]:
+    """Return the purposes that are not consented to since somebody said so, and not by default."""
+    return tuple(purpose for purpose in withheld(consents) if purpose in consents)
 
 
 def refusal(purpose: Purpose) -> str:

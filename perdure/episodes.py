@@ -1,10 +1,12 @@
 """Episodes: what happened in a session, and how much that matters. Pure."""
 
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Annotated
 
 from pydantic import Field
 
+from perdure.entries import Purpose
 from perdure.model import Instant, OpenEnum, Stored, Unit
 from perdure.said import Voice
 
@@ -104,6 +106,21 @@ class Episode(Stored):
     def is_promotable(self) -> bool:
         """Whether memory may take something of it before it expires."""
         return not self.extracted and self.kind in _PROMOTED
+
+
+def permitted(episodes: Iterable[Episode], withdrawn: Collection[Purpose]) -> list[Episode]:
+    """Return what a session may keep and tell.
+
+    Nothing where what is given may not be kept; neither turns nor insights where what is extracted no longer may.
+
+    Args:
+        episodes: What happened.
+        withdrawn: What the user does not consent to any more.
+    """
+    if Purpose.GIVEN in withdrawn:
+        return []
+    extracted = {EpisodeKind.TURN, EpisodeKind.INSIGHT} if Purpose.EXTRACTED in withdrawn else set[EpisodeKind]()
+    return [one for one in episodes if one.kind not in extracted]
 
 
 def due_at(last: datetime, first: datetime, held: int) -> datetime:

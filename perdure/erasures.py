@@ -42,6 +42,8 @@ UNREACHABLE = (
     "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
     "a worker starts, as long as one of the stores still knows of the erasure",
     "the audit: who wrote, changed or read which memory by its id, when and why, under the tenant and without content",
+    "episodes that wait in the spool of another machine: its worker drops them once it reaches Redis; where it never "
+    "runs again, remove the folder 'spool' of its data folder",
     "traces and logs, where content was switched on in them",
     "what tools did elsewhere",
 )

@@ -1,5 +1,7 @@
 """Memories on hold: what waits for a person to approve it, and what became of it. Pure values."""
 
+from pydantic import field_validator
+
 from perdure.changes import Actor
 from perdure.identity import digest
 from perdure.items import MemoryItem
@@ -38,6 +40,13 @@ class Hold(Passed):
     doubt: bool = False
     """Whether it contradicts what is believed, rather than a write policy holding it: to approve it is to say that it
     goes before that."""
+
+    @field_validator("batch")
+    @classmethod
+    def _is_of_one(cls, batch: Batch) -> Batch:
+        if len(batch.items) != 1:
+            raise ValueError("a hold is of one memory: give a batch with it alone")
+        return batch
 
     @property
     def question(self) -> Question:

@@ -187,7 +187,7 @@ class PromoteResult(Passed):
     jobs: int = 0
     """Jobs that were submitted."""
     failed: tuple[str, ...] = ()
-    """Tenants that were left to a later pass, at most 20."""
+    """Sessions and tenants that were left to a later pass, and what could not be used; at most 20."""
 
 
 class ConsolidateRequest(Request):

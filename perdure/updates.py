@@ -35,6 +35,10 @@ class Feedback(Passed):
 
     kind: Literal["refine"] = "refine"
     helpful: bool
+    key: Annotated[str, Field(max_length=300)] = ""
+    """What it is about, a task or a message, say: the same actor's same feedback about it is counted once, also if it
+    is sent again after a time-out. Without one it is about the version that is expected; without that as well, each
+    is counted."""
 
 
 class Pinning(Passed):

@@ -3,6 +3,7 @@
 import contextlib
 from datetime import UTC, datetime, timedelta
 
+from perdure.changes import Actor
 from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.auditing.reading import removable, shown, verified
@@ -80,6 +81,28 @@ async def remove(settings: Settings, addresses: Addresses, days: int) -> list[st
             finally:
                 await audit.close()
     return list(removal.files)
+
+
+async def accept(settings: Settings, addresses: Addresses, by: Actor) -> list[str]:
+    """Write that a person knows that what is missing now is lost; returns the files.
+
+    It is still shown, and no longer a problem. What was changed cannot be accepted, nor what is lost later.
+
+    Raises:
+        TenantKeyMissing: The key is not here.
+        StoreUnavailable: Redis does not answer, or the files cannot be read or written.
+    """
+    key, folder = TenantKey.load(settings.tenant_key_file), settings.journal_folder / FOLDER
+    known = await _known(addresses)
+    found = await disk.in_thread(_STORE, lambda: verified(folder, key.derived(LABEL), known))
+    if found.missing:
+        async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
+            audit = Audit(folder, key, AuditHeads(redis))
+            try:
+                await audit.accepting(list(found.missing.values()), by)
+            finally:
+                await audit.close()
+    return sorted(found.missing)
 
 
 async def _known(addresses: Addresses) -> list[AuditHead]:

@@ -35,6 +35,7 @@ from perdure.models.embedding import Embedder
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores import disk
+from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.marks import JournalMarks, known_id
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import ask, connect
@@ -50,6 +51,7 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
+from worker import audits
 from worker.wiring.parts import embedder_of, longterm_of, skills_of, toolbox_of
 
 ENOUGH_DISK = 1_000_000_000
@@ -248,6 +250,24 @@ async def _journal(patient: Patient) -> tuple[bool, str, str]:
     return not lost, detail, fix
 
 
+async def _audit(patient: Patient) -> tuple[bool, str, str]:
+    folder = patient.settings.journal_folder / FOLDER
+    try:
+        await _tenant_key(patient)
+    except (TenantKeyMissing, TenantKeyMismatch):
+        # That is a finding of its own, and so is a Redis that does not answer.
+        return True, "not verified without the tenant key", ""
+    except StoreUnavailable:
+        pass
+    found = await audits.verify(patient.settings, patient.addresses)
+    if folder.exists() and not os.access(folder, os.W_OK):
+        return False, f"{folder} is not writable", "make it writable: no change of memory is made without its line"
+    detail = f"{found.files} files in {folder}" if found.files else f"there is none in {folder} yet"
+    fix = "look: perdure audit verify; where the loss is known: perdure audit accept"
+    problems = f"; {len(found.problems)} problems, the first: {found.problems[0].what}" if found.problems else ""
+    return not found.problems, detail + problems, fix
+
+
 async def _stores(patient: Patient) -> tuple[bool, str, str]:
     found = [loss for loss in await _losses(patient) if loss.store is not Store.JOURNAL]
     if found:
@@ -317,6 +337,7 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "users": _users,
     "tenant key": _tenant_key,
     "journal": _journal,
+    "audit": _audit,
     "stores": _stores,
     "disk": _disk,
     "tools": _tools,

@@ -2,13 +2,17 @@
 
 import asyncio
 
+from perdure.changes import Actor
 from perdure.settings import Addresses, Settings
 from perdure.stores.tenant_key import TenantKey
+from worker import audits
 from worker.wiring.reading import open_reading
 
 
-async def begin_anew(settings: Settings, addresses: Addresses) -> str:
+async def begin_anew(settings: Settings, addresses: Addresses, by: Actor) -> str:
     """Begin the journal anew in the folder of the settings; returns its id.
+
+    The audit was in its folder: whoever gives up the one accepts the loss of the other.
 
     Raises:
         InvalidInput: Nothing was lost.
@@ -19,4 +23,6 @@ async def begin_anew(settings: Settings, addresses: Addresses) -> str:
     key = await asyncio.to_thread(TenantKey.load, settings.tenant_key_file)
     async with open_reading(settings, addresses, key) as reading:
         await reading.installation.require(key)
-        return await reading.whole.begin_journal(key)
+        begun = await reading.whole.begin_journal(key)
+    await audits.accept(settings, addresses, by)
+    return begun

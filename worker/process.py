@@ -5,7 +5,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import structlog
 from temporalio.client import Client
@@ -29,7 +29,7 @@ from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedules, start_reconciling
 from worker.telemetry import Telemetry, configure_logging
-from worker.upkeep import keep_checked, keep_compared, keep_looking, keep_up, keep_watching
+from worker.upkeep import bring_episodes, keep_checked, keep_compared, keep_looking, keep_up, keep_watching
 from worker.wiring.activities import activities
 from worker.wiring.services import Services, open_services
 
@@ -67,9 +67,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(
                     together(
-                        keep_up(
-                            unanswered, services.spool, services.episodes, services.erasures, services.notes.waiting
-                        ),
+                        keep_up(unanswered, lambda: bringing(services), services.notes.waiting),
                         keep_checked(services.repair),
                         keep_looking(services.longterm),
                         keep_watching(services.longterm, services.checks, services.whole),
@@ -89,6 +87,12 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
                     stopped.cancel()
     finally:
         telemetry.stop()
+
+
+async def bringing(services: Services) -> int:
+    """Bring what waits in this machine's spool to Redis; return how many episodes there were."""
+    now = datetime.now(UTC)
+    return await bring_episodes(services.spool, services.episodes, services.erasures, services.consents, now=now)
 
 
 def make_worker(

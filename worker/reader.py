@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from perdure.changes import Actor
 from perdure.consents import is_granted, refusal, withheld
 from perdure.documents import refuse_unknown
-from perdure.entries import Entry, Memory, Purpose, State, headline_of, holds
+from perdure.entries import Entry, Memory, Purpose, State, headline_of
 from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMissing
 from perdure.filters import Filters
 from perdure.memory.recall.items import recalled
@@ -80,11 +80,11 @@ class Reader:
         Raises:
             StoreUnavailable: Weaviate does not answer.
         """
-        tenant, now = self._tenant(user_id), datetime.now(UTC)
+        tenant = self._tenant(user_id)
         stored, _ = await together(
             self._reading.longterm.get(tenant, [item.id for item in handle.items]), self._check_all()
         )
-        allowed = Filters(now=now, withheld=withheld(await self._reading.consents.of(tenant)))
+        allowed = await self._allowed(tenant)
         holding = {entry.id: entry for entry in stored.values() if allowed.objection(entry) is None}
         await self._audited(tenant, [item.id for item in handle.items if item.id in holding], "handle", by)
         return [
@@ -94,14 +94,14 @@ class Reader:
         ]
 
     async def texts(self, tenant: str, ids: Collection[str], *, by: Actor) -> dict[str, str]:
-        """Return the texts of those of these entries that hold now, by id.
+        """Return the texts of those of these entries that hold now, and that the user consents to, by id.
 
         Raises:
             StoreUnavailable: Weaviate does not answer.
         """
-        now = datetime.now(UTC)
         stored, _ = await together(self._reading.longterm.get(tenant, list(ids)), self._check_all())
-        found = {entry.id: headline_of(entry.text) for entry in stored.values() if holds(entry, now)}
+        allowed = await self._allowed(tenant)
+        found = {one.id: headline_of(one.text) for one in stored.values() if allowed.objection(one) is None}
         await self._audited(tenant, list(found), "explain", by)
         return found
 
@@ -167,6 +167,9 @@ class Reader:
         """Have it audited who read what. Reading goes on where that cannot be, with a warning."""
         operation = f"{why}:{secrets.token_hex(8)}"
         await self._reading.audit.read(tenant, ids, why=why, operation=operation, by=by)
+
+    async def _allowed(self, tenant: str) -> Filters:
+        return Filters(now=datetime.now(UTC), withheld=withheld(await self._reading.consents.of(tenant)))
 
     def _tenant(self, user_id: str) -> str:
         return self._reading.tenant_key.tenant_of(user_id)

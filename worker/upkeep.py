@@ -6,7 +6,10 @@ from datetime import UTC, datetime
 
 import structlog
 
+from perdure.consents import withdrawn
+from perdure.episodes import permitted
 from perdure.errors import PerdureError, StoreUnavailable
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.repair import Repair
 from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
 from perdure.stores.redis.checks import Checks
@@ -32,10 +35,13 @@ LOOK_EVERY = 600.0
 _log = structlog.get_logger(__name__)
 
 
-async def bring_episodes(spool: Spool, episodes: Episodes, erasures: RedisErasures, *, now: datetime) -> int:
+async def bring_episodes(
+    spool: Spool, episodes: Episodes, erasures: RedisErasures, consents: ConsentBook, *, now: datetime
+) -> int:
     """Append every waiting episode that is not too old to be read, or may be promoted; return how many were new.
 
-    What happened before its user was erased is dropped: an erasure reaches no spool of another machine.
+    What happened before its user was erased is dropped: an erasure reaches no spool of another machine. So is what the
+    user no longer consents to.
 
     Appending is idempotent, so it may run as often as it likes, and in several workers at once.
 
@@ -45,8 +51,10 @@ async def bring_episodes(spool: Spool, episodes: Episodes, erasures: RedisErasur
     brought = 0
     for tenant in await spool.tenants():
         waited, erased = await spool.read(tenant), await erasures.of(tenant)
+        allowed = permitted((line.episode for line in waited.episodes), withdrawn(await consents.of(tenant)))
+        kept = {one.id for one in allowed}
         for line in waited.episodes:
-            if erased and line.episode.at <= erased.at:
+            if line.episode.id not in kept or (erased and line.episode.at <= erased.at):
                 continue
             if line.episode.is_promotable or line.episode.at > now - LIFETIME:
                 brought += await episodes.append(tenant, line.session, line.episode)
@@ -55,25 +63,19 @@ async def bring_episodes(spool: Spool, episodes: Episodes, erasures: RedisErasur
 
 
 async def keep_up(
-    checks: Iterable[Callable[[], Awaitable[None]]],
-    spool: Spool,
-    episodes: Episodes,
-    erasures: RedisErasures,
-    waiting: asyncio.Event,
+    checks: Iterable[Callable[[], Awaitable[None]]], bring: Callable[[], Awaitable[int]], waiting: asyncio.Event
 ) -> None:
     """Repeat what a store did not answer at the start, and bring waiting episodes to Redis; until cancelled.
 
     Args:
         checks: What must hold for this worker to serve its installation.
-        spool: Where episodes wait.
-        episodes: Where they go.
-        erasures: Who was erased meanwhile.
+        bring: Brings them: ``bring_episodes``.
         waiting: Set when an episode was left waiting.
 
     Raises:
         PerdureError: A check found that this worker must not write.
     """
-    await together(*(_until_answered(check) for check in checks), _keep_bringing(spool, episodes, erasures, waiting))
+    await together(*map(_until_answered, checks), _keep_bringing(bring, waiting))
 
 
 async def keep_checked(repair: Repair) -> None:
@@ -161,13 +163,13 @@ async def _until_answered(check: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(AGAIN_AFTER)
 
 
-async def _keep_bringing(spool: Spool, episodes: Episodes, erasures: RedisErasures, waiting: asyncio.Event) -> None:
+async def _keep_bringing(bring: Callable[[], Awaitable[int]], waiting: asyncio.Event) -> None:
     waiting.set()
     while True:
         await waiting.wait()
         waiting.clear()
         try:
-            brought = await bring_episodes(spool, episodes, erasures, now=datetime.now(UTC))
+            brought = await bring()
         except StoreUnavailable as error:
             _log.warning("episodes wait", problem=str(error))
             waiting.set()

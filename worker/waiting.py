@@ -38,7 +38,9 @@ async def waiting(
     except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
         if is_cancelling():
             raise
-        problem = "a worker serves the task queue, and did not answer in time: it may be busy, or hang"
+        problem = (
+            "a worker serves the task queue, and did not answer in time: it may be busy, hang, or wait for a store"
+        )
         raise WorkerUnavailable(f"{problem}; {afterwards}") from error
     finally:
         told.cancel()

@@ -75,8 +75,16 @@ def of_preparation() -> Options:
 
 
 def of_request() -> Options:
-    """Return the options of what a caller outside a task waits for."""
-    return _options(20.0, HEARTBEAT, timedelta(seconds=60))
+    """Return the options of what a caller outside a task waits for, and makes again if it fails.
+
+    It ends before the gateway stops waiting (60 s), so that the caller is told why.
+    """
+    return _options(20.0, HEARTBEAT, timedelta(seconds=50))
+
+
+def of_update() -> Options:
+    """Return the options of a change of one memory. No overall timeout: it was accepted, also while a store is away."""
+    return _options(60.0, HEARTBEAT, None)
 
 
 def of_keeping() -> Options:
@@ -116,6 +124,13 @@ async def sweep(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: st
     return await _change(activity, call, summary, policy)
 
 
+async def long_sweep(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
+    """Run a step of one tenant's sweep that asks a language model: 50 questions, 8 at a time, a minute each at most."""
+    options = _options(1_800.0, HEARTBEAT, None)
+    options["retry_policy"] = dataclasses.replace(RETRY, maximum_attempts=SWEEP_ATTEMPTS)
+    return await workflow.execute_activity_method(activity, call, summary=summary, **options)
+
+
 async def long(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
     """Run a step that may read all that is remembered of a user: some minutes for 100,000 entries."""
     options = _options(1_800.0, HEARTBEAT, None)
@@ -123,7 +138,7 @@ async def long(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str
 
 
 async def _change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str, policy: RetryPolicy) -> R:
-    options = _options(60.0, HEARTBEAT, None)
+    options = of_update()
     options["retry_policy"] = policy
     return await workflow.execute_activity_method(activity, call, summary=summary, **options)
 

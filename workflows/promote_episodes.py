@@ -54,7 +54,7 @@ class PromoteEpisodes:
     async def _promote(self, call: PromoteCall) -> None:
         before = self._report
         try:
-            found = await options.sweep(PromotionActivities.promote, call, f"Promote sessions of {call.tenant}")
+            found = await options.long_sweep(PromotionActivities.promote, call, f"Promote sessions of {call.tenant}")
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -66,10 +66,10 @@ class PromoteEpisodes:
                 sessions=before.sessions + found.sessions,
                 episodes=before.episodes + found.episodes,
                 jobs=before.jobs + found.jobs,
-                failed=before.failed,
+                failed=(*before.failed, *found.failed)[:_KEPT],
             )
         self._history.grow()
         workflow.set_current_details(
             f"**{self._report.episodes}** episodes of **{self._report.sessions}** sessions looked at, "
-            f"**{self._report.jobs}** jobs, **{len(self._report.failed)}** tenants left to a later pass"
+            f"**{self._report.jobs}** jobs, **{len(self._report.failed)}** problems"
         )

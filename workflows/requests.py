@@ -47,10 +47,10 @@ class UpdateMemory:
 
     @workflow.run
     async def run(self, request: UpdateRequest | None = None) -> Updated:
-        """Have a worker make the change; what is returned has no content."""
+        """Have a worker make the change, however long a store is away; what is returned has no content."""
         request = asked(request, "give an UpdateRequest")
         updated = await workflow.execute_activity(
-            Activity.UPDATE_MEMORY, request, result_type=Updated, summary=request.update.kind, **options.of_request()
+            Activity.UPDATE_MEMORY, request, result_type=Updated, summary=request.update.kind, **options.of_update()
         )
         workflow.upsert_search_attributes([TENANT.value_set(updated.tenant)])
         return updated

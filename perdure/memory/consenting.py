@@ -62,18 +62,31 @@ class ConsentBook:
         Raises:
             StoreUnavailable: A store does not answer, or has lost data; or the audit cannot be written.
         """
-        given = [Consent(purpose=one, granted=True, at=at, by=by) for one in grant]
-        given += [Consent(purpose=one, granted=False, at=at, by=by) for one in withdraw]
-        if given:
+        asked = dict.fromkeys(grant, True) | dict.fromkeys(withdraw, False)
+        if asked:
             await self._audit.ready()
             async with self._leases.hold(tenant), self._whole.writing():
-                await self._journal.append(tenant, [Consented(consent=one) for one in given])
-                await self._redis.write(tenant, given)
-                said = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}
-                await self._audit.changed(tenant, said, operation=operation, by=by, again=True)
+                known, said = await self._redis.of(tenant), _said(await self._journal.read(tenant))
+                # A late attempt must not go before what was said since the first one.
+                given = [one for one in said if one.operation == operation]
+                if not given:
+                    order = 1 + max((one.order for one in (*known.values(), *said)), default=0)
+                    given = [
+                        Consent(purpose=one, granted=granted, at=at, by=by, order=order, operation=operation)
+                        for one, granted in asked.items()
+                    ]
+                    await self._journal.append(tenant, [Consented(consent=one) for one in given])
+                last = latest((*known.values(), *said, *given))
+                await self._redis.write(tenant, [last[one] for one in asked])
+                told = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}
+                await self._audit.changed(tenant, told, operation=operation, by=by, again=True)
         return await self.of(tenant)
 
 
 def consents_of(lines: Sequence[Line]) -> dict[Purpose, Consent]:
     """Return what a user's lines say last of each purpose."""
-    return latest(line.consent for line in lines if isinstance(line, Consented))
+    return latest(_said(lines))
+
+
+def _said(lines: Sequence[Line]) -> list[Consent]:
+    return [line.consent for line in lines if isinstance(line, Consented)]

@@ -70,6 +70,11 @@ def read_policies(text: str, where: str) -> dict[str, WritePolicy]:
     return policies
 
 
+def policy_of(policies: Mapping[str, WritePolicy], name: str) -> WritePolicy:
+    """Return the policy of a batch that was accepted: one that is no longer there must not keep its job from ending."""
+    return policies.get(name) or policies.get(DEFAULT_POLICY) or WritePolicy()
+
+
 def policy_named(policies: Mapping[str, WritePolicy], name: str) -> WritePolicy:
     """Return a policy.
 

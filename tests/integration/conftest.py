@@ -14,7 +14,7 @@ from perdure.memory.auditing.reading import shown
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
-from perdure.memory.policies import WritePolicy
+from perdure.memory.policies import POLICIES
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
@@ -142,7 +142,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             repair=repair,
             deletions=deletions,
             erasures=RedisErasures(redis),
-            policy=WritePolicy(),
+            policies=POLICIES,
         ),
         forgetter=Forgetter(
             longterm=longterm,

@@ -61,6 +61,7 @@ AUDIT = {
     "verify": "worker.cli.audit:verify",
     "show": "worker.cli.audit:show",
     "remove": "worker.cli.audit:remove",
+    "accept": "worker.cli.audit:accept",
 }
 """The commands of ``perdure audit``."""
 

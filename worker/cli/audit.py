@@ -11,6 +11,7 @@ from perdure.settings import Settings
 from perdure.stores.audit.lines import AuditLine
 from worker import audits
 from worker.cli.memory import User
+from worker.cli.reach import person
 from worker.cli.tasks import AsJson
 from worker.local_worker import reachable
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -73,6 +74,16 @@ async def remove(
         show_json({"removed": removed})
     else:
         out.print(f"removed {counted(len(removed), 'file')}")
+
+
+async def accept(*, as_json: AsJson = False) -> None:
+    """Say that what is missing now is known to be lost: 'verify' still shows it, and no longer as a problem."""
+    settings = Settings()
+    accepted = await audits.accept(settings, reachable(settings), person())
+    if as_json:
+        show_json({"accepted": accepted})
+    else:
+        out.print(f"accepted the loss of {counted(len(accepted), 'file')}, or of their ends")
 
 
 _SHOWN = {"kind", "at", "tenant", "operation", "by", "ids", "number"}

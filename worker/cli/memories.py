@@ -122,12 +122,15 @@ async def refine(
     *,
     user: User,
     helpful: Annotated[bool, typer.Option("--helpful/--not-helpful", help="Whether it helped.", show_default=False)],
+    key: Annotated[str, typer.Option(help="What it helped with: the same about it counts once.")] = "",
     because: Because = "",
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
     """Say whether a memory helped: its confidence grows by .1, or falls by .2."""
-    await _changed(Feedback(helpful=helpful), identifier, user, because, expected, as_json=as_json)
+    await _changed(
+        validated(Feedback, {"helpful": helpful, "key": key}, ""), identifier, user, because, expected, as_json=as_json
+    )
 
 
 async def pin(

@@ -27,7 +27,7 @@ async def reconcile(
         # Its imports take a second, which the other commands need not wait for.
         from worker.journal import begin_anew  # noqa: PLC0415
 
-        id_ = await begin_anew(settings, reachable(settings))
+        id_ = await begin_anew(settings, reachable(settings), person())
         if as_json:
             show_json({"journal": id_, "folder": str(settings.journal_folder)})
         else:

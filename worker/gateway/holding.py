@@ -35,8 +35,12 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
         tenant, client = (await self._keyed_reader()).tenant_of(user_id), await self.client()
         await self.served()
         query = f"WorkflowType = '{Workflow.HOLD_MEMORY}' AND {Attribute.TENANT} = '{tenant}'"
+        waiting = [run async for run in client.list_workflows(f"{query} AND ExecutionStatus = 'Running'")]
         found: list[Held] = []
-        async for run in client.list_workflows(f"{query} AND ExecutionStatus = 'Running'"):
+        # A page of the list is one call, and each hold another one. It asks when it starts.
+        for run in sorted(waiting, key=lambda one: (one.start_time, one.id)):
+            if len(found) >= limit:
+                break
             handle = client.get_workflow_handle(run.id, run_id=run.run_id)
             try:
                 asked = await handle.query(QUESTIONS, result_type=tuple[Question, ...], rpc_timeout=ANSWERED_WITHIN)
@@ -46,7 +50,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
                     continue
                 raise
             found += [Held(id=run.id, question=one) for one in asked]
-        return sorted(found, key=lambda one: (str(one.question.asked_at), one.id))[:limit]
+        return found
 
     @translated
     async def decide(self, user_id: str, hold: str, *, approve: bool, note: str = "", by: Actor) -> Decided:

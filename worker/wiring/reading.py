@@ -13,7 +13,6 @@ from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Embedder
-from perdure.names import DEFAULT_POLICY
 from perdure.settings import Addresses, Settings
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.log import Journal
@@ -87,7 +86,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         deletions=deletions,
         whole=whole,
         embedder=embedder,
-        policy=policies_of(settings)[DEFAULT_POLICY],
+        policies=policies_of(settings),
         limit_seconds=settings.recall_seconds,
         min_confidence=settings.min_confidence,
         rules=rules_of(settings),

@@ -130,7 +130,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             **vars(reading),
             leases=leases,
             door=door,
-            notes=SessionNotes(reading.episodes, reading.spool),
+            notes=SessionNotes(reading.episodes, reading.spool, reading.consents),
             writer=Writer(
                 longterm=longterm,
                 embedder=reading.embedder,
@@ -138,7 +138,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 repair=repair,
                 deletions=deletions,
                 erasures=erasures,
-                policy=policies[DEFAULT_POLICY],
+                policies=policies,
             ),
             intake=Intake(policies, SessionWrites(redis), reading.consents),
             repair=repair,

@@ -11,6 +11,7 @@ from pathlib import Path
 from perdure.changes import Actor
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 from perdure.memory.auditing.reading import Removal
+from perdure.memory.auditing.verifying import Missing
 from perdure.memory.auditing.writer import STORE, ChainWriter
 from perdure.stores import disk
 from perdure.stores.audit import files
@@ -140,6 +141,17 @@ class Audit:
         await self._chain.append([AuditLine(kind=kind, at=now, heads=heads) for kind, heads in said.items() if heads])
         self._news = True
 
+    async def accepting(self, missing: Sequence[Missing], by: Actor) -> None:
+        """Write that a person knows of losses.
+
+        Raises:
+            StoreUnavailable: It cannot be written.
+        """
+        await self.ready()
+        line = AuditLine(kind=AuditKind.ACCEPTED, at=datetime.now(UTC), by=by)
+        await self._chain.append([line.changed(number=one.left, heads=(one.head,)) for one in missing])
+        self._news = True
+
     async def written(self) -> None:
         """Wait until the reads that wait are written, or cannot be."""
         while self._waiting and not self._failing:
@@ -262,6 +274,8 @@ class Audit:
         return any(
             one is not None
             and (one.kind, one.tenant, one.operation, one.by) == (line.kind, line.tenant, line.operation, line.by)
+            # An operation on many entries has a line for each of its parts.
+            and all(why in one.ids and set(some) <= set(one.ids[why]) for why, some in line.ids.items())
             for one in found
         )
 

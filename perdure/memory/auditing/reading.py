@@ -9,7 +9,7 @@ from typing import NamedTuple
 from perdure.memory.auditing.verifying import AuditReport, claims, removals, report
 from perdure.stores.audit import files
 from perdure.stores.audit.chain import Checked, check
-from perdure.stores.audit.lines import ACTS, AuditHead, AuditLine
+from perdure.stores.audit.lines import ACTS, AuditHead, AuditKind, AuditLine
 
 
 def verified(folder: Path, key: bytes, known: Collection[AuditHead] | None) -> AuditReport:
@@ -50,7 +50,7 @@ class Removal(NamedTuple):
 def removable(folder: Path, key: bytes, known: Collection[AuditHead], before: datetime) -> Removal:
     """Return the files whose last line is older than a moment.
 
-    A file that is in use stays, and so does one with which something is wrong.
+    A file that is in use stays, and so does one with which something is wrong, or that tells of an accepted loss.
     """
     chains, found = _read(folder, key, known)
     old = [
@@ -59,6 +59,7 @@ def removable(folder: Path, key: bytes, known: Collection[AuditHead], before: da
         if (last := chains[file].lines.get(chains[file].last)) is not None
         and last.at < before
         and not files.is_open(folder / file)
+        and not any(line.kind is AuditKind.ACCEPTED for line in chains[file].lines.values())
     ]
     going = {file: chains[file] for file in old}
     left = {file: chain for file, chain in chains.items() if file not in going}

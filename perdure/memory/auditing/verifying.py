@@ -1,13 +1,13 @@
 """Whether the audit is as it was written: compares chains with each other and with what Redis knows. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from pydantic import Field
 
 from perdure.model import Model
 from perdure.stores.audit.chain import Checked
-from perdure.stores.audit.lines import AuditHead, AuditKind
+from perdure.stores.audit.lines import AuditHead, AuditKind, AuditLine
 
 
 class AuditFinding(Model):
@@ -19,6 +19,15 @@ class AuditFinding(Model):
     what: str
 
 
+class Missing(NamedTuple):
+    """The end of a chain, or all of it, that is gone."""
+
+    left: int
+    """The last line that is left; 0: the file is gone."""
+    head: AuditHead
+    """How far the chain is known to have come."""
+
+
 class AuditReport(Model):
     """What a verification found."""
 
@@ -27,7 +36,9 @@ class AuditReport(Model):
     problems: tuple[AuditFinding, ...] = ()
     """What is missing, or was changed."""
     notes: tuple[AuditFinding, ...] = ()
-    """What a kill or the loss of Redis leaves, and what was removed on purpose."""
+    """What a kill or the loss of Redis leaves, what was removed on purpose, and losses that a person has accepted."""
+    missing: Mapping[str, Missing] = Field(default_factory=dict[str, Missing], exclude=True)
+    """What is missing at the ends of files, and that nobody has accepted."""
     read: Mapping[str, AuditHead] = Field(default_factory=dict[str, AuditHead], exclude=True)
     """The head of each file, as far as nothing is wrong with it."""
 
@@ -55,18 +66,26 @@ def report(
             counts up to here, since the other one may have been read before.
     """
     problems = [AuditFinding(**problem._asdict()) for chain in chains.values() for problem in chain.problems]
-    removed = removals(chains)
+    removed, accepted = removals(chains), acceptances(chains)
     gone: set[str] = set()
+    missing: dict[str, Missing] = {}
+    losses: list[AuditFinding] = []
     for claim in (*(Claim("Redis", head) for head in known or ()), *claims(chains, limits)):
         head = claim.head
-        if head.file in chains:
-            problems += _contradicted(claim, chains[head.file])
-        elif head.file in removed and removed[head.file].line >= head.line:
+        chain = chains.get(head.file)
+        if chain is not None and head.line <= chain.last:
+            problems += _contradicted(claim, chain)
+        elif chain is None and head.file in removed and removed[head.file].line >= head.line:
             gone.add(head.file)
+        elif told := _accepted(accepted.get(head.file, ()), Missing(chain.last if chain else 0, head)):
+            losses.append(_loss(claim, chain, f"; {told}"))
         else:
-            problems.append(AuditFinding(file=head.file, what=f"is missing: {claim.by} knows its line {head.line}"))
+            problems.append(_loss(claim, chain))
+            if head.file not in missing or missing[head.file].head.line < head.line:
+                missing[head.file] = Missing(chain.last if chain else 0, head)
     notes = [note for chain in chains.values() if (note := _end(chain, alive))]
     notes += [AuditFinding(file=file, what="was removed on purpose") for file in sorted(gone)]
+    notes += dict.fromkeys(losses)
     if known is None:
         notes.append(AuditFinding(file="", what=f"Redis does not answer: {_UNKNOWN}"))
     elif chains and not known:
@@ -78,6 +97,7 @@ def report(
         lines=sum(len(chain.macs) for chain in chains.values()),
         problems=tuple(dict.fromkeys(problems)),
         notes=tuple(notes),
+        missing=missing,
         read={file: AuditHead(file=file, line=chain.last, mac=chain.macs[chain.last]) for file, chain in sound.items()},
     )
 
@@ -99,12 +119,35 @@ def removals(chains: Mapping[str, Checked]) -> dict[str, AuditHead]:
     return {head.file: head for line in removing for head in line.heads}
 
 
+def acceptances(chains: Mapping[str, Checked]) -> dict[str, list[AuditLine]]:
+    """Return the lines by which a person has accepted a loss, by the file that lost something."""
+    found: dict[str, list[AuditLine]] = {}
+    for line in (line for chain in chains.values() for line in chain.lines.values()):
+        if line.kind is AuditKind.ACCEPTED:
+            for head in line.heads:
+                found.setdefault(head.file, []).append(line)
+    return found
+
+
+def _accepted(lines: Iterable[AuditLine], missing: Missing) -> str:
+    """Return who has accepted this loss, and when; empty: nobody has, or it has grown since."""
+    for line in lines:
+        if line.number <= missing.left and any(missing.head.line <= head.line for head in line.heads):
+            return f"{(line.by and line.by.id) or 'somebody'} accepted that on {line.at:%Y-%m-%d %H:%M:%S} UTC"
+    return ""
+
+
+def _loss(claim: Claim, chain: Checked | None, more: str = "") -> AuditFinding:
+    head = claim.head
+    if chain is None:
+        return AuditFinding(file=head.file, what=f"is missing: {claim.by} knows its line {head.line}{more}")
+    first = chain.last + 1
+    lines = f"line {first} is" if first == head.line else f"lines {first} to {head.line} are"
+    return AuditFinding(file=head.file, line=first, what=f"{lines} missing: {claim.by} knows line {head.line}{more}")
+
+
 def _contradicted(claim: Claim, chain: Checked) -> list[AuditFinding]:
     head = claim.head
-    if head.line > chain.last:
-        first = chain.last + 1
-        lines = f"line {first} is" if first == head.line else f"lines {first} to {head.line} are"
-        return [AuditFinding(file=head.file, line=first, what=f"{lines} missing: {claim.by} knows line {head.line}")]
     # That a line before it is missing is said already.
     if chain.macs.get(head.line, head.mac) != head.mac:
         return [AuditFinding(file=head.file, line=head.line, what=f"is not the line that {claim.by} knows")]

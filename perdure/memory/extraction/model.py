@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
@@ -99,7 +99,10 @@ class ModelExtractor:
             elif not _stands_in(statement.content, screened.text):
                 refused.append(Left(ground=Ground.UNCLEAR, reason="it does not stand in what was said"))
             else:
-                candidates.append(_candidate(statement, one))
+                try:
+                    candidates.append(_candidate(statement, one))
+                except ValidationError:
+                    refused.append(Left(ground=Ground.UNCLEAR, reason="what the model made of it cannot be kept"))
         return Extraction(candidates=tuple(candidates), left=(*left, *refused))
 
 
@@ -118,7 +121,7 @@ def _stands_in(content: str, source: str) -> bool:
 def _candidate(statement: _Statement, said: Said) -> Candidate:
     memory_type = MemoryType(statement.memory_type)
     asserted = None
-    if statement.subject and statement.attribute:
+    if statement.subject.strip() and statement.attribute.strip():
         asserted = Assertion(
             subject=statement.subject.casefold(),
             attribute=statement.attribute.casefold(),

@@ -1,15 +1,17 @@
 """Promotes what waits in sessions: through the extractor to an ingest job, each episode once."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from perdure.changes import Actor
 from perdure.consents import is_granted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Purpose
-from perdure.episodes import Episode, EpisodeKind, due_at
-from perdure.errors import InvalidItem
+from perdure.episodes import IDLE, Episode, EpisodeKind, due_at
+from perdure.errors import InvalidItem, PerdureError
 from perdure.identity import digest
 from perdure.jobs import Batch
 from perdure.memory.consenting import ConsentBook
@@ -35,6 +37,8 @@ class Promoted(NamedTuple):
     sessions: int = 0
     episodes: int = 0
     jobs: int = 0
+    failed: tuple[str, ...] = ()
+    """What went wrong, and in which session: its digest, as a session's id may name its user."""
 
 
 class Promoter:
@@ -64,7 +68,7 @@ class Promoter:
         return await self._promotions.tenants(now, limit)
 
     async def promote(self, tenant: str, *, now: datetime, by: Actor, submit: Submit) -> Promoted:
-        """Promote what is due of a tenant; what was begun is ended.
+        """Promote what is due of a tenant; what was begun is ended. A session that fails waits for a later call.
 
         Without consent, or under a policy that extracts nothing, it waits no longer either: who consents later does not
         consent to what was said before.
@@ -76,51 +80,85 @@ class Promoter:
             submit: Where batches go.
 
         Raises:
-            ModelRefused: The language model that extracts refuses the question.
-            StoreUnavailable: A store, or the model, does not answer: call it again.
+            StoreUnavailable: Redis does not answer, or nobody can tell what is consented to: call it again.
         """
         token = await self._promotions.begin(tenant, now)
         extracts = not self._policy.verbatim and is_granted(await self._consents.of(tenant), Purpose.EXTRACTED)
-        done, later = Promoted(), list[datetime]()
+        done, later, failed = Promoted(), list[datetime](), list[str]()
         for session, last, first, held in await self._promotions.sessions(tenant):
             if first is not None and (due := due_at(last, first, held)) > now:
                 later.append(due)
                 continue
-            episodes = jobs = 0
+            work = _Work(tenant, session, now, by, submit)
             while (taken := await self._promotions.take(tenant, session, _AT_ONCE)).ids:
                 reached(CrashPoint.PROMOTE_TAKEN)
-                if extracts:
-                    jobs += await self._submitted(tenant, session, taken, now=now, by=by, submit=submit)
+                try:
+                    jobs, unusable = await self._submitted(work, taken) if extracts else (0, [])
+                except PerdureError as error:
+                    failed.append(f"session {_named(session)[:8]}: {error}")
+                    # An outage ends; what is refused once is soon refused again.
+                    later.append(now if error.retryable else now + IDLE)
+                    break
                 reached(CrashPoint.PROMOTE_SUBMITTED)
+                failed += [f"session {_named(session)[:8]}: {error}" for error in unusable]
                 # Only these: another attempt may have ended them, and taken others.
                 await self._promotions.promoted(tenant, session, taken.ids)
-                episodes += len(taken.episodes)
-            # Where none waited any more, the session leaves the index.
-            await self._promotions.promoted(tenant, session)
-            done = Promoted(done.sessions + 1, done.episodes + episodes, done.jobs + jobs)
+                done = done._replace(episodes=done.episodes + len(taken.episodes), jobs=done.jobs + jobs)
+            else:
+                # Where none waited any more, the session leaves the index.
+                await self._promotions.promoted(tenant, session)
+                done = done._replace(sessions=done.sessions + 1)
         await self._promotions.end(tenant, token, min(later, default=None))
-        return done
+        return done._replace(failed=tuple(failed))
 
-    async def _submitted(
-        self, tenant: str, session: str, taken: Taken, *, now: datetime, by: Actor, submit: Submit
-    ) -> int:
-        """Submit what may be believed of episodes; returns how many jobs it takes."""
-        said = [said_of(session, one) for one in taken.episodes if _readable(one.said or one.text).strip()]
+    async def _submitted(self, work: "_Work", taken: Taken) -> tuple[int, list[InvalidItem]]:
+        """Submit what may be believed of episodes; returns how many jobs it takes, and what cannot be used."""
+        said = [said_of(work.session, one) for one in taken.episodes if _readable(one.said or one.text).strip()]
         items = observing.believed(said, await self._extractor.extract(said))
-        name = digest("promotion/1", tenant, session, list(taken.ids))
-        jobs = 0
+        name = digest("promotion/1", work.tenant, work.session, list(taken.ids))
+        jobs, unusable = 0, list[InvalidItem]()
         for start in range(0, len(items), _ITEMS):
-            key = f"promoted-{name[:24]}-{start}"
-            try:
-                batch = read_batch(
-                    tenant=tenant, key=key, items=items[start : start + _ITEMS], accepted_at=now, session=session
-                )
-            except InvalidItem:
-                continue  # None of them can be used.
-            # The id is of the episodes and not of the items: a model need not find the same in them twice.
-            await submit(batch.changed(by=by), f"ingest-{tenant}-{digest('promoted/1', name, start)[:32]}")
-            jobs += 1
-        return jobs
+            for place, batch in _batches(work, f"promoted-{name[:24]}", items[start : start + _ITEMS], start):
+                if isinstance(batch, InvalidItem):
+                    unusable.append(batch)
+                    continue
+                # The id is of the episodes and not of the items: a model need not find the same in them twice.
+                await work.submit(batch, f"ingest-{work.tenant}-{digest('promoted/1', name, place)[:32]}")
+                jobs += 1
+        return jobs, unusable
+
+
+class _Work(NamedTuple):
+    """What the batches of a session have in common."""
+
+    tenant: str
+    session: str
+    now: datetime
+    by: Actor
+    submit: Submit
+
+
+def _batches(
+    work: _Work, key: str, items: Sequence[JsonValue], start: int
+) -> Iterator[tuple[int, Batch | InvalidItem]]:
+    """Return items as batches, each with the place of its first item; halved where they are too large together."""
+    try:
+        batch = read_batch(
+            tenant=work.tenant, key=f"{key}-{start}", items=items, accepted_at=work.now, session=work.session
+        )
+    except InvalidItem as error:
+        if len(items) == 1:
+            yield start, error
+        else:
+            half = len(items) // 2
+            yield from _batches(work, key, items[:half], start)
+            yield from _batches(work, key, items[half:], start + half)
+    else:
+        yield start, batch.changed(by=work.by)
+
+
+def _named(session: str) -> str:
+    return digest("session/1", session)[:24]
 
 
 def said_of(session: str, episode: Episode) -> Said:
@@ -131,7 +169,7 @@ def said_of(session: str, episode: Episode) -> Said:
         by=episode.by or person,
         before=_readable(episode.before),
         at=episode.at,
-        occurrence=f"{digest('session/1', session)[:24]}/{episode.id}",
+        occurrence=f"{_named(session)}/{episode.id}",
     )
 
 

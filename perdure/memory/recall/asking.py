@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from perdure.consents import withheld
+from perdure.consents import withdrawn, withheld
 from perdure.entries import Entry, Hit, Memory, Purpose, Record, State
-from perdure.episodes import Episode, EpisodeKind
+from perdure.episodes import Episode, permitted
 from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.filters import Filters
 from perdure.losses import Store
@@ -86,7 +86,7 @@ class Asking:
         if consents is None:
             return tuple(Purpose), tuple(Purpose)
         found = withheld(consents)
-        self._withdrawn = tuple(purpose for purpose in found if purpose in consents)
+        self._withdrawn = withdrawn(consents)
         return found, self._withdrawn
 
     def limited(self, query: Query) -> None:
@@ -225,10 +225,7 @@ class Asking:
         return {identifier: entry for identifier, entry in found.items() if isinstance(entry, Memory)}
 
     async def episodes(self) -> list[Episode]:
-        """Return what happened in the session: the newest and the most important, oldest first.
-
-        Nothing where what is given may not be kept; neither turns nor insights where what is extracted no longer may.
-        """
+        """Return what happened in the session, as far as it may be told: the newest and the most important."""
         if Purpose.GIVEN in self._query.withheld:
             return []
         find, session = self._from.episodes, self._query.session
@@ -242,9 +239,7 @@ class Asking:
             found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
         else:
             found = recent + important
-        if Purpose.EXTRACTED in self._withdrawn:
-            found = [one for one in found if one.kind not in {EpisodeKind.TURN, EpisodeKind.INSIGHT}]
-        distinct = {episode.id: episode for episode in found}
+        distinct = {episode.id: episode for episode in permitted(found, self._withdrawn)}
         return sorted(distinct.values(), key=lambda episode: (episode.at, episode.id))
 
     @property
@@ -283,7 +278,7 @@ class Asking:
             log = self._ask("redis", "deletions", lambda: self._from.deletions.all(self._tenant))
             lines, forgotten = await together(self._from.journal.read(self._tenant), log)
             # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
-            return await asyncio.to_thread(local.known, self._query, lines, self._from.policy, forgotten or ())
+            return await asyncio.to_thread(local.known, self._query, lines, self._from.policies, forgotten or ())
 
         async with self._reading:
             if self._entries is None:

@@ -4,7 +4,7 @@ What is written is told by the lines. What is only accepted is decided by the ru
 nothing is recalled that would be refused.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from perdure.changes import Deletion
 from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
@@ -12,7 +12,7 @@ from perdure.items import Item
 from perdure.jobs import Batch, UnusableItem
 from perdure.labels import halves as halves_of
 from perdure.labels import labels_of
-from perdure.memory.policies import WritePolicy
+from perdure.memory.policies import WritePolicy, policy_of
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, plan
@@ -22,19 +22,21 @@ from perdure.stores.journal.lines import Accepted, Line
 from perdure.words import ENGLISH, stems
 
 
-def known(query: Query, lines: Iterable[Line], policy: WritePolicy, log: Iterable[Deletion] = ()) -> dict[str, Entry]:
+def known(
+    query: Query, lines: Iterable[Line], policies: Mapping[str, WritePolicy], log: Iterable[Deletion] = ()
+) -> dict[str, Entry]:
     """Return what the journal knows, by id and whatever its state.
 
     Args:
         query: The question.
         lines: The tenant's lines.
-        policy: What may be believed.
+        policies: What may be believed, by name.
         log: The deletion log, where Redis has answered: another machine's journal may lack what was forgotten there.
     """
-    return believed(query.tenant, fold(lines, log), policy=policy, at=query.now)
+    return believed(query.tenant, fold(lines, log), policies=policies, at=query.now)
 
 
-def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -> dict[str, Entry]:
+def believed(tenant: str, folded: Folded, *, policies: Mapping[str, WritePolicy], at: Instant) -> dict[str, Entry]:
     """Return every entry as it will be when the jobs that are not done have ended, whatever its state."""
     entries = dict(folded.entries)
     for items in _batches(folded.pending):
@@ -46,10 +48,11 @@ def believed(tenant: str, folded: Folded, *, policy: WritePolicy, at: Instant) -
             run=first.run,
             agent=first.agent,
             session=first.session,
+            policy=first.policy,
             accepted_at=first.at,
         )
         known = Known.model_construct(entries=entries, deletions=folded.deletions)
-        decided = plan(batch, known, policy=policy, at=at)
+        decided = plan(batch, known, policy=policy_of(policies, first.policy), at=at)
         entries |= {identifier: entry for identifier, (entry, _) in applied(batch, decided, entries).items()}
     return entries
 

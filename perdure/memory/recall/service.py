@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from perdure.entries import Hit, Memory
@@ -17,7 +17,7 @@ from perdure.filters import Omission
 from perdure.labels import asked_labels
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
-from perdure.memory.policies import WritePolicy
+from perdure.memory.policies import POLICIES, WritePolicy
 from perdure.memory.recall.asking import Asking
 from perdure.memory.recall.context import render
 from perdure.memory.recall.items import explained, recalled
@@ -83,7 +83,7 @@ class Recall:
         embedder: The model whose vectors ``longterm`` holds.
         limit_seconds: How long a recall may take, whatever is down.
         min_confidence: What is believed less is left out where a question does not say otherwise.
-        policy: What may be believed; it decides on items whose jobs are not done.
+        policies: What may be believed, by name; they decide on items whose jobs are not done.
         rules: How belief decays.
         accesses: Where it is noted that something was used; None: nowhere.
         telemetry: Where spans and figures go; without one, to the global providers, without content.
@@ -104,7 +104,7 @@ class Recall:
         embedder: Embedder,
         limit_seconds: float = 3.0,
         min_confidence: float = MIN_CONFIDENCE,
-        policy: WritePolicy | None = None,
+        policies: Mapping[str, WritePolicy] = POLICIES,
         rules: RetentionRules | None = None,
         accesses: Accesses | None = None,
         telemetry: Telemetry | None = None,
@@ -128,7 +128,7 @@ class Recall:
             deletions=deletions,
             whole=whole,
             embedder=embedder,
-            policy=policy or WritePolicy(),
+            policies=policies,
             limit=limit_seconds,
             telemetry=self._telemetry,
             consents=consents,

@@ -1,6 +1,6 @@
 """What a recall can ask, and what it asks with. Values only."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class Sources:
     deletions: Deletions
     whole: Wholeness
     embedder: Embedder
-    policy: WritePolicy
+    policies: Mapping[str, WritePolicy]
     limit: float
     """Seconds that a recall may take."""
     telemetry: Telemetry

@@ -11,6 +11,7 @@ from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Sou
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Unit
+from perdure.updates import Feedback, MemoryUpdate
 
 HELPFUL = 0.1
 """What helping adds to a memory's confidence (R32)."""
@@ -23,6 +24,24 @@ _MOST_LISTED = 20
 
 _REVERTED = (*Described.model_fields, "text", "confidence", "importance", "valid_until")
 """What an earlier version gives back: what a memory says and how much it is believed, and not its evidence."""
+
+
+def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
+    """Return the id of a change's operation.
+
+    Args:
+        tenant: Whose memory.
+        request: The change. Feedback that tells what it is about is the same operation however often it is asked for.
+        run: The run that was started for it, which is any other change's identity.
+    """
+    match request.update:
+        case Feedback(helpful=helpful, key=key) if key or request.expected:
+            about = key or request.expected
+            by = request.by
+            named = digest("feedback/1", tenant, request.id, by.kind.value, by.id, helpful, about)
+            return f"update:{named[:32]}"
+        case _:
+            return f"update:{run}"
 
 
 def refined(memory: Memory, *, helpful: bool) -> Memory:

@@ -139,7 +139,8 @@ class Updater:
             return [
                 Change(id=after.id, expected=before.version, entry=after, by=by, why=CREDITED, operation=operation)
                 for before, after in credited
-                if after != before
+                # What an earlier attempt has written is still to be settled and audited.
+                if after != before or operation in before.operations
             ]
 
         async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:

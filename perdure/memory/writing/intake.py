@@ -10,9 +10,8 @@ from perdure.items import MemoryItem
 from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.private import screened
-from perdure.memory.policies import WritePolicy, policy_named
+from perdure.memory.policies import WritePolicy, policy_named, policy_of
 from perdure.memory.writing.observation import purpose_of
-from perdure.names import DEFAULT_POLICY
 from perdure.stores.redis.sessions import SessionWrites
 
 
@@ -86,8 +85,7 @@ class Intake:
             job: The id of the batch's job.
             at: The moment from which their deadlines count.
         """
-        # A policy that is no longer there must not keep an accepted job from ending.
-        policy = self._policies.get(batch.policy, self._policies[DEFAULT_POLICY])
+        policy = policy_of(self._policies, batch.policy)
         return [
             policy.hold.hold(batch, one.index, item, one.reason, job=job, at=at, doubt=True)
             for one in held

@@ -11,7 +11,7 @@ from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
 from perdure.items import Item, MemoryItem, item_id, item_text
 from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
-from perdure.memory.policies import WritePolicy
+from perdure.memory.policies import WritePolicy, policy_of
 from perdure.memory.repair import Repair
 from perdure.memory.writing.observation import WRITING, applied
 from perdure.memory.writing.planning import Known, plan
@@ -38,7 +38,7 @@ class Writer:
         repair: Repair,
         deletions: Deletions,
         erasures: RedisErasures,
-        policy: WritePolicy,
+        policies: Mapping[str, WritePolicy],
     ) -> None:
         self._longterm = longterm
         self._embedder = embedder
@@ -46,7 +46,7 @@ class Writer:
         self._repair = repair
         self._deletions = deletions
         self._erasures = erasures
-        self._policy = policy
+        self._policies = policies
 
     async def plan(self, batch: Batch, *, at: datetime) -> WritePlan:
         """Decide on each item, from what the stores know now.
@@ -73,7 +73,7 @@ class Writer:
         _require_known(entry.state for entry in entries.values())
         known = Known(entries=entries, deletions=deletions, operation=operation)
         epoch = await self.epoch(batch)
-        return plan(batch, known, policy=self._policy, at=at, epoch=epoch)
+        return plan(batch, known, policy=policy_of(self._policies, batch.policy), at=at, epoch=epoch)
 
     async def epoch(self, batch: Batch) -> int:
         """Return the user's epoch when a batch was accepted.

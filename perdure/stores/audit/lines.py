@@ -23,6 +23,8 @@ class AuditKind(OpenEnum):
     """Reads that could not be written in time, by their number."""
     REMOVED = "removed"
     """Old chains that are about to be removed on purpose."""
+    ACCEPTED = "accepted"
+    """A loss that a person knows of: the lines of a chain after ``number``, up to the head."""
     CLOSED = "closed"
     """The last line of a chain, whose process ended in order or goes on in another file."""
 
@@ -55,9 +57,10 @@ class AuditLine(Stored):
     ids: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
     """Which entries, for each reason."""
     number: int = 0
-    """How many entries, where they are too many to be named; how many reads were lost."""
+    """How many entries, where they are too many to be named; how many reads were lost; the last line that is
+    left of a chain."""
     heads: tuple[AuditHead, ...] = ()
-    """How far other chains have come; those that are removed."""
+    """How far other chains have come; those that are removed; what is known to be lost."""
     process: str = ""
     """The machine and the number of the process that writes the chain."""
 

@@ -11,6 +11,7 @@ from perdure.entries import Entry
 from perdure.items import Item, item_id
 from perdure.jobs import Batch, UnusableItem
 from perdure.model import Instant, Stored
+from perdure.names import DEFAULT_POLICY
 
 
 class Accepted(Stored):
@@ -27,6 +28,8 @@ class Accepted(Stored):
     agent: str | None = None
     session: str = ""
     """The session that it was extracted from; empty: it was given."""
+    policy: str = DEFAULT_POLICY
+    """The write policy that decides on it."""
     at: Instant
 
 
@@ -108,6 +111,7 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
             run=batch.run,
             agent=batch.agent,
             session=batch.session,
+            policy=batch.policy,
             at=at,
         )
         for index, item in enumerate(batch.items)

@@ -102,6 +102,7 @@ async def test_an_erasure_is_told_and_what_was_told_before_stays(here: Deploymen
         receipt = await gateway.erase(EraseRequest(user_id=user), by=Actor(kind=ActorKind.PERSON, id=user))
     assert receipt.proved
     assert any("the audit" in one for one in receipt.unreachable)
+    assert any("the spool of another machine" in one for one in receipt.unreachable)
     tenant = here.services.tenant_key.tenant_of(user)
     assert brief(await lines(here, user)) == [
         ("changed", "ada", (("insert", 1),)),

@@ -1,7 +1,7 @@
 """Nothing is extracted without consent; what is withdrawn is neither written nor recalled, whatever Redis lost."""
 
-from collections.abc import AsyncGenerator
-from datetime import UTC, datetime
+from collections.abc import AsyncGenerator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -10,6 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.consents import Consent
 from perdure.entries import Memory, Purpose
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
@@ -17,6 +18,7 @@ from perdure.memory.consenting import consents_of
 from perdure.memory.recall.query import RecallResult
 from perdure.requests import ConsentRequest, ObserveRequest
 from perdure.said import Said, Voice
+from perdure.stores.journal.lines import Consented
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.strategies import Strategy
@@ -24,6 +26,7 @@ from perdure.updates import Correction, UpdateRequest
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment, deployment
 from worker.gateway import Gateway
+from worker.reader import open_reader
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 GIVEN, EXTRACTED = Purpose.GIVEN, Purpose.EXTRACTED
@@ -104,6 +107,22 @@ async def test_what_was_withdrawn_is_not_recalled_and_the_result_says_so(
     assert found.withheld == (GIVEN,)
 
 
+async def test_what_was_withdrawn_is_not_read_by_its_id(
+    here: Deployment, gateway: Gateway, servers: Servers, user: str
+) -> None:
+    await say(gateway, user, grant=[EXTRACTED])
+    await said(gateway, user)
+    await given(gateway, user, "The train station is in the north.")
+    tenant = here.services.tenant_key.tenant_of(user)
+    ids = list(await here.services.longterm.everything(tenant))
+    async with open_reader(here.settings, servers) as reader:
+        assert reader is not None
+        assert len(await reader.texts(tenant, ids, by=TESTER)) == 2, "the control"
+        await say(gateway, user, withdraw=[EXTRACTED])
+        found = await reader.texts(tenant, ids, by=TESTER)
+    assert list(found.values()) == ["The train station is in the north."]
+
+
 async def test_nothing_is_given_or_corrected_once_that_is_withdrawn(gateway: Gateway, user: str) -> None:
     await given(gateway, user, "The train is late.")
     [entry] = await gateway.memories(user)
@@ -136,6 +155,40 @@ async def test_consent_is_rebuilt_where_redis_lost_it(here: Deployment, gateway:
     await here.services.journal.erase(tenant)
     await here.services.reconciler.reconcile(tenant, operation="again", by=TESTER)
     assert consents_of(await here.services.journal.read(tenant)) == before
+
+
+async def test_what_was_said_last_counts_whatever_the_clocks_say(here: Deployment, user: str) -> None:
+    services, now = here.services, datetime.now(UTC)
+    tenant = services.tenant_key.tenant_of(user)
+
+    async def granted(operation: str, *, grant: bool, at: datetime) -> bool:
+        granting = [EXTRACTED] if grant else list[Purpose]()
+        withdrawing = list[Purpose]() if grant else [EXTRACTED]
+        await services.consents.say(tenant, grant=granting, withdraw=withdrawing, operation=operation, by=TESTER, at=at)
+        await services.reconciler.reconcile(tenant, operation=f"reconcile {operation}", by=TESTER)
+        read = consents_of(await services.journal.read(tenant))
+        assert read == await services.consents.of(tenant)
+        return read[EXTRACTED].granted
+
+    assert await granted("one", grant=True, at=now + timedelta(hours=1))
+    assert not await granted("two", grant=False, at=now), "another machine's clock is behind"
+    assert await granted("three", grant=True, at=now - timedelta(hours=1)), "the control"
+
+
+async def test_a_late_attempt_revives_no_consent_that_was_withdrawn_meanwhile(here: Deployment, user: str) -> None:
+    consents, tenant = here.services.consents, here.services.tenant_key.tenant_of(user)
+    now = datetime.now(UTC)
+    # What an attempt leaves that is killed before it comes to Redis.
+    killed = Consent(purpose=EXTRACTED, granted=True, at=now, by=TESTER, order=1, operation="one")
+    await here.services.journal.append(tenant, [Consented(consent=killed)])
+
+    async def say_again(operation: str, *, grant: Sequence[Purpose] = (), withdraw: Sequence[Purpose] = ()) -> bool:
+        found = await consents.say(tenant, grant=grant, withdraw=withdraw, operation=operation, by=TESTER, at=now)
+        return found[EXTRACTED].granted
+
+    assert not await say_again("two", withdraw=[EXTRACTED])
+    assert not await say_again("one", grant=[EXTRACTED])
+    assert await say_again("three", grant=[EXTRACTED]), "the control"
 
 
 async def test_both_at_once_and_an_unknown_purpose_are_refused(gateway: Gateway, user: str) -> None:

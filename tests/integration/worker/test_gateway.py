@@ -1,13 +1,14 @@
 """The gateway: memory read in this process where the key is at hand, by reference where it is not."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import nullcontext
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
-from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, RecallRequest, RememberRequest
@@ -27,12 +28,14 @@ from perdure.requests import UndoRequest
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.installation import Installation
 from perdure.stores.tenant_key import KEY_BYTES, TenantKey
+from perdure.updates import Credit, UpdateRequest
 from tests.conftest import OwnServers, Servers, clean_settings, give_tenant_key
 from tests.deployment import Deployment, deployment
 from tests.support.hashing import HashingEmbedder
 from tests.support.waiting import until
 from worker.gateway import Gateway
 from worker.reader import Reader, open_reader
+from worker.waiting import ANSWER_WITHIN
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 SECRET = "Marzipan contains almonds."
@@ -96,6 +99,30 @@ async def test_without_the_key_the_answer_comes_by_a_reference_that_expires(
     assert answers
     for key in answers:
         assert 0 < await ask(here.services.redis, "TTL", key) <= 300
+
+
+async def test_a_change_waits_for_the_stores_and_a_question_does_not(
+    here: Deployment, servers: Servers, user: str, tmp_path: Path
+) -> None:
+    async with Gateway(clean_settings(tmp_path / "elsewhere", task_queue=here.queue), servers) as gateway:
+        [item] = (await gateway.recall(RecallRequest(user_id=user, text="almonds"))).items
+        credit = Credit(task="a task of their own", succeeded=True)
+        await gateway.update(UpdateRequest(user_id=user, id=item.id, update=credit), by=TESTER)
+
+    async def waits(workflow: str) -> timedelta:
+        asked = f"WorkflowType = '{workflow}' AND TaskQueue = '{here.queue}'"
+        [found] = await until(lambda: _all(here.client.list_workflows(asked)), bool)
+        history = await here.client.get_workflow_handle(found.id).fetch_history()
+        events = (event.activity_task_scheduled_event_attributes for event in history.events)
+        [scheduled] = [event for event in events if event.activity_id]
+        return scheduled.schedule_to_close_timeout.ToTimedelta()
+
+    assert await waits("UpdateMemory") == timedelta(0), "an outage of any length ends in the change"
+    assert timedelta(0) < await waits("RecallMemory") < timedelta(seconds=ANSWER_WITHIN), "the caller is told why"
+
+
+async def _all(listed: AsyncIterator[WorkflowExecution]) -> list[WorkflowExecution]:
+    return [one async for one in listed]
 
 
 async def test_another_installations_key_is_refused_and_another_model_too(

@@ -3,26 +3,38 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from redis.asyncio import Redis
 
 from activities.episodes import SessionNotes
 from localservers import Server
+from perdure.changes import Actor, ActorKind
+from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import Erasure
 from perdure.errors import JournalMismatch
+from perdure.memory.auditing.audit import Audit
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.wholeness import Wholeness
+from perdure.settings import Addresses
+from perdure.stores.audit.files import FOLDER
+from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.erasures import RedisErasures
+from perdure.stores.redis.heads import AuditHeads
+from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import TENANT_KEY, OwnServers, Servers
-from tests.integration.conftest import open_stores
+from tests.integration.conftest import Stores, open_stores
 from tests.support.waiting import until
 from worker.upkeep import bring_episodes, keep_up, keep_watching
 
@@ -31,6 +43,23 @@ NOW = datetime.now(UTC)
 
 def episode(name: str, at: datetime = NOW) -> Episode:
     return Episode(id=name, kind=EpisodeKind.TOOL, text=name, importance=0.5, at=at)
+
+
+def consents_of(addresses: Addresses, redis: Redis, folder: Path) -> ConsentBook:
+    key, journal = TenantKey(TENANT_KEY), folder / "consents"
+    marks = longterm_of(addresses).marks
+    audit = Audit(journal / FOLDER, key, AuditHeads(redis))
+    whole = Wholeness(JournalMarks(journal), RedisMarks(redis), marks)
+    return ConsentBook(RedisConsents(redis), Journal(journal), Leases(redis), whole, audit)
+
+
+def longterm_of(addresses: Addresses) -> LongTerm:
+    return LongTerm(
+        addresses.weaviate_url,
+        addresses.weaviate_grpc_port,
+        embedding=Embedding(name="none", dimension=1),
+        api_key=addresses.weaviate_api_key,
+    )
 
 
 async def test_waiting_episodes_are_brought_when_redis_is_back(
@@ -42,13 +71,18 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
     for kept in (episode("one"), episode("two"), episode("too old", NOW - timedelta(hours=25))):
         await spool.append(tenant, "s", kept)
     await fleet.stop(Server.REDIS)
-    waiting = SessionNotes(episodes, spool).waiting
-    task = asyncio.create_task(keep_up([], spool, episodes, RedisErasures(redis), waiting))
+    consents = consents_of(fleet.addresses, redis, tmp_path)
+    waiting = SessionNotes(episodes, spool, consents).waiting
+
+    async def bring() -> int:
+        return await bring_episodes(spool, episodes, RedisErasures(redis), consents, now=NOW)
+
+    task = asyncio.create_task(keep_up([], bring, waiting))
     await fleet.start(Server.REDIS)
     await until(lambda: episodes.recent(tenant, "s", 10), lambda found: {one.id for one in found} == {"one", "two"})
     await until(spool.tenants, lambda waiting: not waiting)
     task.cancel()
-    assert await bring_episodes(spool, episodes, RedisErasures(redis), now=NOW) == 0, "not brought again"
+    assert await bring() == 0, "not brought again"
     await redis.aclose()
 
 
@@ -60,22 +94,29 @@ async def test_what_waited_on_another_machine_while_its_user_was_erased_is_dropp
     await spool.append(tenant, "s", episode("before"))
     await spool.append(tenant, "s", episode("after", NOW + timedelta(seconds=2)))
     await erasures.add(Erasure(tenant=tenant, epoch=1, at=NOW + timedelta(seconds=1), operation="erase"))
-    assert await bring_episodes(spool, episodes, erasures, now=NOW) == 1
+    assert await bring_episodes(spool, episodes, erasures, consents_of(servers, redis, tmp_path), now=NOW) == 1
     assert [one.id for one in await episodes.recent(tenant, "s", 10)] == ["after"]
     assert await spool.tenants() == []
     await redis.aclose()
+
+
+async def test_what_waited_while_its_user_withdrew_their_consent_is_dropped(stores: Stores, tmp_path: Path) -> None:
+    spool, episodes, erasures = Spool(tmp_path), Episodes(stores.redis), RedisErasures(stores.redis)
+    consents = ConsentBook(RedisConsents(stores.redis), stores.journal, stores.leases, stores.whole, stores.audit)
+    by, tenants = Actor(kind=ActorKind.SYSTEM), [f"t_{uuid4().hex}" for _ in range(2)]
+    for tenant in tenants:
+        await spool.append(tenant, "s", episode("one"))
+    await consents.say(tenants[0], grant=[], withdraw=[Purpose.GIVEN], operation="consent", by=by, at=NOW)
+    assert await bring_episodes(spool, episodes, erasures, consents, now=NOW) == 1
+    assert await episodes.recent(tenants[0], "s", 10) == []
+    assert len(await episodes.recent(tenants[1], "s", 10)) == 1, "the control"
 
 
 @pytest.mark.slow
 async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_servers: OwnServers, tmp_path: Path) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     redis, key = connect(fleet.addresses.redis_url), TenantKey(TENANT_KEY)
-    longterm = LongTerm(
-        fleet.addresses.weaviate_url,
-        fleet.addresses.weaviate_grpc_port,
-        embedding=Embedding(name="none", dimension=1),
-        api_key=fleet.addresses.weaviate_api_key,
-    )
+    longterm = longterm_of(fleet.addresses)
 
     def whole(folder: str) -> Wholeness:
         return Wholeness(JournalMarks(tmp_path / folder), RedisMarks(redis), longterm.marks)
@@ -89,7 +130,11 @@ async def test_a_worker_with_another_journal_stops_when_redis_is_back(own_server
     await fleet.stop(Server.REDIS)
     await fleet.stop(Server.WEAVIATE)
     spool = Spool(tmp_path / "spool")
-    task = asyncio.create_task(keep_up([begin_other], spool, Episodes(redis), RedisErasures(redis), asyncio.Event()))
+    consents = consents_of(fleet.addresses, redis, tmp_path)
+    erasures, episodes = RedisErasures(redis), Episodes(redis)
+    task = asyncio.create_task(
+        keep_up([begin_other], lambda: bring_episodes(spool, episodes, erasures, consents, now=NOW), asyncio.Event())
+    )
     await fleet.start(Server.REDIS)
     await fleet.start(Server.WEAVIATE)
     with pytest.raises(JournalMismatch) as refused:

@@ -9,14 +9,14 @@ from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
 from activities.jobs import job_id
 from localservers import Server
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Memory, Purpose, State
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, PerdureError
 from perdure.holds import Decided, Hold, Outcome, Silence, hold_id
 from perdure.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
 from perdure.memory.extraction.assertions import assertion_of
@@ -43,6 +43,8 @@ guarded:
   minimum_confidence: 0.8
   hold:
     rules: [{by: [agent], private: [email]}, {below: 0.9}]
+lenient:
+  minimum_confidence: 0.5
 patient:
   hold: {deadline: 1s, on_silence: approve, rules: [{tags: [health]}]}
 hasty:
@@ -167,6 +169,65 @@ async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gatewa
     with pytest.raises(InvalidInput, match=r"id: it was rejected on .* anna rejected it"):
         await gateway.decide(user, hold, approve=True, by=ANNA)
     assert await texts(gateway, user) == set()
+
+
+@pytest.mark.parametrize(
+    ("policy", "confidence", "fate"),
+    [("guarded", 0.75, Fate.REJECTED), ("default", 0.75, Fate.SEARCHABLE), ("lenient", 0.6, Fate.SEARCHABLE)],
+)
+async def test_the_policy_that_is_named_says_how_much_must_be_believed(
+    gateway: Gateway, user: str, policy: str, confidence: float, fate: Fate
+) -> None:
+    [line] = (await offered(gateway, user, item(confidence=confidence), policy=policy)).items
+    assert line.fate is fate
+    assert ("is below 0.8" in line.reason) is (fate is Fate.REJECTED)
+
+
+async def test_no_more_holds_are_asked_than_are_shown(
+    here: Deployment, gateway: Gateway, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.gateway.holding.ANSWERED_WITHIN", timedelta(seconds=1))
+    first, second = [await on_hold(gateway, user, text) for text in (SECRET, OTHER)]
+    tenant, now = here.services.tenant_key.tenant_of(user), datetime.now(UTC)
+    batch = read_batch(tenant=tenant, key="k", items=[item(occurred_at=now.isoformat())])
+    await here.client.start_workflow(
+        Workflow.HOLD_MEMORY,
+        Hold(batch=batch, reason="nobody serves it", until=now + timedelta(days=1)),
+        id=hold_id(tenant, "unserved", 0),
+        task_queue=f"unserved-{uuid4().hex}",
+        search_attributes=tenant_attributes(tenant),
+    )
+    query = f"WorkflowType = '{Workflow.HOLD_MEMORY.value}' AND {Attribute.TENANT.value} = '{tenant}'"
+    await until(lambda: here.client.count_workflows(query), lambda counted: counted.count == 3)
+    assert [one.id for one in await gateway.held(user, limit=1)] == [first]
+    assert [one.id for one in await gateway.held(user, limit=2)] == [first, second]
+    with pytest.raises(PerdureError):  # The control: the third one is asked, and nobody answers.
+        await gateway.held(user, limit=3)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_a_hold_of_other_than_one_memory_ends_with_what_is_wrong(here: Deployment, number: int) -> None:
+    tenant, now = f"t_{uuid4().hex}", datetime.now(UTC)
+    batch = read_batch(
+        tenant=tenant, key="k", items=[item(one, occurred_at=now.isoformat()) for one in (SECRET, OTHER)]
+    )
+    written: dict[str, Any] = {
+        "batch": batch.changed(items=batch.items[:number]).model_dump(mode="json"),
+        "reason": "asked for by hand",
+        "until": now.isoformat(),
+    }
+    handle = await here.client.start_workflow(
+        Workflow.HOLD_MEMORY, written, id=hold_id(tenant, "by hand", 0), task_queue=here.queue
+    )
+    if number == 1:
+        await handle.result()
+        return
+    with pytest.raises(WorkflowFailureError) as failed:
+        async with asyncio.timeout(10):
+            await handle.result()
+    assert isinstance(failed.value.cause, ApplicationError)
+    assert failed.value.cause.type == InvalidInput.__name__
+    assert "batch: a hold is of one memory" in failed.value.cause.message
 
 
 @pytest.mark.parametrize(("policy", "believed"), [("hasty", set[str]()), ("patient", {SECRET})])

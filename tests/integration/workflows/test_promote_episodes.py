@@ -9,15 +9,16 @@ from uuid import uuid4
 import pytest
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Memory, Purpose
+from perdure.entries import MARKER, Memory, Purpose
 from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
-from perdure.errors import StoreUnavailable
+from perdure.errors import ModelRefused, PerdureError, StoreUnavailable
+from perdure.items import MemoryItem
 from perdure.jobs import Batch
 from perdure.memory.policies import WritePolicy
 from perdure.memory.promotion import promoter as promotion
 from perdure.memory.promotion.promoter import Promoted, Promoter
 from perdure.requests import PromoteRequest, PromoteResult
-from perdure.said import Candidate, Extraction, Said, Voice
+from perdure.said import Candidate, Extraction, Extractor, Said, Voice
 from perdure.stores.journal.lines import Accepted
 from perdure.stores.redis.promotions import Promotions
 from tests.conftest import Servers
@@ -166,7 +167,8 @@ async def test_what_is_about_to_be_trimmed_is_promoted(here: Deployment, tenant:
 async def test_the_spool_is_promoted_too(here: Deployment, tenant: str) -> None:
     await here.services.spool.append(tenant, "s", said(TRAIN, ago=timedelta(days=3)))
     await here.services.spool.append(tenant, "s", said("look done", 1, kind=EpisodeKind.TOOL, ago=timedelta(days=3)))
-    await bring_episodes(here.services.spool, here.services.episodes, here.services.erasures, now=NOW)
+    services = here.services
+    await bring_episodes(services.spool, services.episodes, services.erasures, services.consents, now=NOW)
     assert [one.text for one in await here.services.episodes.recent(tenant, "s", 10)] == [TRAIN]
     await promoted(here)
     assert [one.text for one in await believed(here, tenant)] == [TRAIN]
@@ -227,14 +229,91 @@ async def test_a_model_that_says_it_otherwise_when_retried_makes_no_second_memor
         return await promoter.promote(tenant, now=datetime.now(UTC), by=SYSTEM, submit=submit)
 
     await told(here, tenant, said(TRAIN))
-    with pytest.raises(StoreUnavailable):
-        await promote()
+    assert ["the process died" in problem for problem in (await promote()).failed] == [True]
     # What comes between belongs to the next job.
     await told(here, tenant, said("I never fly.", 1))
     monkeypatch.setattr(promotion, "_AT_ONCE", 1)
     assert (await promote()).episodes == 2
     assert len(submitted) == 3
     assert len(jobs) == (2 if protected else 3)
+
+
+class Lengthy:
+    """An extractor that finds as many texts of a length as it is told."""
+
+    async def extract(self, said: Sequence[Said]) -> list[Extraction]:
+        def found(one: Said) -> tuple[Candidate, ...]:
+            number, length, name = one.text.split()
+            return tuple(Candidate(content=f"{name} {place} ".ljust(int(length), "x")) for place in range(int(number)))
+
+        return [Extraction(candidates=found(one)) for one in said]
+
+
+class Declining:
+    """An extractor that finds the texts themselves, and declines where it is asked about one of them."""
+
+    def __init__(self, problem: PerdureError) -> None:
+        self._problem = problem
+
+    async def extract(self, said: Sequence[Said]) -> list[Extraction]:
+        if any("decline" in one.text for one in said):
+            raise self._problem
+        return [Extraction(candidates=(Candidate(content=one.text),)) for one in said]
+
+
+async def offered(here: Deployment, tenant: str, extractor: Extractor, *, now: datetime) -> tuple[Promoted, list[str]]:
+    """Promote; gives what became of it, and the texts that were submitted."""
+    submitted: dict[str, Batch] = {}
+
+    async def submit(batch: Batch, job: str) -> None:
+        assert job not in submitted
+        submitted[job] = batch
+
+    promoter = Promoter(
+        promotions=Promotions(here.services.redis),
+        consents=here.services.consents,
+        extractor=extractor,
+        policy=WritePolicy(),
+    )
+    done = await promoter.promote(tenant, now=now, by=SYSTEM, submit=submit)
+    items = [item for batch in submitted.values() for item in batch.items]
+    return done, [item.content for item in items if isinstance(item, MemoryItem)]
+
+
+@pytest.mark.parametrize(
+    ("problem", "again"),
+    [(ModelRefused("model", "declined to answer"), HOUR), (StoreUnavailable("model", "is away"), timedelta(0))],
+    ids=["refused", "away"],
+)
+async def test_a_session_that_fails_holds_up_no_other_and_is_tried_again(
+    here: Deployment, tenant: str, problem: PerdureError, again: timedelta
+) -> None:
+    promotions, now = Promotions(here.services.redis), datetime.now(UTC)
+    for session in ("a", "c"):
+        await told(here, tenant, said(f"I travel by {session}.", ago=2 * HOUR), session=session)
+    await told(here, tenant, said("decline", ago=3 * HOUR), session="b")
+    done, texts = await offered(here, tenant, Declining(problem), now=now)
+    assert (done.sessions, sorted(texts)) == (2, ["I travel by a.", "I travel by c."])
+    [failed] = done.failed
+    assert failed.endswith(str(problem))
+    assert [one.session for one in await promotions.sessions(tenant)] == ["b"]
+    assert tenant not in await promotions.tenants(now + again - timedelta(seconds=1), 10_000)
+    assert tenant in await promotions.tenants(now + again, 10_000)
+    done, texts = await offered(here, tenant, Fickle(), now=now + again)
+    assert (done.failed, len(texts)) == ((), 1)
+
+
+async def test_what_is_too_large_for_one_job_takes_several_and_what_cannot_be_used_is_named(
+    here: Deployment, tenant: str
+) -> None:
+    await told(here, tenant, said("90 7000 long"), session="long")
+    done, texts = await offered(here, tenant, Lengthy(), now=NOW)
+    assert (len(set(texts)), done.jobs, done.failed) == (90, 2, ())
+    await told(here, tenant, said(f"2 100 {MARKER}xxx", 1), session="quoting")
+    done, texts = await offered(here, tenant, Lengthy(), now=NOW)
+    assert (texts, ["items[0].content" in one for one in done.failed]) == ([], [True, True])
+    assert "xxx" not in str(done.failed)
+    assert await Promotions(here.services.redis).sessions(tenant) == []
 
 
 async def test_it_is_erased_with_its_user(here: Deployment, tenant: str, tmp_path: Path) -> None:

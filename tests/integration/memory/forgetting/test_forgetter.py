@@ -10,7 +10,7 @@ from perdure.entries import Lane, State
 from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.jobs import Decision
 from perdure.memory.forgetting import forgetter
-from perdure.memory.policies import WritePolicy
+from perdure.memory.policies import POLICIES
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.checking import read_batch
@@ -45,7 +45,7 @@ async def write(stores: AnyStores, tenant: str, *items: JsonValue, operation: st
 async def locally(stores: Stores, tenant: str) -> dict[str, int]:
     """Return what recall finds in the journal, and how often it was seen."""
     query = Query(tenant=tenant, session="", now=NOW)
-    found = local.known(query, await stores.journal.read(tenant), WritePolicy())
+    found = local.known(query, await stores.journal.read(tenant), POLICIES)
     return {entry.id: entry.seen for entry in found.values() if query.filters.objection(entry) is None}
 
 

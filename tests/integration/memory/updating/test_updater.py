@@ -9,10 +9,12 @@ import pytest
 from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
+from perdure.crashpoints import CrashPoint
 from perdure.entries import Memory, Source, State
 from perdure.errors import InvalidInput, TenantErased
 from perdure.jobs import Decision
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.updating import revising
 from perdure.memory.updating.revising import trial_of
 from perdure.memory.updating.versions import rejections, versions
 from perdure.memory.writing.checking import read_batch
@@ -129,6 +131,24 @@ async def test_a_repeated_attempt_changes_nothing_more(stores: Stores, tenant: s
     assert (await stored(stores, tenant, third)).confidence == 0.5
 
 
+async def test_the_same_feedback_about_the_same_is_counted_once(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+
+    async def say(by: Actor = ADA, *, helpful: bool = False, key: str = "", expected: int | None = None) -> float:
+        update = Feedback(helpful=helpful, key=key)
+        request = UpdateRequest(user_id="u", id=one, update=update, by=by, expected=expected)
+        operation = revising.operation_of(tenant, request, uuid4().hex)
+        await stores.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+        return (await stored(stores, tenant, one)).confidence
+
+    assert [await say(key="task 1") for _ in range(2)] == [0.7, 0.7]
+    assert [await say(expected=2) for _ in range(2)] == [0.5, 0.5]
+    bob = Actor(kind=ActorKind.PERSON, id="bob")
+    others = [await say(helpful=True, key="task 1"), await say(key="task 2"), await say(bob, key="task 2")]
+    assert others == [0.6, 0.4, 0.2], "what another says, or about something else, counts"
+    assert [await say(helpful=True) for _ in range(2)] == [0.3, 0.4], "the control"
+
+
 async def test_an_attempt_that_died_in_between_is_finished(stores: Stores, tenant: str) -> None:
     one, other = await told(stores, tenant, "The office is in Ghent.", "The office is at the Korenmarkt in Ghent.")
     operation = f"update:{uuid4().hex}"
@@ -139,6 +159,32 @@ async def test_an_attempt_that_died_in_between_is_finished(stores: Stores, tenan
     await stores.longterm.put(tenant, [undone], {})
     assert await change(stores, tenant, one, Merger(other=other), operation=operation) == done
     assert (await stored(stores, tenant, other)).superseded_by == done.id
+
+
+async def test_a_credit_cut_off_once_it_was_written_is_settled_and_audited(
+    stores: Stores, servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await told(stores, tenant, "The office is in Ghent.", "The office dog is called Bo.")
+
+    def die(point: CrashPoint) -> None:
+        if point is CrashPoint.APPLY_WRITTEN:
+            raise ConnectionError
+
+    async def credit(identifier: str) -> None:
+        await stores.updater.credit(tenant, [identifier], task="t", succeeded=True, by=ADA, operation="credit:1")
+
+    # A task that recalled many has them credited in parts, which are one operation.
+    await credit(one)
+    with monkeypatch.context() as patch:
+        patch.setattr("perdure.memory.door.reached", die)
+        with pytest.raises(ConnectionError):
+            await credit(other)
+    assert (await stored(stores, tenant, other)).version == 2, "the control: it is written"
+    for _ in range(2):
+        await credit(other)
+    assert [line.why for line in await stores.journal.history(tenant, other)][1:] == ["credit"]
+    credits = [line.ids for line in audited(servers, tmp_path, tenant) if "credit" in line.ids]
+    assert credits == [{"credit": (one,)}, {"credit": (other,)}]
 
 
 async def test_merging_links_both_and_a_repetition_of_either_counts_for_the_whole(stores: Stores, tenant: str) -> None:

@@ -44,6 +44,17 @@ async def test_what_was_done_is_shown_and_tampering_is_named(installed: Installa
     expected = {"file": changed.name, "line": place, "what": "is not as it was written"}
     assert expected in json.loads(found.out)["problems"]
 
+    changed.unlink()
+    # What was held by no other chain is known to Redis.
+    lost = await installed.perdure("audit", "verify", PERDURE_JOURNAL=str(tmp_path))
+    assert (lost.status, f"{changed.name}: is missing" in lost.out) == (1, True)
+    examined = await installed.perdure("doctor", "--json", PERDURE_JOURNAL=str(tmp_path))
+    [ill] = [one for one in json.loads(examined.out) if one["check"] == "audit"]
+    assert (ill["ok"], "perdure audit accept" in ill["fix"]) == (False, True)
+    examined = await installed.perdure("doctor", "--json")
+    [well] = [one for one in json.loads(examined.out) if one["check"] == "audit"]
+    assert well["ok"], well
+
 
 def _wrote(path: Path) -> bool:
     return b'"insert"' in path.read_bytes()

@@ -48,6 +48,14 @@ async def test_a_lost_journal_is_begun_anew(own_servers: OwnServers, tmp_path: P
         begun = await given.perdure("reconcile", "--new-journal")
         assert begun.status == 0, begun.err
         assert "began the journal" in begun.out
+        verified = await given.perdure("audit", "verify")
+        assert (verified.status, "accepted that on" in verified.err) == (0, True), verified.out
+        for path in (tmp_path / "home" / "journal" / "audit").iterdir():
+            path.unlink()
+        assert (await given.perdure("audit", "verify")).status == 1, "the control: what is lost later is not accepted"
+        assert (await given.perdure("audit", "accept")).status == 0
+        verified = await given.perdure("audit", "verify")
+        assert (verified.status, "accepted that on" in verified.err) == (0, True), verified.out
         await given.ready_worker()
 
         async def rebuilt() -> bool:

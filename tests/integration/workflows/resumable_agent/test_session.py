@@ -1,12 +1,17 @@
 """What a task leaves in its session: what was decided and learned, and how failures were resolved; no raw output."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from perdure import AgentTask
+from perdure import Actor, ActorKind, AgentTask
+from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
 from tests.integration.workflows.resumable_agent.test_asking import answer
 from tests.support.harness import Bench
 from tests.support.waiting import question_of
+
+SYSTEM = Actor(kind=ActorKind.SYSTEM)
 
 
 async def session_of(agents: Bench, task: AgentTask) -> dict[str, Episode]:
@@ -44,6 +49,40 @@ steps:
     assert found["decision said"].said == "Deploys happen on Tuesdays."
     assert found["decision said"].before == "agent: What holds?"
     assert not [one for one in found.values() if "xyzzy" in one.text]
+
+
+@pytest.mark.parametrize(
+    ("withdrawn", "left"),
+    [
+        ([], {"turn said", "decision said", "insight last"}),
+        ([Purpose.EXTRACTED], {"decision said"}),
+        ([Purpose.GIVEN], set[str]()),
+    ],
+    ids=["control", "extracted", "given"],
+)
+async def test_a_session_keeps_what_its_user_consents_to(
+    agents: Bench, withdrawn: list[Purpose], left: set[str]
+) -> None:
+    task = agents.task(
+        agents.skill(
+            """
+steps:
+  - {id: said, tool: echo, args: {value: "1"}, expect: '${false}', ask: 'What holds?'}
+  - {id: last, remember: [{memory: "The echo answers"}]}
+"""
+        )
+    )
+    tenant = agents.services.tenant_key.tenant_of(task.user_id)
+    await agents.services.consents.say(
+        tenant, grant=[], withdraw=withdrawn, operation="consent", by=SYSTEM, at=datetime.now(UTC)
+    )
+    handle = await agents.start(task)
+    await question_of(handle, "said")
+    await answer(handle, "said", "Deploys happen on Tuesdays.")
+    await handle.result()
+    found = await session_of(agents, task)
+    assert {name for name in found if not name.startswith("tool")} == left
+    assert bool(found) == (Purpose.GIVEN not in withdrawn)
 
 
 @pytest.mark.parametrize("corrected", [True, False], ids=["corrected", "control"])

@@ -69,6 +69,21 @@ def by_rules(of_text: Callable[[str], Said]) -> Callable[[str, str], str]:
     return answer
 
 
+@pytest.mark.parametrize(
+    ("bad", "kept"),
+    [({"subject": "x" * 501, "attribute": "be"}, 1), ({"subject": "train", "attribute": " "}, 2)],
+    ids=["too long", "blank"],
+)
+async def test_a_statement_that_cannot_be_kept_is_left_and_the_others_are_not(
+    httpserver: HTTPServer, model: OpenAILanguageModel, bad: dict[str, str], kept: int
+) -> None:
+    statements = statement("I travel by train.", **bad), statement("I never fly.")
+    found = await extracted(httpserver, model, said("I travel by train. I never fly."), *statements)
+    assert len(found.candidates) == kept
+    assert all(one.assertion is None for one in found.candidates)
+    assert [one.ground for one in found.left] == [Ground.UNCLEAR] * (2 - kept)
+
+
 async def test_the_sentences_of_the_rules_come_through_a_model_as_they_were_decided(
     httpserver: HTTPServer, model: OpenAILanguageModel
 ) -> None:

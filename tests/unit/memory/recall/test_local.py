@@ -32,7 +32,7 @@ def lines(*items: Item) -> list[Line]:
 
 
 def entries_of(query: Query, lines: list[Line]) -> list[Entry]:
-    known = local.known(query, lines, WritePolicy())
+    known = local.known(query, lines, {"default": WritePolicy()})
     return [entry for entry in known.values() if query.filters.objection(entry) is None]
 
 
@@ -92,8 +92,15 @@ def test_what_replaced_its_own_successor_is_believed_again() -> None:
 def test_what_its_job_would_refuse_is_not_recalled() -> None:
     doubted, stranger = believed("perhaps fish", confidence=0.5), believed("fish again", supersedes="mem_of_nobody")
     assert entries_of(query("fish"), lines(doubted, stranger)) == []
-    low = local.known(query("fish"), lines(doubted), WritePolicy(minimum_confidence=0.4))
+    low = local.known(query("fish"), lines(doubted), {"default": WritePolicy(minimum_confidence=0.4)})
     assert [entry.text for entry in low.values()] == ["perhaps fish"], "the control: it is the policy that decides"
+
+
+def test_the_policy_of_its_batch_decides_on_what_is_accepted() -> None:
+    doubted = [line.changed(policy="lenient") for line in lines(believed("perhaps fish", confidence=0.5))]
+    policies = {"default": WritePolicy(), "lenient": WritePolicy(minimum_confidence=0.4)}
+    assert [entry.text for entry in local.known(query("fish"), doubted, policies).values()] == ["perhaps fish"]
+    assert local.known(query("fish"), doubted, {"default": WritePolicy()}) == {}, "the control: it is gone"
 
 
 def test_an_entry_that_does_not_match_hides_none_behind_it() -> None:

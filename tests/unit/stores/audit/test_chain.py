@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind
-from perdure.memory.auditing.verifying import AuditReport, report
+from perdure.memory.auditing.verifying import AuditReport, Missing, report
 from perdure.stores.audit.chain import Checked, chained, check, root
 from perdure.stores.audit.lines import AuditHead, AuditKind, AuditLine
 
@@ -154,6 +154,31 @@ def test_a_chain_that_another_knows_of_is_missed_unless_it_was_removed_on_purpos
     assert not found.problems
     forged = removing.replace(b'"line":3', b'"line":4')
     assert {one.file for one in whole(chains(b=knows, c=forged)).problems} == {"a", "c"}
+
+
+def test_a_loss_that_a_person_accepts_is_known_and_what_is_lost_later_is_not() -> None:
+    anna = Actor(kind=ActorKind.PERSON, id="anna")
+
+    def accepting(*missing: Missing) -> bytes:
+        line = AuditLine(kind=AuditKind.ACCEPTED, at=NOW, by=anna)
+        return closed(*(line.changed(number=one.left, heads=(one.head,)) for one in missing), file="c")[0]
+
+    old, head = closed(act(1), act(2), file="a")
+    knows, _ = closed(AuditLine(kind=AuditKind.HEADS, at=NOW, heads=(head,)), file="b")
+    cut, shorter = (old[: old.rindex(b'{"n":%d' % line)] for line in (4, 3))
+    for left, later in ((chains(b=knows), chains(b=knows)), (chains(a=cut, b=knows), chains(a=shorter, b=knows))):
+        [missing] = whole(left).missing.values()
+        accepted = chains(c=accepting(missing))
+        found = whole(left | accepted)
+        assert not found.problems + tuple(found.missing.values())
+        [note] = [one.what for one in found.notes if "accepted" in one.what]
+        assert note.endswith("; anna accepted that on 2026-01-01 00:00:00 UTC")
+        assert bool(whole(later | accepted).problems) == ("a" in later), "more of it was lost since"
+        less = missing._replace(head=missing.head.changed(line=missing.head.line - 1))
+        assert whole(left | chains(c=accepting(less))).problems, "more is known of it"
+    changed = chains(a=old.replace(b"operation 2", b"operation 0"), b=knows)
+    assert whole(changed).problems
+    assert not whole(changed).missing
 
 
 def test_a_redis_that_lost_its_heads_is_said_so_and_is_no_alarm() -> None:

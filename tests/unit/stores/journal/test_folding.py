@@ -11,7 +11,7 @@ from perdure.changes import Actor, ActorKind, Deletion, Refusal
 from perdure.entries import Entry, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
-from perdure.memory.policies import WritePolicy
+from perdure.memory.policies import POLICIES, WritePolicy
 from perdure.memory.recall.local import believed, known
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import WRITING, applied, occurrence_of
@@ -27,7 +27,7 @@ POLICY = WritePolicy()
 
 def recalled(lines: list[Line], at: datetime = NOW) -> dict[str, Entry]:
     query = Query(tenant=TENANT, session="", now=at + timedelta(days=1))
-    found = known(query, lines, POLICY)
+    found = known(query, lines, POLICIES)
     return {identifier: entry for identifier, entry in found.items() if query.filters.objection(entry) is None}
 
 
@@ -165,7 +165,7 @@ def test_what_is_accepted_is_given_as_its_job_will_decide(
     store = Store()
     list(run_all(steps, store))
     batch = store.submit("last", *items)
-    given_before = believed(TENANT, fold(store.lines), policy=POLICY, at=NOW)
+    given_before = believed(TENANT, fold(store.lines), policies=POLICIES, at=NOW)
     store.run("last", batch)
     wanted = {name: _life(entry) for name, entry in store.entries.items()}
     assert {name: _life(entry) for name, entry in given_before.items()} == wanted
@@ -183,7 +183,7 @@ def test_a_job_that_died_is_given_as_it_will_end(
     list(run_all(steps, store))
     batch = store.submit("last", *items)
     store.run("last", batch, crash=crash)
-    found = believed(TENANT, fold(store.lines), policy=POLICY, at=NOW)
+    found = believed(TENANT, fold(store.lines), policies=POLICIES, at=NOW)
     if crash == "journaled":
         store.run("last", batch)
     assert {name: _life(entry) for name, entry in found.items()} == {
