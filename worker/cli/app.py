@@ -185,7 +185,10 @@ def _memories() -> None:
 members = typer.Typer(
     name="members",
     cls=_Members,
-    help="Who belongs to a team or an agent, whose memory its members share.",
+    help=(
+        "Who belongs to a team or an agent, whose memory its members share. Who can run this administers the "
+        "installation: nobody's membership is asked."
+    ),
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -194,10 +197,7 @@ members = typer.Typer(
 
 @members.callback()
 def _members() -> None:
-    """Who belongs to a team or an agent, whose memory its members share.
-
-    Who can run this administers the installation: nobody's membership is asked.
-    """
+    """Who belongs to a team or an agent, whose memory its members share."""
 
 
 audit = typer.Typer(
