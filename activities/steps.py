@@ -154,11 +154,11 @@ class RecallStepActivities:
             operation=f"recall:{info.workflow_run_id}:{info.activity_id}",
         )
         found = await self._recall.recall(query)
-        if call.memory.remembers and terms.of is None:
+        if call.memory.remembers:
             memories = [item.id for item in found.items if item.kind == "memory"]
             # Without Redis the task goes on, and these are not credited with how it ends.
             with suppress(StoreUnavailable):
-                await self._recalls.note(call.tenant, call.task_id, memories)
+                await self._recalls.note(call.tenant, call.task_id, memories, of=terms.of)
         parts = await self._runner.keep(call, _parts(found, terms.keys))
         return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),

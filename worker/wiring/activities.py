@@ -62,7 +62,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             continue_after=settings.continue_after,
         ),
         RecallStepActivities(runner, services.recall, services.members, recalls),
-        CreditingActivities(updater=services.updater, recalls=recalls),
+        CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner),
         IngestActivities(
