@@ -1,5 +1,7 @@
 """Crediting memories as an activity: how the task ended that recalled them."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from temporalio import activity
@@ -7,6 +9,8 @@ from temporalio import activity
 from perdure.agent.steps.calls import CreditCall
 from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint, reached
+from perdure.errors import UnknownOwner
+from perdure.memory.membership import MemberBook
 from perdure.memory.updating.updater import Updater
 from perdure.names import Activity
 from perdure.stores.redis.recalls import TaskRecalls
@@ -21,21 +25,28 @@ class CreditingActivities:
 
     updater: Updater
     recalls: TaskRecalls
+    members: MemberBook
 
     @activity.defn(name=Activity.CREDIT_MEMORIES)
     async def credit(self, call: CreditCall) -> int:
         """Count a task as a trial of each memory that it recalled, once however often it runs; returns of how many."""
         recalled = await self.recalls.of(call.tenant, call.task_id)
-        for start in range(0, len(recalled), _AT_ONCE):
-            ids = recalled[start : start + _AT_ONCE]
-            await self.updater.credit(
-                call.tenant,
-                ids,
-                task=call.task,
-                succeeded=call.succeeded,
-                by=Actor(kind=ActorKind.AGENT, id=call.task),
-                operation=f"credit:{activity.info().workflow_run_id}",
-            )
-            reached(CrashPoint.CREDIT_WRITTEN)
-            await self.recalls.credited(call.tenant, call.task_id, ids)
-        return len(recalled)
+        for of, memories in recalled.items():
+            for start in range(0, len(memories), _AT_ONCE):
+                ids = memories[start : start + _AT_ONCE]
+                # What a user no longer may write, they no longer credit.
+                with suppress(UnknownOwner):
+                    await self._credit(await self.members.reached(call.tenant, of), ids, call)
+                await self.recalls.credited(call.tenant, call.task_id, ids, of=of)
+        return sum(map(len, recalled.values()))
+
+    async def _credit(self, tenant: str, ids: Sequence[str], call: CreditCall) -> None:
+        await self.updater.credit(
+            tenant,
+            ids,
+            task=call.task,
+            succeeded=call.succeeded,
+            by=Actor(kind=ActorKind.AGENT, id=call.task),
+            operation=f"credit:{activity.info().workflow_run_id}",
+        )
+        reached(CrashPoint.CREDIT_WRITTEN)

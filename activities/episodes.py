@@ -48,13 +48,13 @@ class SessionNotes:
         if isinstance(outcome, Ended):
             now = datetime.now(UTC)
             found += [happened.done(call, attempt.run, outcome, now)]
-            found += happened.insights(outcome.items, call.path, now)
+            found += happened.insights([one.item for one in outcome.items], call.path, now)
             found += await self._resolved(call, attempt, now)
         await self.write(call.tenant, call.session, found)
 
     async def remembered(self, call: RememberCall, outcome: Ended) -> None:
         """Write what a step has learned that only remembers."""
-        found = happened.insights(outcome.items, call.path, datetime.now(UTC))
+        found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
         await self.write(call.tenant, call.session, found)
 
     async def asked(self, call: AnnounceCall, run: str) -> None:

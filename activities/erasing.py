@@ -12,11 +12,12 @@ from temporalio.service import RPCError, RPCStatusCode
 from perdure.changes import Actor
 from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
+from perdure.identity import OwnerId
 from perdure.memory.erasing.eraser import Eraser
+from perdure.memory.membership import MemberBook
 from perdure.model import Instant, Passed
 from perdure.names import Activity, Attribute
 from perdure.requests import SOMEBODY
-from perdure.stores.tenant_key import TenantKey
 
 _PAGE = 200
 """Runs that one call of ``end_runs`` or ``delete_runs`` deals with, so that a retry repeats little."""
@@ -30,6 +31,7 @@ class BeginErasureCall(Passed):
     """The input of ``begin_erasure``."""
 
     user_id: str
+    of: OwnerId | None = None
     operation: str
     by: Actor = SOMEBODY
     at: Instant
@@ -56,12 +58,16 @@ class ErasingActivities:
 
     client: Client
     eraser: Eraser
-    tenant_key: TenantKey
+    members: MemberBook
 
     @activity.defn(name=Activity.BEGIN_ERASURE)
     async def begin(self, call: BeginErasureCall) -> Erasure:
-        """Raise the user's epoch in every store."""
-        tenant = self.tenant_key.tenant_of(call.user_id)
+        """Raise the user's or owner's epoch in every store.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+        """
+        tenant = await self.members.tenant(call.user_id, call.of)
         return await self.eraser.begin(tenant, operation=call.operation, by=call.by, at=call.at)
 
     @activity.defn(name=Activity.END_RUNS)

@@ -28,6 +28,7 @@ from perdure.identity import digest
 from perdure.items import MemoryItem, TurnItem
 from perdure.jobs import Applied, Batch, BatchItem, ItemReceipt, PlannedItem, Receipt, UnusableItem, WritePlan
 from perdure.memory.consenting import ConsentBook
+from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
@@ -36,7 +37,6 @@ from perdure.names import Activity
 from perdure.requests import RememberRequest, Submitted
 from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.tenant_key import TenantKey
 from perdure.temporal.failures import still_running
 
 POLLS = 4
@@ -99,7 +99,7 @@ class IngestActivities:
     """The ingest activities and what they need."""
 
     client: Client
-    tenant_key: TenantKey
+    members: MemberBook
     submitter: Submitter
     writer: Writer
     intake: Intake
@@ -110,11 +110,14 @@ class IngestActivities:
 
     @activity.defn(name=Activity.REMEMBER)
     async def remember(self, request: RememberRequest) -> Submitted:
-        """Check items and submit them as a job of the user's tenant; write what was said into its session.
+        """Check items and submit them as a job of whose memory it is; write what was said into its session.
 
         An item that does not say when it was observed was observed now.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
-        tenant = self.tenant_key.tenant_of(request.user_id)
+        tenant = await self.members.tenant(request.user_id, request.of)
         await self._require_not_erased(tenant, request.asked_at or activity.info().scheduled_time)
         if request.turns and not request.items:
             await self._observed(tenant, request, (), ())
@@ -174,7 +177,12 @@ class IngestActivities:
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
-        """Journal a batch and start its job, or find the job there is, open or closed; return the job's id."""
+        """Journal a batch and start its job, or find the job there is, open or closed; return the job's id.
+
+        Raises:
+            UnknownOwner: The batch is for whom its task's user does not belong to, or there is no such owner.
+        """
+        batch = batch.changed(tenant=await self.members.reached(batch.tenant, batch.of), of=None)
         await self.submitter.submit(batch, job_id(batch))
         return job_id(batch)
 

@@ -7,12 +7,12 @@ from temporalio import activity
 from perdure.changes import Actor, ActorKind
 from perdure.documents import refuse_unknown
 from perdure.errors import ResultTooLarge
+from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.names import Activity
 from perdure.requests import Recalled, RecallHandle, RecallRequest, Reference
 from perdure.stores.redis.outputs import Outputs
-from perdure.stores.tenant_key import TenantKey
 from perdure.tools import RESULT_LIMIT
 
 
@@ -21,13 +21,13 @@ class MemoryActivities:
 
     Args:
         recall: The worker's recall service.
-        key: Turns user ids into tenants.
+        members: Tells whose memory a user may ask for.
         results: Where results wait until they are fetched.
     """
 
-    def __init__(self, recall: Recall, key: TenantKey, results: Outputs) -> None:
+    def __init__(self, recall: Recall, members: MemberBook, results: Outputs) -> None:
         self._recall = recall
-        self._key = key
+        self._members = members
         self._results = results
 
     @activity.defn(name=Activity.RECALL_HANDLE)
@@ -36,10 +36,11 @@ class MemoryActivities:
 
         Raises:
             InvalidInput: The question is malformed.
+            UnknownOwner: The user does not belong to whom it names, or there is no such owner.
         """
-        found = await self._recalled(request)
+        _, found = await self._recalled(request)
         items = tuple(Recalled(id=item.id, version=item.version, score=item.score) for item in found.items)
-        return RecallHandle(items=items, degraded=found.degraded)
+        return RecallHandle(items=items, of=request.of, degraded=found.degraded)
 
     @activity.defn(name=Activity.RECALL_MEMORY)
     async def recall_memory(self, request: RecallRequest) -> Reference:
@@ -47,23 +48,24 @@ class MemoryActivities:
 
         Raises:
             InvalidInput: The question is malformed.
+            UnknownOwner: The user does not belong to whom it names, or there is no such owner.
             ResultTooLarge: There is more under the keys than a caller can be given.
         """
-        found = await self._recalled(request)
+        tenant, found = await self._recalled(request)
         encoded = found.model_dump_json()
         if (size := len(encoded.encode())) > RESULT_LIMIT:
             raise ResultTooLarge(
                 f"the result has {size:,} bytes, and at most {RESULT_LIMIT:,} can be returned (ask for fewer keys)"
             )
-        tenant = self._key.tenant_of(request.user_id)
-        return Reference(tenant=tenant, id=await self._results.keep(tenant, encoded))
+        user = await self._members.tenant(request.user_id, None)
+        return Reference(tenant=tenant, id=await self._results.keep(tenant, encoded), user=user)
 
-    async def _recalled(self, request: RecallRequest) -> RecallResult:
+    async def _recalled(self, request: RecallRequest) -> tuple[str, RecallResult]:
         refuse_unknown(request)
-        tenant = self._key.tenant_of(request.user_id)
+        tenant = await self._members.tenant(request.user_id, request.of)
         info = activity.info()
         # A workflow that does not say who asks asks itself.
         by = request.by if "by" in request.model_fields_set else Actor(kind=ActorKind.AGENT, id=info.workflow_id or "")
         operation = f"recall:{info.workflow_run_id}:{info.activity_id}"
         query = Query.of(request, tenant=tenant, now=datetime.now(UTC), by=by, operation=operation)
-        return await self._recall.recall(query)
+        return tenant, await self._recall.recall(query)

@@ -25,6 +25,7 @@ from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
 from perdure.changes import Actor, ActorKind
 from perdure.errors import PerdureError, StoreUnavailable, ToolFailed
+from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.stores.redis.recalls import TaskRecalls
@@ -125,14 +126,19 @@ NAMED = 20
 class RecallStepActivities:
     """Recalls for steps."""
 
-    def __init__(self, runner: StepRunner, recall: Recall, recalls: TaskRecalls) -> None:
+    def __init__(self, runner: StepRunner, recall: Recall, members: MemberBook, recalls: TaskRecalls) -> None:
         self._runner = runner
         self._recall = recall
+        self._members = members
         self._recalls = recalls
 
     @activity.defn
     async def recall_step(self, call: RecallCall) -> Ended:
-        """Recall what a step asks for."""
+        """Recall what a step asks for.
+
+        Raises:
+            UnknownOwner: The task's user does not belong to whom the step names, or there is no such owner.
+        """
         terms = await self._runner.terms(call)
         if terms is None:
             return Ended(result=Result(status=StepStatus.SKIPPED))
@@ -140,7 +146,8 @@ class RecallStepActivities:
         query = Query.of(
             terms,
             f"{call.path}.recall",
-            tenant=call.tenant,
+            # Asked with each step: who was removed from a team while their task runs reads no more of its memory.
+            tenant=await self._members.reached(call.tenant, terms.of),
             session=call.session,
             now=call.now,
             by=Actor(kind=ActorKind.AGENT, id=info.workflow_id or ""),
@@ -151,7 +158,7 @@ class RecallStepActivities:
             memories = [item.id for item in found.items if item.kind == "memory"]
             # Without Redis the task goes on, and these are not credited with how it ends.
             with suppress(StoreUnavailable):
-                await self._recalls.note(call.tenant, call.task_id, memories)
+                await self._recalls.note(call.tenant, call.task_id, memories, of=terms.of)
         parts = await self._runner.keep(call, _parts(found, terms.keys))
         return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),

@@ -9,7 +9,9 @@ from perdure.consents import BY_DEFAULT, is_granted, refusal
 from perdure.documents import refuse_unknown
 from perdure.entries import Purpose
 from perdure.errors import InvalidInput
+from perdure.memberships import Enrolment, MemberRequest
 from perdure.memory.consenting import ConsentBook
+from perdure.memory.membership import MemberBook
 from perdure.memory.policies import WritePolicy
 from perdure.memory.updating.revising import operation_of
 from perdure.memory.updating.screening import screened_update
@@ -17,7 +19,6 @@ from perdure.memory.updating.updater import Updater
 from perdure.names import Activity
 from perdure.requests import ConsentRequest, Consents
 from perdure.stores.redis.changed import ChangedTenants
-from perdure.stores.tenant_key import TenantKey
 from perdure.updates import Correction, Updated, UpdateRequest
 
 
@@ -27,7 +28,7 @@ class UpdatingActivities:
 
     updater: Updater
     consents: ConsentBook
-    tenant_key: TenantKey
+    members: MemberBook
     policy: WritePolicy
     changed: ChangedTenants
 
@@ -36,10 +37,11 @@ class UpdatingActivities:
         """Make a change of one memory, once however often it is tried.
 
         Raises:
-            InvalidInput: There is no such memory of the user, or the change makes no sense.
+            InvalidInput: There is no such memory of the user or owner, or the change makes no sense.
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
         refuse_unknown(request)
-        tenant = self.tenant_key.tenant_of(request.user_id)
+        tenant = await self.members.tenant(request.user_id, request.of)
         operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
         if isinstance(request.update, Correction):
@@ -54,11 +56,12 @@ class UpdatingActivities:
 
         Raises:
             InvalidInput: There is no such purpose, or it is both granted and withdrawn.
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
         refuse_unknown(request)
         if both := {*request.grant} & {*request.withdraw}:
             raise InvalidInput("grant", f"{min(both)} is also withdrawn", fix="say one of the two")
-        tenant = self.tenant_key.tenant_of(request.user_id)
+        tenant = await self.members.tenant(request.user_id, request.of)
         found = await self.consents.say(
             tenant,
             grant=request.grant,
@@ -68,6 +71,20 @@ class UpdatingActivities:
             at=datetime.now(UTC),
         )
         return Consents(tenant=tenant, granted={one.value: is_granted(found, one) for one in BY_DEFAULT})
+
+    @activity.defn(name=Activity.SET_MEMBER)
+    async def member(self, request: MemberRequest) -> Enrolment:
+        """Keep that a user belongs to a team or an agent, or no longer does."""
+        refuse_unknown(request)
+        said = await self.members.say(
+            request.of,
+            request.user_id,
+            belongs=request.belongs,
+            operation=f"member:{activity.info().workflow_run_id}",
+            by=request.by,
+            at=request.asked_at or activity.info().scheduled_time,
+        )
+        return Enrolment(tenant=said.member, belongs=said.belongs)
 
     async def _require(self, tenant: str, purpose: Purpose) -> None:
         if not is_granted(await self.consents.of(tenant), purpose):

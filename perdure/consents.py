@@ -50,5 +50,5 @@ def withdrawn(consents: Mapping[Purpose, Consent]) -> tuple[Purpose, ...]:
 
 def refusal(purpose: Purpose) -> str:
     """Return why nothing is written for a purpose, with what to do."""
-    command = f"perdure memories consent --user ID --grant {purpose.value}"
+    command = f"perdure memories consent --user ID [--of OWNER] --grant {purpose.value}"
     return f"the user has not consented to keeping what is {purpose.value} ({command})"

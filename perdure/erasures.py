@@ -38,6 +38,7 @@ class ErasureReceipt(Passed):
 UNREACHABLE = (
     "histories of your own workflows, with what you gave to them and got from them",
     "histories of sweeps and other requests that were made with the user id, which name it and hold no content",
+    "what the user wrote into memories of teams and agents, with the histories of those requests: it is theirs",
     "archived histories, and other Temporal clusters that replicate this one",
     "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
     "a worker starts, as long as one of the stores still knows of the erasure",

@@ -7,7 +7,8 @@ PerdureError
 │   ├── InvalidExpression   PRD103
 │   ├── InvalidArguments    PRD104  of a tool
 │   ├── InvalidItem         PRD105  of a batch to remember
-│   └── InvalidAnswer       PRD106
+│   ├── InvalidAnswer       PRD106
+│   └── UnknownOwner        PRD107  there is no such team or agent, or the user does not belong to it
 ├── ResultTooLarge          PRD110
 ├── ExpectationFailed       PRD111  a step's result is not what its skill expects
 ├── ToolFailed              PRD112  a tool raised its own exception; retried a few times
@@ -131,6 +132,12 @@ class InvalidAnswer(InvalidInput):
     code = "PRD106"
 
 
+class UnknownOwner(InvalidInput):
+    """A team or an agent that does not exist, or that the user does not belong to: nobody is told which of the two."""
+
+    code = "PRD107"
+
+
 class ResultTooLarge(PerdureError):
     """A tool returned more than a step may carry."""
 
@@ -175,12 +182,7 @@ class Unavailable(PerdureError):
 
 
 class StoreUnavailable(Unavailable):
-    """A server or a disk did not answer.
-
-    Args:
-        store: The server's name: ``redis``, ``weaviate``, ``journal`` …
-        problem: What the client reported, without any content.
-    """
+    """A server or a disk (``store``: redis, journal …) did not answer; ``problem`` is what its client says of it."""
 
     code = "PRD200"
     parts = ("store",)

@@ -12,11 +12,14 @@ import uuid
 from typing import Annotated, Any, cast
 
 import rfc8785
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, TypeAdapter, ValidationError
 
 from perdure.errors import InvalidInput
+from perdure.model import spelled
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "perdure")
+_OWNERS = ("team:", "agent:")
+
 _MAX_SAFE_INTEGER = 2**53 - 1
 """RFC 8785 numbers are IEEE doubles: beyond this, not every integer would come back as it was."""
 
@@ -85,11 +88,15 @@ def normal_user(user_id: str) -> str:
     """Return a user's id.
 
     Raises:
-        InvalidInput: It is not in Unicode NFC, so that it would share a tenant with the id that is.
+        InvalidInput: It is not in Unicode NFC, so that it would share a tenant with the id that is; or it begins as the
+            name of a team's or an agent's memory does.
     """
     normal = unicodedata.normalize("NFC", user_id)
     if normal != user_id:
         raise InvalidInput("user_id", f"{user_id!r} is not in Unicode NFC", fix=f"write {normal!r}")
+    if begins := next((kind for kind in _OWNERS if user_id.startswith(kind)), ""):
+        problem = f"{user_id[:80]!r} begins with {begins!r}, which names the memory of a team or an agent, and no user"
+        raise InvalidInput("user_id", problem, fix="give the user who asks, and name whose memory it is with 'of'")
     return user_id
 
 
@@ -102,6 +109,18 @@ def _normal(user_id: str) -> str:
 
 UserId = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_normal)]
 """The id by which the caller knows a user, in Unicode NFC; it is kept out of ids, keys and labels."""
+
+OwnerId = Annotated[
+    str,
+    Field(examples=["team:ops"]),
+    spelled(
+        r"(team|agent):[A-Za-z0-9][A-Za-z0-9._-]{0,79}",
+        "write team:NAME or agent:NAME, the NAME of 1 to 80 letters, digits, '.', '_' or '-', no sign first",
+    ),
+]
+"""Whose memory it is where it is not a user's own: a team's or an agent's. It is ASCII, and so in Unicode NFC."""
+
+_owner: TypeAdapter[str] = TypeAdapter(OwnerId)
 
 
 def content_digest(value: JsonValue) -> str:
@@ -127,8 +146,28 @@ def tenant_id(key: bytes, user_id: str) -> str:
     Raises:
         InvalidInput: The id is not in Unicode NFC.
     """
-    message = canonical_json(["tenant/1", normal_user(user_id)])
-    return f"t_{hmac.new(key, message, hashlib.sha256).hexdigest()[:40]}"
+    return _tenant(key, "tenant/1", normal_user(user_id))
+
+
+def owner_tenant_id(key: bytes, owner: str) -> str:
+    """Return the tenant of a team or an agent, which no user id gives.
+
+    Args:
+        key: The installation's tenant key, 32 bytes.
+        owner: ``team:NAME`` or ``agent:NAME``.
+
+    Raises:
+        InvalidInput: It is neither.
+    """
+    try:
+        return _tenant(key, "owner/1", _owner.validate_python(owner))
+    except ValidationError as error:
+        message = error.errors(include_url=False, include_input=False, include_context=False)[0]["msg"]
+        raise InvalidInput("of", message.removeprefix("Value error, ")) from None
+
+
+def _tenant(key: bytes, tag: str, name: str) -> str:
+    return f"t_{hmac.new(key, canonical_json([tag, name]), hashlib.sha256).hexdigest()[:40]}"
 
 
 def derived_key(key: bytes, label: str) -> bytes:

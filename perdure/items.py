@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_
 
 from perdure.entries import MARKER, Described, Lane, normalised
 from perdure.errors import InvalidInput
-from perdure.identity import canonical_json, memory_id, record_id, turn_id
+from perdure.identity import OwnerId, canonical_json, memory_id, record_id, turn_id
 from perdure.model import Instant, Name, Passed, Text, Unit
 
 LARGEST_PAYLOAD = 16_000
@@ -101,6 +101,14 @@ class TurnItem(Passed):
 
 Item = Annotated[RecordItem | MemoryItem | TurnItem, Field(discriminator="kind")]
 """Anything that can be asked to be remembered."""
+
+
+class OfferedItem(Passed):
+    """An item that a task's step offers, and whose memory it is offered to."""
+
+    item: Item
+    of: OwnerId | None = None
+    """A team's or an agent's that the task's user belongs to; None: the user's own."""
 
 
 def record_text(item: RecordItem) -> str:

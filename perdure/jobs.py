@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from perdure.changes import Actor, ActorKind
+from perdure.identity import OwnerId
 from perdure.items import Item
 from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
 from perdure.names import DEFAULT_POLICY
@@ -36,6 +37,8 @@ class Batch(Passed):
     """Items of one tenant to be remembered together; the unit of a job."""
 
     tenant: TenantId
+    of: OwnerId | None = None
+    """Whose memory it is for, until it is submitted: ``tenant`` is then the asking user's. None: for the tenant's."""
     key: Annotated[str, Field(min_length=1, max_length=300)]
     """The caller's own key: the same key with the same items is the same job again."""
     items: Annotated[tuple[BatchItem, ...], Field(min_length=1, max_length=100)]

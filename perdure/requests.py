@@ -7,7 +7,7 @@ from pydantic import Field, JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane, MemoryType, Purpose
-from perdure.identity import UserId
+from perdure.identity import OwnerId, UserId
 from perdure.jobs import Receipt
 from perdure.model import Instant, Name, Passed, Request
 from perdure.names import DEFAULT_POLICY
@@ -28,6 +28,8 @@ class RecallRequest(Request):
     """
 
     user_id: UserId
+    of: OwnerId | None = None
+    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     text: str = ""
     lane: Lane | None = None
     keys: tuple[str, ...] = ()
@@ -58,6 +60,8 @@ class RememberRequest(Request):
     """Items to remember; the same key with the same items is the same job again."""
 
     user_id: UserId
+    of: OwnerId | None = None
+    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     key: Annotated[str, Field(min_length=1, max_length=300)]
     items: tuple[JsonValue, ...]
     agent: Name | None = None
@@ -84,6 +88,8 @@ class ObserveRequest(Request):
     """What was said in a session, in its order: memory decides what of it may be believed."""
 
     user_id: UserId
+    of: OwnerId | None = None
+    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     session: Name
     said: Annotated[tuple[Said, ...], Field(min_length=1, max_length=100)]
     start: Annotated[int, Field(ge=0)] = 0
@@ -269,16 +275,20 @@ class ReconcileResult(Passed):
 
 
 class EraseRequest(Request):
-    """An erasure of everything that is kept of a user."""
+    """An erasure of everything that is kept of a user, or of a team or an agent."""
 
     user_id: UserId
+    of: OwnerId | None = None
+    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     by: Actor = SOMEBODY
 
 
 class ConsentRequest(Request):
-    """What a user, or somebody for them, says of the purposes that something is kept for; and what holds then."""
+    """What is said of the purposes that something is kept for: by a user or for one, or by a member for an owner."""
 
     user_id: UserId
+    of: OwnerId | None = None
+    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     grant: tuple[Purpose, ...] = ()
     withdraw: tuple[Purpose, ...] = ()
     by: Actor = SOMEBODY
@@ -307,6 +317,8 @@ class RecallHandle(Passed):
 
     items: tuple[Recalled, ...] = ()
     """Best first."""
+    of: OwnerId | None = None
+    """Whose memory it was recalled from; None: the user's own."""
     degraded: tuple[str, ...] = ()
     """The stores that did not answer; empty when all is well."""
 
@@ -329,4 +341,7 @@ class Reference(Passed):
     """Where the result of a recall is kept for a few minutes, so that no history holds it."""
 
     tenant: str
+    """Whose memory it is from."""
     id: str
+    user: str = ""
+    """The tenant of the user who asked, whose question it is."""

@@ -233,6 +233,8 @@ class TaskMemory(Passed):
     """The last ingest jobs, at most 50."""
     refused: tuple[str, ...] = ()
     """What could not be remembered, each with its step and the reason; the last 10."""
+    owners: tuple[str, ...] = ()
+    """The teams and agents whose memory its skill names."""
 
 
 class Evaluation(Passed):

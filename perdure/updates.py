@@ -6,7 +6,7 @@ from pydantic import Field
 
 from perdure.changes import Actor
 from perdure.entries import Entry, Label, MemoryType, Relation
-from perdure.identity import UserId
+from perdure.identity import OwnerId, UserId
 from perdure.model import Instant, Name, Passed, Request, Text, Unit
 from perdure.requests import SOMEBODY
 
@@ -96,9 +96,11 @@ class MemoryUpdate(Request):
 
 
 class UpdateRequest(MemoryUpdate):
-    """A change of one memory of a user."""
+    """A change of one memory, of a user or of an owner that the user belongs to."""
 
     user_id: UserId
+    of: OwnerId | None = None
+    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
 
 
 class Updated(Passed):

@@ -43,15 +43,17 @@ async def verify(settings: Settings, addresses: Addresses | None) -> AuditReport
     return await disk.in_thread(_STORE, lambda: verified(settings.journal_folder / FOLDER, key, known))
 
 
-async def show(settings: Settings, user_id: str, since: datetime | None) -> list[AuditLine]:
-    """Return who wrote, changed or read a user's memories, when and why, in the order of their times.
+async def show(settings: Settings, user_id: str, of: str | None, since: datetime | None) -> list[AuditLine]:
+    """Return who wrote, changed or read a user's or an owner's memories, when and why, in the order of their times.
+
+    Who has the tenant key administers, so nobody's membership is asked.
 
     Raises:
         TenantKeyMissing: The key is not here.
         StoreUnavailable: The files cannot be read.
     """
     key = TenantKey.load(settings.tenant_key_file)
-    folder, tenant = settings.journal_folder / FOLDER, key.tenant_of(user_id)
+    folder, tenant = settings.journal_folder / FOLDER, key.tenant_of_owner(of) if of else key.tenant_of(user_id)
     return await disk.in_thread(_STORE, lambda: shown(folder, key.derived(LABEL), tenant, since))
 
 

@@ -17,7 +17,7 @@ from workflows.keep_claims import KeepClaims
 from workflows.promote_episodes import PromoteEpisodes
 from workflows.reconcile_memory import ReconcileMemory
 from workflows.redate_memory import RedateMemory
-from workflows.requests import RecallMemory, RememberItems, SetConsent, UpdateMemory
+from workflows.requests import RecallMemory, RememberItems, SetConsent, SetMember, UpdateMemory
 from workflows.resumable_agent import ResumableAgent
 from workflows.undo_forgetting import UndoForgetting
 
@@ -31,6 +31,7 @@ WORKFLOWS: Sequence[type] = (
     RememberItems,
     UpdateMemory,
     SetConsent,
+    SetMember,
     KeepClaims,
     CreditMemories,
     FlushAccesses,

@@ -11,8 +11,9 @@ from perdure.changes import Actor
 from perdure.consents import is_granted, refusal, withheld
 from perdure.documents import refuse_unknown
 from perdure.entries import Entry, Memory, Purpose, State, headline_of
-from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMissing
+from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMissing, UnknownOwner
 from perdure.filters import Filters
+from perdure.memberships import Membership
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
@@ -57,12 +58,13 @@ class Reader:
 
         Raises:
             InvalidInput: The question is malformed.
+            UnknownOwner: The user does not belong to whom it names, or there is no such owner.
             TenantKeyMismatch: The data was written under another key.
             EmbeddingMismatch: The collections were made with another model.
             JournalMismatch: The workers share another journal.
         """
         refuse_unknown(request)
-        tenant = self._tenant(request.user_id)
+        tenant = await self.tenant(request.user_id, request.of)
         query = Query.of(request, tenant=tenant, now=datetime.now(UTC))
         result, _ = await together(self._reading.recall.recall(query), self._check_all())
         return result
@@ -73,14 +75,15 @@ class Reader:
         So is what the user no longer consents to.
 
         Args:
-            user_id: Whose memory it is; another user's is as if it did not exist.
+            user_id: Who reads; what is not theirs, or their team's or agent's, is as if it did not exist.
             handle: What was recalled.
-            by: Who reads.
+            by: Who reads, for the audit.
 
         Raises:
+            UnknownOwner: The user does not, or no longer, belong to whom it was recalled from.
             StoreUnavailable: Weaviate does not answer.
         """
-        tenant = self._tenant(user_id)
+        tenant = await self.tenant(user_id, handle.of)
         stored, _ = await together(
             self._reading.longterm.get(tenant, [item.id for item in handle.items]), self._check_all()
         )
@@ -93,74 +96,98 @@ class Reader:
             if item.id in holding
         ]
 
-    async def texts(self, tenant: str, ids: Collection[str], *, by: Actor) -> dict[str, str]:
+    async def texts(
+        self, tenant: str, ids: Collection[str], owners: Collection[str] = (), *, by: Actor
+    ) -> dict[str, str]:
         """Return the texts of those of these entries that hold now, and that the user consents to, by id.
+
+        Args:
+            tenant: Whose.
+            ids: The entries.
+            owners: The teams and agents whose memory counts too, where the user belongs to them.
+            by: Who reads.
 
         Raises:
             StoreUnavailable: Weaviate does not answer.
         """
-        stored, _ = await together(self._reading.longterm.get(tenant, list(ids)), self._check_all())
-        allowed = await self._allowed(tenant)
-        found = {one.id: headline_of(one.text) for one in stored.values() if allowed.objection(one) is None}
-        await self._audited(tenant, list(found), "explain", by)
+        found: dict[str, str] = {}
+        for of in (None, *owners):
+            with contextlib.suppress(UnknownOwner):
+                reached = await self._reading.members.reached(tenant, of)
+                stored, _ = await together(self._reading.longterm.get(reached, list(ids)), self._check_all())
+                allowed = await self._allowed(reached)
+                told = {one.id: headline_of(one.text) for one in stored.values() if allowed.objection(one) is None}
+                await self._audited(reached, list(told), "explain", by)
+                found |= told
         return found
 
-    async def memories(self, user_id: str, *, everything: bool, by: Actor) -> list[Entry]:
-        """Return what is remembered of a user, the newest first.
+    async def memories(self, user_id: str, of: str | None, *, everything: bool, by: Actor) -> list[Entry]:
+        """Return what is remembered of a user or an owner, the newest first.
 
         Args:
-            user_id: Whose.
+            user_id: Who asks.
+            of: The team or agent whose memory it is; None: the user's own.
             everything: Also what was replaced or forgotten, and records and turns.
             by: Who reads.
         """
-        _, stored = await self._whole(user_id)
+        tenant = await self.tenant(user_id, of)
+        _, stored = await self._whole(tenant)
         found = [
             entry
             for entry in stored.values()
             if everything or (isinstance(entry, Memory) and entry.state is State.CURRENT)
         ]
-        await self._audited(self._tenant(user_id), [entry.id for entry in found], "list", by)
+        await self._audited(tenant, [entry.id for entry in found], "list", by)
         return sorted(found, key=lambda entry: (entry.newest, entry.id), reverse=True)
 
-    async def history(self, user_id: str, identifier: str, *, by: Actor) -> list[Version]:
+    async def history(self, user_id: str, of: str | None, identifier: str, *, by: Actor) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first.
 
         Raises:
-            InvalidInput: There is no such entry of the user.
+            InvalidInput: There is no such entry of the user or owner.
         """
-        lines, stored = await self._whole(user_id)
+        tenant = await self.tenant(user_id, of)
+        lines, stored = await self._whole(tenant)
         if identifier not in stored:
             raise unknown("id", identifier)
-        await self._audited(self._tenant(user_id), [identifier], "history", by)
+        await self._audited(tenant, [identifier], "history", by)
         return versions(lines, identifier)
 
-    async def rejected(self, user_id: str, *, limit: int) -> list[Rejection]:
+    async def rejected(self, user_id: str, of: str | None, *, limit: int) -> list[Rejection]:
         """Return what was lately refused, the newest first."""
-        lines, _ = await self._whole(user_id)
+        lines, _ = await self._whole(await self.tenant(user_id, of))
         return rejections(lines)[:limit]
 
-    def tenant_of(self, user_id: str) -> str:
-        """Return a user's tenant."""
-        return self._reading.tenant_key.tenant_of(user_id)
-
-    async def require_consent(self, user_id: str, purpose: Purpose) -> None:
-        """Check that a user consents to a purpose.
+    async def tenant(self, user_id: str, of: str | None) -> str:
+        """Return the tenant of the memory that a user asks for.
 
         Raises:
-            InvalidInput: They do not; with what to do.
+            UnknownOwner: The user does not belong to the owner, or there is no such owner.
         """
-        if not await self.consents(user_id, purpose):
+        return await self._reading.members.tenant(user_id, of)
+
+    async def members(self, of: str) -> list[Membership]:
+        """Return who belongs to a team or an agent."""
+        return await self._reading.members.of(of)
+
+    async def require_consent(self, user_id: str, of: str | None, purpose: Purpose) -> None:
+        """Check that a purpose is consented to.
+
+        Raises:
+            InvalidInput: It is not; with what to do.
+        """
+        if not await self.consents(user_id, of, purpose):
             raise InvalidInput("consent", refusal(purpose))
 
-    async def consents(self, user_id: str, purpose: Purpose) -> bool:
-        """Return whether a user consents to a purpose."""
-        tenant = self._tenant(user_id)
-        return is_granted(await self._reading.consents.of(tenant), purpose)
+    async def consents(self, user_id: str, of: str | None, purpose: Purpose) -> bool:
+        """Return whether a purpose is consented to, of the user's own memory or the owner's."""
+        return is_granted(await self._reading.consents.of(await self.tenant(user_id, of)), purpose)
 
-    async def exported(self, user_id: str, *, by: Actor) -> list[str]:
-        """Return the lines of an export of all that is remembered of a user."""
-        lines, stored = await self._whole(user_id)
-        await self._audited(self._tenant(user_id), list(stored), "export", by)
+    async def exported(self, user_id: str, of: str | None, *, by: Actor) -> list[str]:
+        """Return the lines of an export of all that is remembered of a user or an owner."""
+        tenant = await self.tenant(user_id, of)
+        lines, stored = await self._whole(tenant)
+        await self._audited(tenant, list(stored), "export", by)
         return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC))))
 
     async def _audited(self, tenant: str, ids: Sequence[str], why: str, by: Actor) -> None:
@@ -171,16 +198,12 @@ class Reader:
     async def _allowed(self, tenant: str) -> Filters:
         return Filters(now=datetime.now(UTC), withheld=withheld(await self._reading.consents.of(tenant)))
 
-    def _tenant(self, user_id: str) -> str:
-        return self._reading.tenant_key.tenant_of(user_id)
-
-    async def _whole(self, user_id: str) -> tuple[list[Line], dict[str, Entry]]:
-        """Return a user's lines of the journal, and what they come to: one moment of it, whoever writes meanwhile.
+    async def _whole(self, tenant: str) -> tuple[list[Line], dict[str, Entry]]:
+        """Return a tenant's lines of the journal, and what they come to: one moment of it, whoever writes meanwhile.
 
         Raises:
             StoreUnavailable: A store does not answer, or has lost data: it would tell too little.
         """
-        tenant = self._tenant(user_id)
         await self._reading.installation.require(self._reading.tenant_key)
         await self._reading.whole.require()
         lines, log = await together(self._reading.journal.read(tenant), self._reading.deletions.all(tenant))

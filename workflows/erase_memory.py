@@ -67,7 +67,9 @@ class EraseMemory:
             erasure = request.carried.erasure
         else:
             operation = f"erase:{workflow.info().first_execution_run_id}"
-            call = BeginErasureCall(user_id=request.user_id, operation=operation, by=request.by, at=workflow.now())
+            call = BeginErasureCall(
+                user_id=request.user_id, of=request.of, operation=operation, by=request.by, at=workflow.now()
+            )
             erasure = await options.change(ErasingActivities.begin, call, "Refuse what was accepted before")
             await self._end_runs(erasure.tenant)
         left: list[str] = []

@@ -11,7 +11,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
-    from perdure.items import Item
+    from perdure.items import OfferedItem
     from perdure.jobs import Batch, Receipt
     from perdure.names import Activity
     from workflows import options
@@ -56,7 +56,7 @@ class Outbox:
         for batch in unsent:
             self._send(batch)
 
-    def add(self, items: tuple[Item, ...], refused: tuple[str, ...]) -> None:
+    def add(self, items: tuple[OfferedItem, ...], refused: tuple[str, ...]) -> None:
         """Gather what a step has to remember; submit it once it is enough for a job."""
         self._update(buffer=(*self._learned.buffer, *items))
         self._refuse(*refused)
@@ -77,7 +77,7 @@ class Outbox:
         """Wait until there is room for more."""
         await workflow.wait_condition(lambda: self.has_room)
 
-    async def finish(self, items: tuple[Item, ...], refused: tuple[str, ...]) -> None:
+    async def finish(self, items: tuple[OfferedItem, ...], refused: tuple[str, ...]) -> None:
         """Submit what a step has to remember, and wait until it is searchable, rejected or held.
 
         Where the wait is cancelled, the batches stay among those that a task's end waits for.
@@ -146,9 +146,11 @@ class Outbox:
         """Make batches of all that was gathered; their keys are the same in every replay."""
         run, buffer, made = workflow.info().workflow_id, self._learned.buffer, self._learned.batches
         batches: list[Batch] = []
-        for number, start in enumerate(range(0, len(buffer), BATCH), made):
-            key, items = f"{run}/{number}", buffer[start : start + BATCH]
-            batches.append(Batch(tenant=self._tenant, key=key, items=items, run=run, agent=self._agent))
+        for of in dict.fromkeys(one.of for one in buffer):
+            items = tuple(one.item for one in buffer if one.of == of)
+            for start in range(0, len(items), BATCH):
+                key, some = f"{run}/{made + len(batches)}", items[start : start + BATCH]
+                batches.append(Batch(tenant=self._tenant, of=of, key=key, items=some, run=run, agent=self._agent))
         remembered = self._learned.remembered + len(buffer)
         self._update(buffer=(), batches=made + len(batches), remembered=remembered)
         return batches

@@ -3,8 +3,16 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from perdure.memberships import Enrolment, MemberRequest
     from perdure.names import Activity, Workflow
-    from perdure.requests import ConsentRequest, Consents, RecallRequest, Reference, RememberRequest, Submitted
+    from perdure.requests import (
+        ConsentRequest,
+        Consents,
+        RecallRequest,
+        Reference,
+        RememberRequest,
+        Submitted,
+    )
     from perdure.temporal.attributes import TENANT
     from perdure.updates import Updated, UpdateRequest
     from workflows import options
@@ -22,7 +30,7 @@ class RecallMemory:
         reference = await workflow.execute_activity(
             Activity.RECALL_MEMORY, request, result_type=Reference, summary="recall", **options.of_request()
         )
-        workflow.upsert_search_attributes([TENANT.value_set(reference.tenant)])
+        workflow.upsert_search_attributes([TENANT.value_set(reference.user)])
         return reference
 
 
@@ -69,3 +77,18 @@ class SetConsent:
         )
         workflow.upsert_search_attributes([TENANT.value_set(consents.tenant)])
         return consents
+
+
+@workflow.defn(name=Workflow.SET_MEMBER)
+class SetMember:
+    """Adds a member to a team or an agent, or removes one. It is the member's, and goes with their erasure."""
+
+    @workflow.run
+    async def run(self, request: MemberRequest | None = None) -> Enrolment:
+        """Return what holds of the member."""
+        request = asked(request, "give a MemberRequest").changed(asked_at=workflow.info().start_time)
+        enrolment = await workflow.execute_activity(
+            Activity.SET_MEMBER, request, result_type=Enrolment, summary="member", **options.of_request()
+        )
+        workflow.upsert_search_attributes([TENANT.value_set(enrolment.tenant)])
+        return enrolment

@@ -81,7 +81,11 @@ class RunningTask:
         if state is None:
             return TaskMemory()
         return TaskMemory(
-            tenant=state.prepared.tenant, recalls=state.recalls, jobs=learned.jobs, refused=learned.refused
+            tenant=state.prepared.tenant,
+            recalls=state.recalls,
+            jobs=learned.jobs,
+            refused=learned.refused,
+            owners=state.prepared.skill.owners,
         )
 
     def do(self, branch: str, phase: Phase) -> None:

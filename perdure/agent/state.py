@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Ended, PreparedTask, Resumed
-from perdure.items import Item
+from perdure.items import OfferedItem
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
@@ -22,7 +22,7 @@ ANSWERED_KEPT = 500
 class Learned(Passed):
     """What a task learned, and how far it has come on its way to memory."""
 
-    buffer: tuple[Item, ...] = ()
+    buffer: tuple[OfferedItem, ...] = ()
     """To be remembered, and not yet handed to a job."""
     batches: int = 0
     """How many batches were made of what was to be remembered."""

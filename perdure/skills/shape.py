@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from perdure.entries import Lane, MemoryType
-from perdure.identity import digest
+from perdure.identity import OwnerId, digest
 from perdure.model import Name, OpenEnum, Passed, spelled
 from perdure.questions import AnswerSpec
 from perdure.strategies import ProfileName, Strategy
@@ -58,6 +58,8 @@ class RecordTemplate(Passed):
     payload: JsonValue
     summary: str = ""
     intent: str = ""
+    of: OwnerId | None = None
+    """Whose memory it is; None: that of the task's user."""
     when: Template | None = None
 
 
@@ -68,12 +70,16 @@ class MemoryTemplate(Passed):
     type: MemoryType = MemoryType.FACT
     confidence: Annotated[float, Field(ge=0, le=1)] = 0.9
     tags: tuple[Name, ...] = ()
+    of: OwnerId | None = None
+    """Whose memory it is; None: that of the task's user."""
     when: Template | None = None
 
 
 class RecallTemplate(Passed):
     """What a recall step asks for."""
 
+    of: OwnerId | None = None
+    """Whose memory is asked; None: that of the task's user."""
     text: str = ""
     lane: Lane | None = None
     key: Template | None = None
@@ -187,6 +193,17 @@ class Skill(Passed):
         """The identity of its content: a changed skill is another version."""
         # Without defaults: a build that knows one field more gives the same skill the same digest.
         return digest("skill/1", self.model_dump(mode="json", exclude_defaults=True))
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The teams and agents whose memory its steps name."""
+        templates = [
+            template
+            for _, step, _ in self.walk()
+            if not isinstance(step, ForEach)
+            for template in ([step.recall] if isinstance(step, RecallStep) else step.remember)
+        ]
+        return tuple(sorted({template.of for template in templates if template.of}))
 
     def walk(self) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
         """Yield every step with the path of its field and the blocks around it, in order."""

@@ -4,7 +4,7 @@ import secrets
 from pathlib import Path
 
 from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMismatch, TenantKeyMissing
-from perdure.identity import derived_key, digest, tenant_id
+from perdure.identity import derived_key, digest, owner_tenant_id, tenant_id
 from perdure.stores.disk import create_once
 
 KEY_BYTES = 32
@@ -66,6 +66,10 @@ class TenantKey:
     def tenant_of(self, user_id: str) -> str:
         """Return the tenant of a user."""
         return tenant_id(self._secret, user_id)
+
+    def tenant_of_owner(self, owner: str) -> str:
+        """Return the tenant of a team or an agent."""
+        return owner_tenant_id(self._secret, owner)
 
     def require(self, fingerprint: str) -> None:
         """Check that this is the key that some stored data was written under.

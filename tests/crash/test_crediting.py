@@ -61,4 +61,4 @@ async def test_a_worker_killed_while_it_credits(servers: Servers, tmp_path: Path
         stored = (await services.longterm.get(tenant, ids)).values()
         memories = [one for one in stored if isinstance(one, Memory)]
         assert [(len(one.trials), len(one.successes), one.version) for one in memories] == [(1, 1, 2)] * 60
-        assert await recalls.of(tenant, "t") == []
+        assert await recalls.of(tenant, "t") == {}

@@ -14,6 +14,7 @@ from perdure.memory.auditing.reading import shown
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
+from perdure.memory.membership import MemberBook
 from perdure.memory.policies import POLICIES
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
@@ -38,6 +39,7 @@ from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.redis.members import RedisMembers
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
@@ -69,6 +71,19 @@ class Stores:
 
 AnyStores = Stores | Services
 """Those of a test, or those of a worker."""
+
+
+def member_book(redis: Redis, journal: Journal, whole: Wholeness, audit: Audit, key: TenantKey) -> MemberBook:
+    """Return the members of everybody, on some stores."""
+    return MemberBook(
+        RedisMembers(redis),
+        journal=journal,
+        leases=Leases(redis),
+        whole=whole,
+        erasures=RedisErasures(redis),
+        audit=audit,
+        key=key,
+    )
 
 
 @pytest.fixture
@@ -127,6 +142,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             journal=journal,
             deletions=deletions,
             consents=RedisConsents(redis),
+            members=member_book(redis, journal, whole, audit, TenantKey(TENANT_KEY)),
             leases=leases,
             due=due,
             repair=repair,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import AwareDatetime, BaseModel, JsonValue, TypeAdapter
+from pydantic.fields import FieldInfo
 
 import activities
 import perdure
@@ -45,7 +46,9 @@ def types_of_builds() -> dict[str, type[BaseModel]]:
 
 def sample(model: type[BaseModel], *, depth: int = 0) -> dict[str, Any]:
     """Return a value of a model as JSON, with every field filled in as far as its types go."""
-    fields = {name: _value(field.annotation, depth + 1) for name, field in model.model_fields.items()}
+    fields = {
+        name: (field.examples or [_value(field.annotation, depth + 1)])[0] for name, field in model.model_fields.items()
+    }
     return model.model_validate(fields).model_dump(mode="json")
 
 
@@ -56,7 +59,8 @@ def _subclasses(model: type[BaseModel]) -> list[type[BaseModel]]:
 def _value(hint: Any, depth: int) -> Any:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _value(parts[0], depth)
+        examples = [one for part in parts[1:] if isinstance(part, FieldInfo) for one in part.examples or ()]
+        return examples[0] if examples else _value(parts[0], depth)
     if hint is JsonValue:
         return {"a": [1, None, "x"]}
     if origin in (Union, types.UnionType):

@@ -101,8 +101,8 @@ def test_a_template_of_a_newer_build_is_filled_in_as_it_was_written() -> None:
     context = StepContext(tenant="t_1", session="s", task_id="t", path="a", occurred_at=NOW)
     [item], refused = items_of((template,), {}, context)
     assert refused == ()
-    assert isinstance(item, RecordItem)
-    assert item.lane == "audit"
+    assert isinstance(item.item, RecordItem)
+    assert item.item.lane == "audit"
     terms = RecallTerms.model_validate(
         {"text": "x", "lane": "audit", "keys": ("k",), "memory_types": (), "enough": 3, "limit": 5}
     )

@@ -12,7 +12,7 @@ import typer
 from typer.main import get_command
 
 from perdure.skills.library import read_skill
-from worker.cli.app import AUDIT, COMMANDS, MEMORIES
+from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [
@@ -32,11 +32,10 @@ def commands() -> Iterator[str]:
 @pytest.mark.parametrize("line", sorted(set(commands())))
 def test_a_command_is_one_that_there_is(line: str) -> None:
     _, name, *arguments = shlex.split(line)
-    if inner := {"memories": MEMORIES, "audit": AUDIT}.get(name):
-        name, *arguments = arguments
-        module, _, function = inner[name].partition(":")
-    else:
-        module, _, function = COMMANDS[name].partition(":")
+    table = COMMANDS
+    while inner := {"memories": MEMORIES, "members": MEMBERS, "audit": AUDIT}.get(name):
+        table, (name, *arguments) = inner, arguments
+    module, _, function = table[name].partition(":")
     app = typer.Typer()
     app.command(name=name)(getattr(importlib.import_module(module), function))
     get_command(app).make_context(name, arguments)

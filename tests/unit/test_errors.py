@@ -14,6 +14,7 @@ PINNED = {
     "InvalidArguments": ("PRD104", False),
     "InvalidItem": ("PRD105", False),
     "InvalidAnswer": ("PRD106", False),
+    "UnknownOwner": ("PRD107", False),
     "ResultTooLarge": ("PRD110", False),
     "ExpectationFailed": ("PRD111", False),
     "ToolFailed": ("PRD112", True),

@@ -54,8 +54,17 @@ MEMORIES = {
     "consent": "worker.cli.moving:consent",
     "export": "worker.cli.moving:export",
     "import": "worker.cli.moving:import_",
+    "erase": "worker.cli.erase:erase",
+    "members": "worker.cli.app:members",
 }
 """The commands of ``perdure memories``."""
+
+MEMBERS = {
+    "add": "worker.cli.members:add",
+    "remove": "worker.cli.members:remove",
+    "list": "worker.cli.members:list_",
+}
+"""The commands of ``perdure memories members``."""
 
 AUDIT = {
     "verify": "worker.cli.audit:verify",
@@ -103,6 +112,10 @@ class _Inner(_Table):
 
 class _Memories(_Inner):
     table = MEMORIES
+
+
+class _Members(_Inner):
+    table = MEMBERS
 
 
 class _Audit(_Inner):
@@ -158,7 +171,7 @@ app = typer.Typer(
 memories = typer.Typer(
     name="memories",
     cls=_Memories,
-    help="What is remembered of a user, memory by memory: look at it, put it right, take it along.",
+    help="What is remembered of a user, a team or an agent, memory by memory: look at it, put it right, take it along.",
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -167,7 +180,25 @@ memories = typer.Typer(
 
 @memories.callback()
 def _memories() -> None:
-    """What is remembered of a user, memory by memory: look at it, put it right, take it along."""
+    """What is remembered of a user, a team or an agent, memory by memory: look at it, put it right, take it along."""
+
+
+members = typer.Typer(
+    name="members",
+    cls=_Members,
+    help=(
+        "Who belongs to a team or an agent, whose memory its members share. Who can run this administers the "
+        "installation: nobody's membership is asked."
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@members.callback()
+def _members() -> None:
+    """Who belongs to a team or an agent, whose memory its members share."""
 
 
 audit = typer.Typer(

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from perdure.errors import NothingRuns
+from perdure.errors import InvalidInput, NothingRuns
 from perdure.memory.auditing.verifying import AuditFinding
 from perdure.settings import Settings
 from perdure.stores.audit.lines import AuditLine
 from worker import audits
-from worker.cli.memory import User
+from worker.cli.memory import Of
 from worker.cli.reach import person
 from worker.cli.tasks import AsJson
 from worker.local_worker import reachable
@@ -45,12 +45,19 @@ async def verify(*, as_json: AsJson = False) -> None:
 
 async def show(
     *,
-    user: User,
+    user: Annotated[str, typer.Option("--user", help="Whose memory.")] = "",
+    of: Of = None,
     since: Annotated[datetime | None, typer.Option(help="Only what happened then or later (UTC).")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show who wrote, changed or read a user's memories, when and why. It needs the tenant key, and no server."""
-    found = await audits.show(Settings(), user, since and since.replace(tzinfo=UTC))
+    """Show who wrote, changed or read a user's memories, or a team's or an agent's, when and why.
+
+    It needs the tenant key, and no server.
+    """
+    if bool(user.strip()) == bool(of):
+        problem = "is given together with --user" if of else "is missing, and --user too"
+        raise InvalidInput("--of", problem, fix="say whose memory, by one of the two")
+    found = await audits.show(Settings(), user, of, since and since.replace(tzinfo=UTC))
     if as_json:
         show_json([line.model_dump(mode="json", include=_SHOWN) for line in found])
         return

@@ -1,15 +1,16 @@
-"""``perdure erase``: everything that is kept of a user is removed, and it is proved."""
+"""``perdure erase``: everything that is kept of a user, a team or an agent is removed, and it is proved."""
 
 import sys
 from typing import Annotated
 
 import typer
 
+from perdure.documents import validated
 from perdure.erasures import ErasureReceipt
 from perdure.errors import InvalidInput
 from perdure.requests import EraseRequest
 from perdure.settings import Settings
-from worker.cli.memory import User
+from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -18,15 +19,20 @@ from worker.terminal.output import Exit, counted, out, say, show_json
 async def erase(
     *,
     user: User,
+    of: Of = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether that is meant; it cannot be undone.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Erase everything that is kept of a user: memories, episodes, running tasks, histories. It cannot be undone."""
+    """Erase everything that is kept of a user: memories, episodes, running tasks, histories. It cannot be undone.
+
+    With --of, that of a team or an agent that the user belongs to, its list of members too; its members keep their own.
+    """
     if not user.strip():
         raise InvalidInput("--user", "is empty", fix="say whose memory")
     if not yes:
-        _confirm(user)
-    receipt = await gateway(Settings()).erase(EraseRequest(user_id=user), by=person())
+        _confirm(user, of)
+    request = validated(EraseRequest, {"user_id": user, "of": of}, "")
+    receipt = await gateway(Settings()).erase(request, by=person())
     if as_json:
         show_json(receipt)
     else:
@@ -48,8 +54,9 @@ def show(receipt: ErasureReceipt) -> None:
         say(f"  {one}")
 
 
-def _confirm(user: str) -> None:
+def _confirm(user: str, of: str | None) -> None:
+    name = "owner" if of else "user id"
     if not sys.stdin.isatty():
-        raise InvalidInput("--yes", "is missing", fix="add --yes, or run it in a terminal and type the user id")
-    if typer.prompt("This cannot be undone. Type the user id to erase it") != user:
-        raise InvalidInput("--user", "is not what you typed; nothing was erased")
+        raise InvalidInput("--yes", "is missing", fix=f"add --yes, or run it in a terminal and type the {name}")
+    if typer.prompt(f"This cannot be undone. Type the {name} to erase it") != (of or user):
+        raise InvalidInput("--of" if of else "--user", "is not what you typed; nothing was erased")

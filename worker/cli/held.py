@@ -8,7 +8,7 @@ from perdure.holds import Decided
 from perdure.jobs import Fate
 from perdure.settings import Settings
 from worker.cli.memories import Because
-from worker.cli.memory import User
+from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -17,11 +17,11 @@ Id = Annotated[str, typer.Argument(help="The hold's id, as 'memories held' and t
 
 
 async def held(
-    *, user: User, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
+    *, user: User, of: Of = None, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
 ) -> None:
     """Show what waits for a person before it is believed: by a write policy, or since it contradicts something."""
     async with gateway(Settings()) as installation:
-        found = await installation.held(user, limit=limit)
+        found = await installation.held(user, of=of, limit=limit)
     if as_json:
         show_json([one.model_dump(mode="json") for one in found])
         return
@@ -32,19 +32,21 @@ async def held(
     say(counted(len(found), "memory", "memories"))
 
 
-async def approve(identifier: Id, *, user: User, because: Because = "", as_json: AsJson = False) -> None:
+async def approve(identifier: Id, *, user: User, of: Of = None, because: Because = "", as_json: AsJson = False) -> None:
     """Have what is on hold remembered, and wait until it is searchable. It then goes before what it contradicts."""
-    await _decide(identifier, user, because, approved=True, as_json=as_json)
+    await _decide(identifier, user, of, because, approved=True, as_json=as_json)
 
 
-async def reject(identifier: Id, *, user: User, because: Because = "", as_json: AsJson = False) -> None:
+async def reject(identifier: Id, *, user: User, of: Of = None, because: Because = "", as_json: AsJson = False) -> None:
     """Have what is on hold not remembered: 'memories rejected' then lists it, without its text."""
-    await _decide(identifier, user, because, approved=False, as_json=as_json)
+    await _decide(identifier, user, of, because, approved=False, as_json=as_json)
 
 
-async def _decide(identifier: str, user: str, because: str, *, approved: bool, as_json: bool) -> None:
+async def _decide(identifier: str, user: str, of: str | None, because: str, *, approved: bool, as_json: bool) -> None:
     async with gateway(Settings()) as installation:
-        decided: Decided = await installation.decide(user, identifier, approve=approved, note=because, by=person())
+        decided: Decided = await installation.decide(
+            user, identifier, of=of, approve=approved, note=because, by=person()
+        )
     items = decided.receipt.items if decided.receipt else ()
     if as_json:
         show_json(decided)

@@ -21,7 +21,7 @@ from perdure.updates import (
     Updated,
     UpdateRequest,
 )
-from worker.cli.memory import User
+from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json
@@ -36,6 +36,7 @@ Because = Annotated[str, typer.Option("--because", help="Why, for its history.")
 async def list_(
     *,
     user: User,
+    of: Of = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also what was replaced or forgotten, and records and turns.")
     ] = False,
@@ -43,7 +44,7 @@ async def list_(
 ) -> None:
     """List what is believed of a user, the newest first."""
     async with gateway(Settings()) as installation:
-        found = await installation.memories(user, everything=everything, by=person())
+        found = await installation.memories(user, of=of, everything=everything, by=person())
     if as_json:
         show_json([entry.model_dump(mode="json") for entry in found])
         return
@@ -53,10 +54,10 @@ async def list_(
     say(counted(len(found), "memory", "memories") if not everything else counted(len(found), "entry", "entries"))
 
 
-async def show(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
+async def show(identifier: Id, *, user: User, of: Of = None, as_json: AsJson = False) -> None:
     """Show everything that is known of one memory."""
     async with gateway(Settings()) as installation:
-        entry = (await installation.history(user, identifier, by=person()))[-1].entry
+        entry = (await installation.history(user, identifier, of=of, by=person()))[-1].entry
     if as_json:
         show_json(entry)
         return
@@ -69,10 +70,10 @@ async def show(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
             out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}", markup=False)
 
 
-async def history(identifier: Id, *, user: User, as_json: AsJson = False) -> None:
+async def history(identifier: Id, *, user: User, of: Of = None, as_json: AsJson = False) -> None:
     """Show the versions of a memory: who made each, why and when. They are kept for 90 days, the last one longer."""
     async with gateway(Settings()) as installation:
-        found = await installation.history(user, identifier, by=person())
+        found = await installation.history(user, identifier, of=of, by=person())
     if as_json:
         show_json([version.model_dump(mode="json") for version in found])
         return
@@ -88,6 +89,7 @@ async def correct(
     content: Annotated[str, typer.Argument(help="What it should say; leave it out to change fields only.")] = "",
     *,
     user: User,
+    of: Of = None,
     memory_type: Annotated[MemoryType | None, typer.Option("--type", show_default=False)] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Its tags from now on; may be repeated.")] = None,
     name: Annotated[list[str] | None, typer.Option(help="What it is about, from now on; may be repeated.")] = None,
@@ -114,13 +116,14 @@ async def correct(
     chosen = {field: value for field, value in given.items() if value is not None}
     if not chosen:
         raise InvalidInput("content", "is missing", fix="say what is right, or change a field: --tag, --type …")
-    await _changed(validated(Correction, chosen, ""), identifier, user, because, expected, as_json=as_json)
+    await _changed(validated(Correction, chosen, ""), identifier, (user, of), because, expected, as_json=as_json)
 
 
 async def refine(
     identifier: Id,
     *,
     user: User,
+    of: Of = None,
     helpful: Annotated[bool, typer.Option("--helpful/--not-helpful", help="Whether it helped.", show_default=False)],
     key: Annotated[str, typer.Option(help="What it helped with: the same about it counts once.")] = "",
     because: Because = "",
@@ -128,30 +131,47 @@ async def refine(
     as_json: AsJson = False,
 ) -> None:
     """Say whether a memory helped: its confidence grows by .1, or falls by .2."""
-    await _changed(
-        validated(Feedback, {"helpful": helpful, "key": key}, ""), identifier, user, because, expected, as_json=as_json
-    )
+    update = validated(Feedback, {"helpful": helpful, "key": key}, "")
+    await _changed(update, identifier, (user, of), because, expected, as_json=as_json)
 
 
 async def pin(
-    identifier: Id, *, user: User, because: Because = "", expected: Expected = None, as_json: AsJson = False
+    identifier: Id,
+    *,
+    user: User,
+    of: Of = None,
+    because: Because = "",
+    expected: Expected = None,
+    as_json: AsJson = False,
 ) -> None:
     """Have a memory always stand in the context; the rules never forget it."""
-    await _changed(Pinning(pinned=True), identifier, user, because, expected, as_json=as_json)
+    await _changed(Pinning(pinned=True), identifier, (user, of), because, expected, as_json=as_json)
 
 
 async def unpin(
-    identifier: Id, *, user: User, because: Because = "", expected: Expected = None, as_json: AsJson = False
+    identifier: Id,
+    *,
+    user: User,
+    of: Of = None,
+    because: Because = "",
+    expected: Expected = None,
+    as_json: AsJson = False,
 ) -> None:
     """Have a memory stand in the context only where it is asked for."""
-    await _changed(Pinning(pinned=False), identifier, user, because, expected, as_json=as_json)
+    await _changed(Pinning(pinned=False), identifier, (user, of), because, expected, as_json=as_json)
 
 
 async def forget(
-    identifier: Id, *, user: User, because: Because = "", expected: Expected = None, as_json: AsJson = False
+    identifier: Id,
+    *,
+    user: User,
+    of: Of = None,
+    because: Because = "",
+    expected: Expected = None,
+    as_json: AsJson = False,
 ) -> None:
     """Forget one memory, record or turn. It can be undone for 30 days."""
-    done = await _changed(Removal(), identifier, user, because, expected, as_json=as_json)
+    done = await _changed(Removal(), identifier, (user, of), because, expected, as_json=as_json)
     if not as_json:
         out.print(f"  undo: perdure forget --undo --sweep {done.undo}", markup=False)
 
@@ -161,33 +181,35 @@ async def merge(
     other: Annotated[str, typer.Argument(help="The id of the one that says the same.")],
     *,
     user: User,
+    of: Of = None,
     because: Because = "",
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
     """Make one memory of two, with the text of the first and what else is known of both."""
-    await _changed(Merger(other=other), identifier, user, because, expected, as_json=as_json)
+    await _changed(Merger(other=other), identifier, (user, of), because, expected, as_json=as_json)
 
 
 async def revert(
     identifier: Id,
     *,
     user: User,
+    of: Of = None,
     version: Annotated[int, typer.Option(min=1, help="The version, as 'memories history' shows it.")],
     because: Because = "",
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
     """Have a memory say again what it said at an earlier version."""
-    await _changed(Reversion(version=version), identifier, user, because, expected, as_json=as_json)
+    await _changed(Reversion(version=version), identifier, (user, of), because, expected, as_json=as_json)
 
 
 async def rejected(
-    *, user: User, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
+    *, user: User, of: Of = None, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
 ) -> None:
     """Show what was refused lately, by a rule or a person, and why; without its text, which is not kept."""
     async with gateway(Settings()) as installation:
-        found = await installation.rejected(user, limit=limit)
+        found = await installation.rejected(user, of=of, limit=limit)
     if as_json:
         show_json([one.model_dump(mode="json") for one in found])
         return
@@ -197,9 +219,10 @@ async def rejected(
 
 
 async def _changed(
-    update: Update, identifier: str, user: str, because: str, expected: int | None, *, as_json: bool
+    update: Update, identifier: str, whose: tuple[str, str | None], because: str, expected: int | None, *, as_json: bool
 ) -> Updated:
-    asked = {"user_id": user, "id": identifier, "update": update, "note": because, "expected": expected}
+    user, of = whose
+    asked = {"user_id": user, "of": of, "id": identifier, "update": update, "note": because, "expected": expected}
     request = validated(UpdateRequest, asked, "")
     async with gateway(Settings()) as installation:
         done = await installation.update(request, by=person())

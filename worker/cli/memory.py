@@ -20,7 +20,11 @@ from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
 
-User = Annotated[str, typer.Option("--user", help="Whose memory.", show_default=False)]
+User = Annotated[str, typer.Option("--user", help="Who asks; whose memory, without --of.", show_default=False)]
+Of = Annotated[
+    str | None,
+    typer.Option("--of", help="Whose memory: team:NAME or agent:NAME that the user belongs to.", show_default=False),
+]
 
 _STRATEGIES = (
     "balanced: what is relevant; similarity: the same, up to the limit; precise: only what the question names; "
@@ -34,6 +38,7 @@ async def recall(
     text: Annotated[str, typer.Argument(help="What it is about.")] = "",
     *,
     user: User,
+    of: Of = None,
     lane: Annotated[Lane | None, typer.Option(help="Look into this log first.")] = None,
     key: Annotated[list[str] | None, typer.Option(help="For exactly this key; may be repeated.")] = None,
     session: Annotated[str, typer.Option(help="The session, or task, whose episodes to show too.")] = "",
@@ -70,6 +75,7 @@ async def recall(
     _check_user(user)
     asked = {
         "user_id": user,
+        "of": of,
         "text": text,
         "lane": lane,
         "keys": key or (),
@@ -114,6 +120,7 @@ async def remember(
     content: Annotated[str, typer.Argument(help="The statement to remember.")] = "",
     *,
     user: User,
+    of: Of = None,
     file: Annotated[Path | None, typer.Option(help="A JSON list of items instead: records or memories.")] = None,
     memory_type: Annotated[MemoryType, typer.Option("--type")] = MemoryType.FACT,
     confidence: Annotated[float, typer.Option(min=0, max=1)] = 0.9,
@@ -138,7 +145,7 @@ async def remember(
     }
     items = _read_items(file) if file else [item]
     stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
-    asked = {"user_id": user, "key": batch_key, "items": stamped}
+    asked = {"user_id": user, "of": of, "key": batch_key, "items": stamped}
     request = validated(RememberRequest, asked, "", InvalidItem)
     installation = gateway(Settings())
     job = await installation.remember(request, by=person())

@@ -13,7 +13,7 @@ from perdure.errors import InvalidInput
 from perdure.jobs import Fate, Receipt
 from perdure.requests import ConsentRequest
 from perdure.settings import Settings
-from worker.cli.memory import User
+from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -25,6 +25,7 @@ _LARGEST = 1_000_000_000
 async def export(
     *,
     user: User,
+    of: Of = None,
     file: Annotated[Path | None, typer.Option(help="Write it here instead of on stdout; must not exist.")] = None,
 ) -> None:
     """Write all that is remembered of a user, with its history, as JSON Lines after a header.
@@ -32,7 +33,7 @@ async def export(
     It tells of one moment, whoever writes meanwhile.
     """
     async with gateway(Settings()) as installation:
-        lines = await installation.exported(user, by=person())
+        lines = await installation.exported(user, of=of, by=person())
     if file is None:
         for line in lines:
             typer.echo(line)
@@ -45,6 +46,7 @@ async def import_(
     file: Annotated[Path, typer.Argument(help="What 'perdure memories export' has written.")],
     *,
     user: User,
+    of: Of = None,
     as_json: AsJson = False,
 ) -> None:
     """Remember what an export says, of any user and installation, and wait until it is searchable.
@@ -52,7 +54,7 @@ async def import_(
     Everything is read before anything is written. What was replaced or forgotten in it stays in the file.
     """
     async with gateway(Settings()) as installation:
-        jobs = await installation.import_(user, _lines(file), by=person())
+        jobs = await installation.import_(user, _lines(file), of=of, by=person())
         receipts: list[Receipt] = [await installation.receipt(job) for job in jobs]
     if as_json:
         show_json([receipt.model_dump(mode="json") for receipt in receipts])
@@ -90,16 +92,19 @@ def _lines(file: Path) -> list[str]:
 async def consent(
     *,
     user: User,
+    of: Of = None,
     grant: Annotated[list[Purpose] | None, typer.Option(help="May be kept and recalled; may be repeated.")] = None,
     withdraw: Annotated[list[Purpose] | None, typer.Option(help="May not, or no longer; may be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show or change what a user consents to: what is given explicitly, what is extracted from what was said.
 
+    A team's or an agent's memory has a consent of its own, which a member gives with --of.
+
     By default what is given is kept, and nothing is extracted. What is withdrawn is neither written nor recalled; it
     stays stored until it is forgotten or the user is erased.
     """
-    asked = {"user_id": user, "grant": tuple(grant or ()), "withdraw": tuple(withdraw or ())}
+    asked = {"user_id": user, "of": of, "grant": tuple(grant or ()), "withdraw": tuple(withdraw or ())}
     found = await gateway(Settings()).consent(validated(ConsentRequest, asked, ""), by=person())
     if as_json:
         show_json(found)

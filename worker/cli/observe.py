@@ -16,7 +16,7 @@ from perdure.names import DEFAULT_POLICY
 from perdure.requests import ObserveRequest
 from perdure.said import Voice
 from perdure.settings import Settings
-from worker.cli.memory import User
+from worker.cli.memory import Of, User
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import counted, out, say, show_json
@@ -28,6 +28,7 @@ async def observe(
     text: Annotated[str, typer.Argument(help="What was said.")] = "",
     *,
     user: User,
+    of: Of = None,
     session: Annotated[str, typer.Option(help="The session in which it was said.", show_default=False)],
     said_by: Annotated[Voice, typer.Option("--by", help="Who said it.")] = Voice.USER,
     file: Annotated[
@@ -47,7 +48,7 @@ async def observe(
     lines = _read(file) if file else [{"text": text, "by": said_by.value}]
     now = datetime.now(UTC)
     said = [_completed(line, session, start + place, now) for place, line in enumerate(lines)]
-    asked = {"user_id": user, "session": session, "said": said, "start": start, "policy": policy}
+    asked = {"user_id": user, "of": of, "session": session, "said": said, "start": start, "policy": policy}
     request = validated(ObserveRequest, asked, "")
     installation = gateway(Settings())
     observed = await installation.observe(request, by=person())

@@ -26,8 +26,16 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-_OF_A_USER = frozenset({Workflow.RECALL_MEMORY, Workflow.REMEMBER_ITEMS, Workflow.UPDATE_MEMORY, Workflow.SET_CONSENT})
-"""Workflows that an erasure of their user deletes."""
+_OF_A_USER = frozenset(
+    {
+        Workflow.RECALL_MEMORY,
+        Workflow.REMEMBER_ITEMS,
+        Workflow.UPDATE_MEMORY,
+        Workflow.SET_CONSENT,
+        Workflow.SET_MEMBER,
+    }
+)
+"""Workflows that an erasure of their user deletes; what is accepted for a team or an agent becomes theirs."""
 
 ANSWERED_WITHIN = datetime.timedelta(seconds=5)
 """How long a query may take."""

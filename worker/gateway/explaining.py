@@ -49,5 +49,5 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
             receipts=tuple(receipts),
             running=tuple(running),
             refused=told.refused,
-            texts=await reader.texts(told.tenant, ids, by=by) if reader and ids else {},
+            texts=await reader.texts(told.tenant, ids, told.owners, by=by) if reader and ids else {},
         )

@@ -25,14 +25,15 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
     """
 
     @translated
-    async def held(self, user_id: str, *, limit: int = 50) -> list[Held]:
+    async def held(self, user_id: str, *, of: str | None = None, limit: int = 50) -> list[Held]:
         """Return what waits for a person, with its text: the oldest first.
 
         Raises:
+            UnknownOwner: The user does not belong to the owner, or there is no such owner.
             TenantKeyMissing: This process has no tenant key.
             WorkerUnavailable: No worker serves the task queue, and only one can tell.
         """
-        tenant, client = (await self._keyed_reader()).tenant_of(user_id), await self.client()
+        tenant, client = await (await self._keyed_reader()).tenant(user_id, of), await self.client()
         await self.served()
         query = f"WorkflowType = '{Workflow.HOLD_MEMORY}' AND {Attribute.TENANT} = '{tenant}'"
         waiting = [run async for run in client.list_workflows(f"{query} AND ExecutionStatus = 'Running'")]
@@ -53,12 +54,15 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
         return found
 
     @translated
-    async def decide(self, user_id: str, hold: str, *, approve: bool, note: str = "", by: Actor) -> Decided:
+    async def decide(
+        self, user_id: str, hold: str, *, of: str | None = None, approve: bool, note: str = "", by: Actor
+    ) -> Decided:
         """Approve or reject what is on hold, and return what became of it; the same decision again returns the same.
 
         Args:
-            user_id: Whose it is; another user's is as if it did not exist.
+            user_id: Who decides; what is not theirs, or their team's or agent's, is as if it did not exist.
             hold: Its id.
+            of: The team or agent whose memory it is for; None: the user's own.
             approve: Whether it is to be remembered.
             note: Why, for its history.
             by: Who decides.
@@ -69,7 +73,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
         """
         from perdure.memory.extraction.screening import screen  # noqa: PLC0415  it loads libraries
 
-        await self._require_theirs(user_id, hold)
+        await self._require_theirs(user_id, of, hold)
         given = {"question_id": QUESTION, "value": Approval.YES.value if approve else Approval.NO.value}
         answer = validated(Answer, given | ({"note": screen(note).text} if note else {}), "")
         # Where it was answered before, or has ended, what was decided tells.
@@ -85,8 +89,8 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
             raise InvalidInput("id", problem, fix="remember it again" if approve else "perdure memories forget")
         return decided
 
-    async def _require_theirs(self, user_id: str, hold: str) -> None:
-        tenant, client = (await self._keyed_reader()).tenant_of(user_id), await self.client()
+    async def _require_theirs(self, user_id: str, of: str | None, hold: str) -> None:
+        tenant, client = await (await self._keyed_reader()).tenant(user_id, of), await self.client()
         unknown = InvalidInput("id", f"there is no {hold!r} of this user", fix="perdure memories held shows the ids")
         if not is_of(tenant, hold):
             raise unknown

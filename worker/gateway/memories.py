@@ -8,6 +8,7 @@ from perdure.documents import refuse_unknown
 from perdure.entries import Entry
 from perdure.errors import TenantKeyMissing
 from perdure.identity import content_digest
+from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.names import DEFAULT_POLICY, Workflow
 from perdure.requests import SOMEBODY, ConsentRequest, Consents, RememberRequest
 from perdure.temporal.errors import translated
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 
 
 class MemoriesCalls(MemoryCalls):
-    """Managing what is remembered of a user.
+    """Managing what is remembered of a user, or of a team or an agent (``of``) that the user belongs to.
 
-    Reading needs the tenant key in this process, as it leaves no text in a history.
+    Reading needs the tenant key in this process, as it leaves no text in a history. Where the user does not
+    belong to an owner, every call raises UnknownOwner, as where there is none.
     """
 
     @translated
@@ -30,7 +32,7 @@ class MemoriesCalls(MemoryCalls):
         """Change one memory by its id, without private data and secrets.
 
         Raises:
-            InvalidInput: There is no such memory of the user, or the change makes no sense.
+            InvalidInput: There is no such memory of the user or owner, or the change makes no sense.
         """
         from perdure.memory.updating.screening import screened_update  # noqa: PLC0415  it loads rules and libraries
         from worker.policies import policies_of  # noqa: PLC0415
@@ -39,11 +41,14 @@ class MemoriesCalls(MemoryCalls):
         return await self._execute(Workflow.UPDATE_MEMORY, given, Updated, name="update", within=ANSWER_WITHIN)
 
     @translated
-    async def memories(self, user_id: str, *, everything: bool = False, by: Actor = SOMEBODY) -> list[Entry]:
+    async def memories(
+        self, user_id: str, *, of: str | None = None, everything: bool = False, by: Actor = SOMEBODY
+    ) -> list[Entry]:
         """Return what is remembered of a user, the newest first.
 
         Args:
-            user_id: Whose.
+            user_id: Who asks.
+            of: The team or agent whose memory it is; None: the user's own.
             everything: Also what was replaced or forgotten, and records and turns.
             by: Who reads.
 
@@ -51,35 +56,38 @@ class MemoriesCalls(MemoryCalls):
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).memories(user_id, everything=everything, by=by)
+        return await (await self._keyed_reader()).memories(user_id, of, everything=everything, by=by)
 
     @translated
-    async def history(self, user_id: str, identifier: str, *, by: Actor = SOMEBODY) -> list[Version]:
+    async def history(
+        self, user_id: str, identifier: str, *, of: str | None = None, by: Actor = SOMEBODY
+    ) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first: who, why and when.
 
         Raises:
-            InvalidInput: There is no such entry of the user.
+            InvalidInput: There is no such entry of the user or owner.
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).history(user_id, identifier, by=by)
+        return await (await self._keyed_reader()).history(user_id, of, identifier, by=by)
 
     @translated
-    async def rejected(self, user_id: str, *, limit: int = 50) -> list[Rejection]:
+    async def rejected(self, user_id: str, *, of: str | None = None, limit: int = 50) -> list[Rejection]:
         """Return what was lately refused, by a rule or a person, and why: the newest first, without text.
 
         Args:
-            user_id: Whose.
+            user_id: Who asks.
+            of: The team or agent whose memory it is; None: the user's own.
             limit: How many at most.
 
         Raises:
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).rejected(user_id, limit=limit)
+        return await (await self._keyed_reader()).rejected(user_id, of, limit=limit)
 
     @translated
-    async def exported(self, user_id: str, *, by: Actor = SOMEBODY) -> list[str]:
+    async def exported(self, user_id: str, *, of: str | None = None, by: Actor = SOMEBODY) -> list[str]:
         """Return all that is remembered of a user, with its history, as lines of JSON after a header.
 
         They tell of one moment, whoever writes meanwhile.
@@ -88,10 +96,10 @@ class MemoriesCalls(MemoryCalls):
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).exported(user_id, by=by)
+        return await (await self._keyed_reader()).exported(user_id, of, by=by)
 
     @translated
-    async def import_(self, user_id: str, lines: Iterable[str], *, by: Actor) -> list[str]:
+    async def import_(self, user_id: str, lines: Iterable[str], *, of: str | None = None, by: Actor) -> list[str]:
         """Submit what an export says as jobs; returns their ids. The same export again is the same jobs.
 
         All of it is read before anything is submitted. What was replaced or forgotten in it is not remembered.
@@ -105,12 +113,13 @@ class MemoriesCalls(MemoryCalls):
         jobs: list[str] = []
         for batch in batches(given):
             key = f"import-{content_digest(list(batch))[:24]}"
-            jobs.append(await self.remember(RememberRequest(user_id=user_id, key=key, items=batch), by=by))
+            request = RememberRequest(user_id=user_id, of=of, key=key, items=batch)
+            jobs.append(await self.remember(request, by=by))
         return jobs
 
     @translated
     async def consent(self, request: ConsentRequest, *, by: Actor) -> Consents:
-        """Keep what a user, or somebody for them, says of the purposes; and return what holds of each.
+        """Keep what is said of the purposes, and return what holds of each.
 
         Raises:
             InvalidInput: There is no such purpose, or it is both granted and withdrawn.
@@ -119,6 +128,29 @@ class MemoriesCalls(MemoryCalls):
         return await self._execute(
             Workflow.SET_CONSENT, request.changed(by=by), Consents, name="consent", within=ANSWER_WITHIN
         )
+
+    @translated
+    async def set_member(self, request: MemberRequest, *, by: Actor) -> Enrolment:
+        """Add a member to a team or an agent, or remove one. The first member makes it.
+
+        It asks nobody's membership: give it to who administers the installation.
+        """
+        refuse_unknown(request)
+        return await self._execute(
+            Workflow.SET_MEMBER, request.changed(by=by), Enrolment, name="member", within=ANSWER_WITHIN
+        )
+
+    @translated
+    async def members(self, of: str) -> list[Membership]:
+        """Return who belongs to a team or an agent, with who added them; empty also where there is no such owner.
+
+        As ``set_member``, it is for who administers the installation.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        return await (await self._keyed_reader()).members(of)
 
     async def _keyed_reader(self) -> "Reader":
         own = await self._own_reader()

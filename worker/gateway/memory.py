@@ -48,6 +48,9 @@ class MemoryCalls(Base):
 
         Where this process has the tenant key, it asks the stores itself and leaves nothing in a history. Otherwise a
         worker recalls, and the result is fetched by a reference that expires within minutes.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
         request = request.changed(by=by)
         if own := await self._own_reader():
@@ -73,6 +76,7 @@ class MemoryCalls(Base):
         """Return what the handle of an earlier recall names, as it is now: what was forgotten since is gone.
 
         Raises:
+            UnknownOwner: The user no longer belongs to whom it was recalled from.
             TenantKeyMissing: This process has no tenant key, without which memory cannot be read here.
             StoreUnavailable: Weaviate does not answer.
         """
@@ -111,12 +115,13 @@ class MemoryCalls(Base):
         own = await self._own_reader()
         verbatim = any(isinstance(one, dict) and one["kind"] == "turn" for one in items)
         if items and own and not verbatim:
-            await own.require_consent(request.user_id, Purpose.EXTRACTED)
-        if not items and not (own and await own.consents(request.user_id, Purpose.EXTRACTED)):
+            await own.require_consent(request.user_id, request.of, Purpose.EXTRACTED)
+        if not items and not (own and await own.consents(request.user_id, request.of, Purpose.EXTRACTED)):
             return Observed(left=left)
         occurrences: list[JsonValue] = [one.occurrence for one in request.said]
         given = RememberRequest(
             user_id=request.user_id,
+            of=request.of,
             key=f"observed-{digest('observed/1', request.session, occurrences)[:24]}",
             items=tuple(items),
             turns=() if verbatim else request.said,
@@ -151,7 +156,7 @@ class MemoryCalls(Base):
 
     @translated
     async def erase(self, request: EraseRequest, *, by: Actor) -> ErasureReceipt:
-        """Erase everything that is kept of a user, and prove it; the receipt says what no erasure reaches."""
+        """Erase all that is kept of a user or an owner, and prove it; the receipt says what no erasure reaches."""
         return await self._execute(Workflow.ERASE_MEMORY, request.changed(by=by), ErasureReceipt, name="erase")
 
     @translated

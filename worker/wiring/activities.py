@@ -61,13 +61,13 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             heartbeat=settings.heartbeat_timeout,
             continue_after=settings.continue_after,
         ),
-        RecallStepActivities(runner, services.recall, recalls),
-        CreditingActivities(updater=services.updater, recalls=recalls),
-        MemoryActivities(services.recall, services.tenant_key, services.results),
+        RecallStepActivities(runner, services.recall, services.members, recalls),
+        CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
+        MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner),
         IngestActivities(
             client=client,
-            tenant_key=services.tenant_key,
+            members=services.members,
             submitter=submitter,
             writer=services.writer,
             intake=services.intake,
@@ -94,11 +94,11 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         UpdatingActivities(
             updater=services.updater,
             consents=services.consents,
-            tenant_key=services.tenant_key,
+            members=services.members,
             policy=services.policies[DEFAULT_POLICY],
             changed=changed,
         ),
-        ErasingActivities(client=client, eraser=services.eraser, tenant_key=services.tenant_key),
+        ErasingActivities(client=client, eraser=services.eraser, members=services.members),
         AccessActivities(accesses=Accesses(services.redis), door=services.door),
         RedatingActivities(
             forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
+from perdure.memory.membership import MemberBook
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.wholeness import Wholeness
@@ -23,10 +24,12 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
+from perdure.stores.redis.members import RedisMembers
 from perdure.stores.spool import Spool
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.store import LongTerm
@@ -57,6 +60,7 @@ class Reading:
     deletions: Deletions
     whole: Wholeness
     consents: ConsentBook
+    members: MemberBook
     audit: Audit
     recall: Recall
 
@@ -76,6 +80,15 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
     audit = Audit(settings.journal_folder / FOLDER, key, AuditHeads(redis))
     consents = ConsentBook(RedisConsents(redis), journal, Leases(redis), whole, audit)
+    members = MemberBook(
+        RedisMembers(redis),
+        journal=journal,
+        leases=Leases(redis),
+        whole=whole,
+        erasures=RedisErasures(redis),
+        audit=audit,
+        key=key,
+    )
     recall = Recall(
         consents=consents,
         longterm=longterm,
@@ -108,6 +121,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             deletions=deletions,
             whole=whole,
             consents=consents,
+            members=members,
             audit=audit,
             recall=recall,
         )

@@ -170,6 +170,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 redis=redis,
                 journal=reading.journal,
                 spool=reading.spool,
+                members=reading.members,
                 leases=leases,
                 logs={
                     Store.JOURNAL: ErasureLog(settings.journal_folder),
@@ -183,6 +184,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 journal=reading.journal,
                 deletions=deletions,
                 consents=RedisConsents(redis),
+                members=reading.members,
                 leases=leases,
                 due=due,
                 repair=repair,

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from perdure.entries import Lane, MemoryType
-from perdure.items import Item
+from perdure.identity import OwnerId
+from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.skills.shape import RecallStep, RememberStep, Skill, ToolStep
@@ -117,7 +118,7 @@ class Ended(Passed):
 
     kind: Literal["ended"] = "ended"
     result: Result
-    items: tuple[Item, ...] = ()
+    items: tuple[OfferedItem, ...] = ()
     """What is to be remembered."""
     refused: tuple[str, ...] = ()
     """What cannot be remembered, and why."""
@@ -155,6 +156,7 @@ class AnnounceCall(Passed):
 class RecallTerms(Passed):
     """What a recall step asks of memory, with its expressions evaluated."""
 
+    of: OwnerId | None = None
     text: str
     lane: Lane | None = None
     keys: tuple[str, ...]

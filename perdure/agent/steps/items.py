@@ -10,13 +10,13 @@ from perdure.documents import fitted
 from perdure.entries import Source
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.expressions.evaluation import evaluate, holds, written
-from perdure.items import Item, MemoryItem, RecordItem
+from perdure.items import Item, MemoryItem, OfferedItem, RecordItem
 from perdure.skills.shape import MemoryTemplate, RecordTemplate
 
 
 def items_of(
     templates: Sequence[RecordTemplate | MemoryTemplate], names: Mapping[str, JsonValue], context: StepContext
-) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+) -> tuple[tuple[OfferedItem, ...], tuple[str, ...]]:
     """Fill in templates.
 
     Args:
@@ -28,7 +28,7 @@ def items_of(
     Returns:
         The items, and for each one that is no good the reason.
     """
-    items: list[Item] = []
+    items: list[OfferedItem] = []
     refused: list[str] = []
     for index, template in enumerate(templates):
         field = f"{context.path}.remember[{index}]"
@@ -36,7 +36,7 @@ def items_of(
             if template.when is None or holds(template.when, names, f"{field}.when"):
                 occurrence = f"{context.task_id}/{context.path}#{index}"
                 observed = {"occurrence": occurrence, "occurred_at": context.occurred_at}
-                items.append(_item(template, names, observed, field))
+                items.append(OfferedItem(item=_item(template, names, observed, field), of=template.of))
         except InvalidInput as problem:
             refused.append(str(problem))
     return tuple(items), tuple(refused)

@@ -15,6 +15,7 @@ from perdure.erasures import Erasure, highest
 from perdure.errors import StoreUnavailable
 from perdure.losses import Store
 from perdure.memory.auditing.audit import Audit
+from perdure.memory.membership import MemberBook
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
@@ -52,6 +53,7 @@ class Eraser:
         redis: Where episodes, claims, outputs and indexes are.
         journal: Where everything was written first.
         spool: Has the episodes that wait for Redis.
+        members: The lists of teams and agents that may name a user.
         leases: One writer a tenant.
         logs: The erasures that each store knows of.
         audit: Is told of every erasure, and keeps what it was told before.
@@ -64,6 +66,7 @@ class Eraser:
         redis: Redis,
         journal: Journal,
         spool: Spool,
+        members: MemberBook,
         leases: Leases,
         logs: Mapping[Store, Erasures],
         audit: Audit,
@@ -72,6 +75,7 @@ class Eraser:
         self._redis = redis
         self._journal = journal
         self._spool = spool
+        self._members = members
         self._leases = leases
         self._logs = logs
         self._audit = audit
@@ -106,6 +110,8 @@ class Eraser:
             await self._longterm.drop_tenant(tenant)
             reached(CrashPoint.ERASE_DROPPED)
             await self._spool.erase(tenant)
+            # First, while the user's own journal and keys still tell which lists name them.
+            await self._members.strike(tenant)
             await self._journal.erase(tenant)
             reached(CrashPoint.ERASE_JOURNAL)
             held = await holdings(self._redis, tenant)
@@ -150,6 +156,7 @@ class Eraser:
 
     async def _remove_older(self, tenant: str, behind: list[Store]) -> None:
         async with self._leases.hold(tenant):
+            await self._members.strike(tenant)
             if Store.WEAVIATE in behind:
                 await self._longterm.drop_tenant(tenant)
             if Store.JOURNAL in behind:

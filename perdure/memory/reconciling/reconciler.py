@@ -15,6 +15,7 @@ from perdure.entries import Entry, Purpose
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.comparison import observed_anew
 from perdure.memory.consenting import consents_of
+from perdure.memory.membership import MemberBook
 from perdure.memory.reconciling.merging import Merged, logged, merge
 from perdure.memory.repair import Repair
 from perdure.requests import Reconciled
@@ -53,6 +54,7 @@ class Reconciler:
         journal: Journal,
         deletions: Deletions,
         consents: RedisConsents,
+        members: MemberBook,
         leases: Leases,
         due: DueIndex,
         repair: Repair,
@@ -67,6 +69,7 @@ class Reconciler:
             journal: What was written.
             deletions: What was forgotten.
             consents: What users consent to.
+            members: Who belongs to a team or an agent.
             leases: One writer a tenant.
             due: Each tenant's next due date.
             repair: Writes entries as they are, and has the tenant's vectors checked afterwards.
@@ -78,6 +81,7 @@ class Reconciler:
         self._journal = journal
         self._deletions = deletions
         self._consents = consents
+        self._members = members
         self._leases = leases
         self._due = due
         self._repair = repair
@@ -105,6 +109,7 @@ class Reconciler:
         deletions = logged(entries, known, folded.deletions, at=datetime.now(UTC))
         restored = await self._log(tenant, deletions, known, folded.deletions)
         await self._agree_on_consents(tenant, consents_of(lines))
+        await self._members.agree(tenant, lines)
         merged = merge(remote, folded.entries, deletions, self._grace)
         changed = sorted({entry.id for entry in (*merged.write, *merged.journal)} | set(merged.purge))
         result = Reconciled(tenants=1, origins={place.value: number for place, number in merged.origins.items()})

@@ -8,7 +8,18 @@ from typing import NamedTuple
 from perdure.changes import Deletion, latest
 from perdure.consents import latest as latest_consents
 from perdure.entries import Entry
-from perdure.stores.journal.lines import Accepted, Changed, Consented, Forgotten, Line, Rewriting, Settled
+from perdure.memberships import latest as latest_memberships
+from perdure.stores.journal.lines import (
+    Accepted,
+    Changed,
+    Consented,
+    Enrolled,
+    Forgotten,
+    Line,
+    Named,
+    Rewriting,
+    Settled,
+)
 
 HISTORY = timedelta(days=90)
 """For how long compaction keeps the lines that only tell history."""
@@ -104,6 +115,8 @@ def needed(lines: Sequence[Line | None], now: datetime) -> list[bool]:
     deletion = {line.deletion.id: id(line) for line in understood if isinstance(line, Forgotten)}
     settled = _operations(understood)
     said = latest_consents(line.consent for line in understood if isinstance(line, Consented))
+    members = latest_memberships(line.membership for line in understood if isinstance(line, Enrolled))
+    named = {line.owner: id(line) for line in understood if isinstance(line, Named)}
     recent = now - HISTORY
     kept: list[bool] = []
     passed: set[str] = set()
@@ -126,6 +139,10 @@ def needed(lines: Sequence[Line | None], now: datetime) -> list[bool]:
                 kept.append(line.deletion.at > recent or deletion[line.deletion.id] == id(line))
             case Consented():
                 kept.append(line.consent.at > recent or said.get(line.consent.purpose) is line.consent)
+            case Enrolled():
+                kept.append(line.membership.at > recent or members[line.membership.member] is line.membership)
+            case Named():
+                kept.append(named[line.owner] == id(line))
             case Settled():
                 # Lines that prove what is kept stay with it; they come after it.
                 kept.append(line.at > recent or line.operation in operations)

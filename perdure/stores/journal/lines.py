@@ -10,7 +10,8 @@ from perdure.consents import Consent
 from perdure.entries import Entry
 from perdure.items import Item, item_id
 from perdure.jobs import Batch, UnusableItem
-from perdure.model import Instant, Stored
+from perdure.memberships import Membership
+from perdure.model import Instant, Stored, TenantId
 from perdure.names import DEFAULT_POLICY
 
 
@@ -81,7 +82,24 @@ class Consented(Stored):
     consent: Consent
 
 
-Line = Annotated[Accepted | Changed | Settled | Forgotten | Rewriting | Consented, Field(discriminator="kind")]
+class Enrolled(Stored):
+    """Somebody belongs to the team or agent whose log it is, or no longer does."""
+
+    kind: Literal["enrolled"] = "enrolled"
+    membership: Membership
+
+
+class Named(Stored):
+    """The user whose log it is may be named in a list of members: their erasure looks there."""
+
+    kind: Literal["named"] = "named"
+    owner: TenantId
+    """Whose list it is."""
+
+
+Line = Annotated[
+    Accepted | Changed | Settled | Forgotten | Rewriting | Consented | Enrolled | Named, Field(discriminator="kind")
+]
 """Anything that the journal says."""
 
 _line: TypeAdapter[Line] = TypeAdapter(Line)
@@ -131,5 +149,5 @@ def ids_of(line: Line) -> Sequence[str]:
             return (line.id,)
         case Changed() | Rewriting():
             return (line.entry.id,)
-        case Settled() | Forgotten() | Consented():
+        case Settled() | Forgotten() | Consented() | Enrolled() | Named():
             return ()

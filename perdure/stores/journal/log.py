@@ -96,6 +96,21 @@ class Journal:
         if ids:
             await disk.in_thread("journal", lambda: self._of(tenant).erase(ids, condemned))
 
+    async def strike(self, tenant: str, *, named: str, struck: Callable[[Line], bool]) -> None:
+        """Erase lines everywhere in the tenant's files, for good.
+
+        Args:
+            tenant: Whose files.
+            named: Only lines with this in them are looked at; one that a newer build or a crash has left goes.
+            struck: Says which of the others go.
+        """
+
+        def condemned(raw: bytes) -> bool:
+            line = decode(raw)
+            return line is None or struck(line)
+
+        await disk.in_thread("journal", lambda: self._of(tenant).erase([named], condemned))
+
     async def compact(self, tenant: str, *, now: datetime) -> None:
         """Drop the lines that are no longer needed, if there is enough to gain."""
 

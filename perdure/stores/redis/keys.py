@@ -92,6 +92,16 @@ def consents(tenant: str) -> str:
     return _of(tenant, "consents")
 
 
+def members(tenant: str) -> str:
+    """Return the key of who belongs to a team or an agent: a hash by the members' tenants."""
+    return _of(tenant, "members")
+
+
+def named(tenant: str) -> str:
+    """Return the key of the tenants in whose lists of members a user may be named: a set."""
+    return _of(tenant, "named")
+
+
 def claim(tenant: str, key: str) -> str:
     """Return the key of the claim on an effect."""
     return _of(tenant, f"claim:{key}")
@@ -153,7 +163,7 @@ def written(tenant: str, session: str) -> str:
 
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
-    kinds = (index, epoch, lease, rewrites, deletions, runs, consents)
+    kinds = (index, epoch, lease, rewrites, deletions, runs, consents, members, named)
     return tuple(key(tenant) for key in kinds)
 
 

@@ -36,28 +36,42 @@ class TaskRecalls:
         self._ttl = int(ttl.total_seconds() * 1000)
         self._note = Script(redis, _NOTE)
 
-    async def note(self, tenant: str, task_id: str, ids: Sequence[str]) -> None:
+    async def note(self, tenant: str, task_id: str, ids: Sequence[str], *, of: str | None = None) -> None:
         """Add memories that a task has recalled.
+
+        Args:
+            tenant: Whose task it is.
+            task_id: The task.
+            ids: The memories.
+            of: The team or agent whose they are; None: the user's own.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
         if ids:
             _, kept = keys.task(tenant, task_id)
-            await self._note([keys.recalled(tenant, task_id), kept, keys.index(tenant)], self._ttl, *ids)
+            await self._note(
+                [keys.recalled(tenant, task_id), kept, keys.index(tenant)],
+                self._ttl,
+                *(f"{of or ''} {one}" for one in ids),
+            )
 
-    async def of(self, tenant: str, task_id: str) -> list[str]:
-        """Return the memories that a task has recalled and that are not credited yet, in order of their ids.
+    async def of(self, tenant: str, task_id: str) -> dict[str | None, list[str]]:
+        """Return the memories that a task has recalled and that are not credited yet, by whose they are.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
-        return sorted(await ask(self._redis, "SMEMBERS", keys.recalled(tenant, task_id)))
+        found: dict[str | None, list[str]] = {}
+        for line in sorted(await ask(self._redis, "SMEMBERS", keys.recalled(tenant, task_id))):
+            of, _, identifier = line.partition(" ")
+            found.setdefault(of or None, []).append(identifier)
+        return found
 
-    async def credited(self, tenant: str, task_id: str, ids: Sequence[str]) -> None:
+    async def credited(self, tenant: str, task_id: str, ids: Sequence[str], *, of: str | None) -> None:
         """Remove memories that are credited.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
-        await ask(self._redis, "SREM", keys.recalled(tenant, task_id), *ids)
+        await ask(self._redis, "SREM", keys.recalled(tenant, task_id), *(f"{of or ''} {one}" for one in ids))

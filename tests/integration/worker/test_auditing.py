@@ -42,7 +42,7 @@ def user() -> str:
 
 async def lines(here: Deployment, user: str) -> list[AuditLine]:
     await here.services.audit.written()
-    return await audits.show(here.settings, user, None)
+    return await audits.show(here.settings, user, None, None)
 
 
 def brief(found: Sequence[AuditLine]) -> list[tuple[str, str, tuple[tuple[str, int], ...]]]:
@@ -112,7 +112,7 @@ async def test_an_erasure_is_told_and_what_was_told_before_stays(here: Deploymen
 
 async def test_a_recall_that_a_worker_attempts_again_is_told_once(here: Deployment, user: str) -> None:
     services = here.services
-    activities = MemoryActivities(services.recall, services.tenant_key, services.results)
+    activities = MemoryActivities(services.recall, services.members, services.results)
     for _ in range(2):
         await ActivityEnvironment().run(activities.recall_memory, RecallRequest(user_id=user, text="anything", by=KIM))
     assert brief(await lines(here, user)) == [("read", "kim", (("recall", 0),))]

@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
+from redis.asyncio import Redis
 from temporalio.testing import ActivityEnvironment
 
 from activities.memory import MemoryActivities
@@ -25,6 +26,8 @@ from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, ModelRefused, PerdureError, ResultTooLarge, StoreUnavailable
 from perdure.items import Item, MemoryItem, RecordItem, item_id, record_text
 from perdure.jobs import Batch
+from perdure.memory.auditing.audit import Audit
+from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import FoundBy, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
 from perdure.memory.recall.telemetry import Telemetry
@@ -33,6 +36,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.requests import RecallRequest
+from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.lines import accepted
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
@@ -40,6 +44,7 @@ from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.redis.outputs import Outputs
@@ -48,6 +53,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import Servers
+from tests.integration.conftest import member_book
 from tests.support.cutting import collection_of, objects
 from tests.support.hashing import HashingEmbedder
 
@@ -90,6 +96,10 @@ class Tiers:
             "embedder": EMBEDDER,
         }
         return Recall(**(given | other))
+
+    def members(self, key: TenantKey, redis: Redis) -> MemberBook:
+        audit = Audit(self.journal.folder / FOLDER, key, AuditHeads(redis))
+        return member_book(redis, self.journal, self.whole, audit, key)
 
     def query(self, text: str = "", **more: Any) -> Query:
         return Query.model_validate({"tenant": self.tenant, "session": "s", "text": text, "now": NOW, **more})
@@ -413,7 +423,7 @@ async def test_the_activity_answers_for_the_user_who_asks_alone(servers: Servers
     answers = Outputs(redis, timedelta(minutes=5), kind="answer")
     theirs = dataclasses.replace(tiers, tenant=key.tenant_of("ada"))
     ask = ActivityEnvironment().run
-    activities = MemoryActivities(tiers.recall(), key, answers)
+    activities = MemoryActivities(tiers.recall(), tiers.members(key, redis), answers)
     try:
         await theirs.know(*KNOWN)
         mine = await ask(activities.recall_memory, RecallRequest(user_id="ada", text="what is the user allergic to?"))
@@ -433,7 +443,9 @@ async def test_an_answer_that_temporal_cannot_carry_is_refused_with_what_to_do(s
         for number in range(0, 140, 20):
             large = [logged("k", payload={"n": n, "text": "x" * 15_900}) for n in range(number, number + 20)]
             await theirs.know(*large, journaled=False)
-        activities = MemoryActivities(tiers.recall(), key, Outputs(redis, timedelta(minutes=5), kind="answer"))
+        activities = MemoryActivities(
+            tiers.recall(), tiers.members(key, redis), Outputs(redis, timedelta(minutes=5), kind="answer")
+        )
         request = RecallRequest(user_id="ada", lane=Lane.PATTERN, keys=("k",))
         with pytest.raises(ResultTooLarge, match="ask for fewer keys"):
             await ActivityEnvironment().run(activities.recall_memory, request)

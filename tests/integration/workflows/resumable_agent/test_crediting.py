@@ -9,7 +9,8 @@ import pytest
 from pydantic import JsonValue
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 
-from perdure import AgentTask
+from perdure import Actor, ActorKind, AgentTask
+from perdure.agent.steps.calls import CreditCall
 from perdure.entries import Memory
 from perdure.errors import StoreUnavailable
 from perdure.memory.writing.checking import read_batch
@@ -36,7 +37,10 @@ steps:
 
 
 async def believed(agents: Bench, user: str) -> list[str]:
-    tenant = agents.services.tenant_key.tenant_of(user)
+    return await believed_by(agents, agents.services.tenant_key.tenant_of(user))
+
+
+async def believed_by(agents: Bench, tenant: str) -> list[str]:
     items: list[JsonValue] = [
         {"kind": "memory", "content": content, "occurrence": content, "occurred_at": NOW.isoformat()}
         for content in ("Ada prefers trains.", "The printer is on the second floor.")
@@ -84,6 +88,34 @@ async def test_each_task_is_one_trial_of_what_it_recalled(agents: Bench) -> None
     assert await counts(agents, user, ids) == [(3, 1), (0, 0)]
 
 
+async def test_a_teams_memory_is_credited_while_the_user_belongs_to_it(agents: Bench) -> None:
+    user, team = uuid4().hex, f"team:{uuid4().hex[:12]}"
+    tenant, members = agents.services.tenant_key.tenant_of_owner(team), agents.services.members
+    by = Actor(kind=ActorKind.PERSON, id="admin")
+    await members.say(team, user, belongs=True, operation="add", by=by, at=datetime.now(UTC))
+    [one, _] = await believed_by(agents, tenant)
+    skill = agents.skill(RECALL.replace("{text:", f"{{of: {team}, text:"))
+
+    async def trials() -> int:
+        found = (await agents.services.longterm.get(tenant, [one]))[one]
+        assert isinstance(found, Memory)
+        return len(found.trials)
+
+    credit = await ended(agents, AgentTask(task_id="t1", user_id=user, skill=skill, inputs={"passes": True}))
+    assert credit
+    await credit.result()
+    assert await trials() == 1
+
+    own = agents.services.tenant_key.tenant_of(user)
+    recalls = TaskRecalls(agents.services.redis, agents.services.bindings.ttl)
+    for number, belongs in enumerate((False, True)):
+        await members.say(team, user, belongs=belongs, operation=uuid4().hex, by=by, at=datetime.now(UTC))
+        await recalls.note(own, "t2", [one], of=team)
+        await agents.execute("CreditMemories", CreditCall(tenant=own, task_id="t2", task="t2", succeeded=True))
+        assert await trials() == 1 + number
+        assert await recalls.of(own, "t2") == {}
+
+
 @pytest.mark.parametrize("mode", [MemoryMode.READ, MemoryMode.OFF])
 async def test_a_task_that_remembers_nothing_credits_nothing(agents: Bench, mode: MemoryMode) -> None:
     user = uuid4().hex
@@ -92,7 +124,7 @@ async def test_a_task_that_remembers_nothing_credits_nothing(agents: Bench, mode
     assert await ended(agents, task) is None
     assert await counts(agents, user, ids) == [(0, 0), (0, 0)]
     tenant = agents.services.tenant_key.tenant_of(user)
-    assert await TaskRecalls(agents.services.redis, agents.services.bindings.ttl).of(tenant, "t") == []
+    assert await TaskRecalls(agents.services.redis, agents.services.bindings.ttl).of(tenant, "t") == {}
 
 
 async def test_a_result_waits_for_no_store(agents: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

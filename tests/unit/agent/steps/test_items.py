@@ -32,7 +32,7 @@ def test_templates_become_items() -> None:
     )
     items, refused = items_of((record, memory), NAMES, CONTEXT)
     assert refused == ()
-    assert items == (
+    assert tuple(one.item for one in items) == (
         RecordItem(
             lane=Lane.PATTERN,
             key="numpy",
@@ -62,7 +62,7 @@ def test_what_its_condition_excludes_is_neither_remembered_nor_refused() -> None
 def test_one_that_is_no_good_keeps_no_other_from_being_remembered() -> None:
     bad = MemoryTemplate(memory="${output.missing}")
     items, [refused] = items_of((bad, MemoryTemplate(memory="fine")), NAMES, CONTEXT)
-    assert [item.occurrence for item in items] == ["t/audit[2].inspect#1"]
+    assert [one.item.occurrence for one in items] == ["t/audit[2].inspect#1"]
     assert refused.startswith("PRD103 audit[2].inspect.remember[0].memory: ")
 
 

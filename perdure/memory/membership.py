@@ -1,0 +1,220 @@
+"""Who belongs to a team or an agent: written to the journal and to Redis, and asked before each write and recall."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from datetime import datetime
+
+from perdure.changes import Actor
+from perdure.errors import InvalidInput, StoreUnavailable, TenantErased
+from perdure.losses import Store
+from perdure.memberships import Membership, latest, unknown_owner
+from perdure.memory.auditing.audit import Audit
+from perdure.memory.wholeness import Wholeness
+from perdure.stores.journal.lines import Enrolled, Line, Named
+from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import known_id
+from perdure.stores.redis.erasures import RedisErasures
+from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.members import RedisMembers
+from perdure.stores.tenant_key import TenantKey
+
+
+class MemberBook:
+    """The members of all teams and agents, and with them whose memory a user may ask for.
+
+    Leases are taken in one order, those of users by their tenants and then the owner's, as erasure does.
+
+    Args:
+        redis: Where they are looked at.
+        journal: Where they are looked at while Redis is away, or has lost data; and written first.
+        leases: One writer a tenant.
+        whole: Knows whether a store has lost data.
+        erasures: Tells when a user was erased.
+        audit: Is told who adds and removes members.
+        key: Turns users and owners into tenants.
+    """
+
+    def __init__(
+        self,
+        redis: RedisMembers,
+        *,
+        journal: Journal,
+        leases: Leases,
+        whole: Wholeness,
+        erasures: RedisErasures,
+        audit: Audit,
+        key: TenantKey,
+    ) -> None:
+        self._redis = redis
+        self._journal = journal
+        self._leases = leases
+        self._whole = whole
+        self._erasures = erasures
+        self._audit = audit
+        self._key = key
+
+    async def tenant(self, user_id: str, of: str | None) -> str:
+        """Return the tenant of the memory that a user asks for.
+
+        Args:
+            user_id: Who asks.
+            of: The team or agent whose memory it is; None: the user's own.
+
+        Raises:
+            UnknownOwner: There is no such owner, or the user does not belong to it.
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        return await self.reached(self._key.tenant_of(user_id), of)
+
+    async def reached(self, user: str, of: str | None) -> str:
+        """Return the same as ``tenant`` for a user of whom only their own tenant is known."""
+        if of is None:
+            return user
+        owner = self._key.tenant_of_owner(of)
+        found = await self._one(owner, user)
+        if found is None or not found.belongs:
+            raise unknown_owner(of)
+        return owner
+
+    async def of(self, owner: str) -> list[Membership]:
+        """Return who belongs to a team or an agent, in the order of their ids; empty also where there is none.
+
+        Raises:
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        tenant, found = self._key.tenant_of_owner(owner), None
+        with suppress(StoreUnavailable):
+            if not await self._whole.lost(Store.REDIS):
+                found = await self._redis.all(tenant)
+        found = await self._journaled(tenant) if found is None else found
+        return sorted((one for one in found.values() if one.belongs), key=lambda one: one.user_id)
+
+    async def say(
+        self, owner: str, user_id: str, *, belongs: bool, operation: str, by: Actor, at: datetime
+    ) -> Membership:
+        """Keep that somebody belongs to a team or an agent, or no longer does.
+
+        Raises:
+            TenantErased: The user or the owner was erased after this was asked.
+            StoreUnavailable: A store does not answer, or has lost data; or the audit cannot be written.
+        """
+        tenant, member = self._key.tenant_of_owner(owner), self._key.tenant_of(user_id)
+        people = sorted({member, *self._tenant_of(by)})
+        await self._audit.ready()
+        async with AsyncExitStack() as held:
+            for one in (*people, tenant):
+                await held.enter_async_context(self._leases.hold(one))
+            await held.enter_async_context(self._whole.writing())
+            for one in (*people, tenant):
+                erased = await self._erasures.of(one)
+                if erased and at <= erased.at:
+                    raise TenantErased("the user, or whose memory it is, was erased after this was asked")
+            # Whoever is named in a list is found by their erasure before they are named.
+            for one in people:
+                await self._journal.append(one, [Named(owner=tenant)])
+                await self._redis.name(one, [tenant])
+            lines, known = await self._journal.read(tenant), await self._redis.all(tenant)
+            told = [line.membership for line in lines if isinstance(line, Enrolled)]
+            # A late attempt must not go before what was said since the first one.
+            said = next((one for one in told if one.operation == operation), None)
+            if said is None:
+                said = Membership(
+                    member=member,
+                    user_id=user_id if belongs else "",
+                    belongs=belongs,
+                    at=at,
+                    by=by,
+                    order=1 + max((one.order for one in (*known.values(), *told)), default=0),
+                    operation=operation,
+                )
+                await self._journal.append(tenant, [Enrolled(membership=said)])
+            await self._redis.write(tenant, [latest((*known.values(), *told, said))[member]])
+            what = {"member added" if belongs else "member removed": ()}
+            await self._audit.changed(tenant, what, operation=operation, by=by, again=True)
+        return said
+
+    async def strike(self, user: str) -> None:
+        """Remove a user from every list that names them, as a member or as who said so; their lease is held.
+
+        Raises:
+            LeaseLost: Another writer holds one of the lists; call it again.
+            StoreUnavailable: A store does not answer; call it again.
+        """
+        lines = await self._journal.read(user)
+        for owner in sorted(await self._redis.named(user) | _named(lines)):
+            async with self._leases.hold(owner):
+                await self._strike(owner, user)
+
+    async def agree(self, tenant: str, lines: list[Line]) -> None:
+        """Have Redis and the journal say the same of a tenant: who belongs to it, and in which lists it is named.
+
+        Args:
+            tenant: A user's, a team's or an agent's.
+            lines: Its lines of the journal, as they were just now.
+        """
+        if await self._differences(tenant, lines) == ({}, set()):
+            return
+        async with self._leases.hold(tenant):
+            # Somebody may have been erased meanwhile, who must not be written back.
+            lines = await self._journal.read(tenant)
+            last, named = await self._differences(tenant, lines)
+            journaled, known = members_of(lines), _named(lines)
+            await self._journal.append(tenant, [Named(owner=one) for one in sorted(named - known)])
+            await self._redis.name(tenant, sorted(named))
+            missing = [one for member, one in last.items() if journaled.get(member) != one]
+            await self._journal.append(tenant, [Enrolled(membership=one) for one in missing])
+            await self._redis.write(tenant, last.values())
+
+    async def _differences(self, tenant: str, lines: list[Line]) -> tuple[dict[str, Membership], set[str]]:
+        """Return what Redis or the journal lacks: memberships as they were said last, and lists that name it."""
+        journaled, known = members_of(lines), await self._redis.all(tenant)
+        last = latest((*journaled.values(), *known.values()))
+        differing = {member: one for member, one in last.items() if journaled.get(member) != known.get(member)}
+        return differing, await self._redis.named(tenant) ^ _named(lines)
+
+    async def _one(self, owner: str, user: str) -> Membership | None:
+        with suppress(StoreUnavailable):
+            if not await self._whole.lost(Store.REDIS):
+                return await self._redis.one(owner, user)
+        return (await self._journaled(owner)).get(user)
+
+    async def _journaled(self, owner: str) -> Mapping[str, Membership]:
+        # A folder that is not mounted would name nobody.
+        if known_id(self._journal.folder) is None or await self._whole.lost(Store.JOURNAL):
+            raise StoreUnavailable(Store.JOURNAL, "is not there, and Redis cannot tell who belongs to whom")
+        return members_of(await self._journal.read(owner))
+
+    async def _strike(self, owner: str, user: str) -> None:
+        lines = await self._journal.read(owner)
+        last = latest((*members_of(lines).values(), *(await self._redis.all(owner)).values()))
+        nameless = [
+            one.changed(by=one.by.changed(id=""))
+            for one in last.values()
+            if one.member != user and user in self._tenant_of(one.by)
+        ]
+        await self._journal.append(owner, [Enrolled(membership=one) for one in nameless])
+        await self._redis.write(owner, nameless)
+        await self._redis.strike(owner, user)
+
+        def struck(line: Line) -> bool:
+            if not isinstance(line, Enrolled):
+                return False
+            return line.membership.member == user or user in self._tenant_of(line.membership.by)
+
+        await self._journal.strike(owner, named='"kind":"enrolled"', struck=struck)
+
+    def _tenant_of(self, by: Actor) -> tuple[str, ...]:
+        """Return the tenant of an actor who is a user; there is none where they are somebody else."""
+        try:
+            return (self._key.tenant_of(by.id),) if by.id else ()
+        except InvalidInput:
+            return ()
+
+
+def members_of(lines: list[Line]) -> dict[str, Membership]:
+    """Return what the lines of a team or an agent say last of each user, by the user's tenant."""
+    return latest(line.membership for line in lines if isinstance(line, Enrolled))
+
+
+def _named(lines: list[Line]) -> set[str]:
+    return {line.owner for line in lines if isinstance(line, Named)}

@@ -1,0 +1,225 @@
+"""A team's memory is its members', through every door; to anybody else there is no such team."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import JsonValue
+
+from perdure import Actor, ActorKind, RecallRequest, RememberRequest
+from perdure.entries import Memory, Purpose
+from perdure.errors import InvalidInput, UnknownOwner
+from perdure.jobs import Fate
+from perdure.memberships import MemberRequest
+from perdure.names import Attribute
+from perdure.requests import ConsentRequest, EraseRequest, ObserveRequest, Recalled, RecallHandle
+from perdure.said import Said, Voice
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import ask
+from perdure.updates import Pinning, UpdateRequest
+from tests.conftest import Servers, clean_settings
+from tests.deployment import Deployment, deployment
+from worker.gateway import Gateway
+
+ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
+FACT = "The release train leaves on Thursday."
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    async with deployment(servers, tmp_path / "home") as one:
+        yield one
+
+
+@pytest.fixture
+async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
+    async with Gateway(here.settings, servers) as one:
+        yield one
+
+
+@pytest.fixture
+def team() -> str:
+    return f"team:{uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user {uuid4().hex}"
+
+
+async def enrol(gateway: Gateway, team: str, user: str, *, belongs: bool = True) -> None:
+    request = MemberRequest(of=team, user_id=user, belongs=belongs)
+    assert (await gateway.set_member(request, by=ADMIN)).belongs is belongs
+
+
+async def remembered(gateway: Gateway, user: str, of: str | None, text: str = FACT) -> str:
+    item: JsonValue = {"kind": "memory", "content": text, "occurrence": uuid4().hex}
+    request = RememberRequest(user_id=user, of=of, key=uuid4().hex, items=(item,))
+    [done] = (await gateway.receipt(await gateway.remember(request, by=ADMIN))).items
+    assert done.fate is Fate.SEARCHABLE, done.reason
+    return done.id
+
+
+async def texts(gateway: Gateway, user: str, of: str | None) -> list[str]:
+    found = await gateway.recall(RecallRequest(user_id=user, of=of, text="When does the release train leave?"))
+    return [item.text for item in found.items]
+
+
+async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gateway: Gateway, team: str) -> None:
+    ada, kim = f"ada {uuid4().hex}", f"kim {uuid4().hex}"
+    await enrol(gateway, team, ada)
+    await enrol(gateway, team, kim)
+    identifier = await remembered(gateway, ada, team)
+    await remembered(gateway, ada, None, "The release train of ada leaves on Monday.")
+    assert await texts(gateway, kim, team) == [FACT]
+    assert await texts(gateway, kim, None) == []
+    assert await texts(gateway, ada, None) == ["The release train of ada leaves on Monday."]
+    await gateway.update(UpdateRequest(user_id=kim, of=team, id=identifier, update=Pinning(pinned=True)), by=ADMIN)
+    [entry] = await gateway.memories(ada, of=team)
+    assert isinstance(entry, Memory)
+    assert entry.pinned
+    with pytest.raises(InvalidInput, match=r"PRD100 id: there is no"):
+        await gateway.update(UpdateRequest(user_id=kim, id=identifier, update=Pinning(pinned=True)), by=ADMIN)
+    versions = await gateway.history(ada, identifier, of=team)
+    assert {version.by.id for version in versions} == {ADMIN.id}, "the actor stays the person"
+    members = await gateway.members(team)
+    assert [(one.user_id, one.by) for one in members] == sorted([(ada, ADMIN), (kim, ADMIN)])
+    tenant = here.services.tenant_key.tenant_of_owner(team)
+    copied = await gateway.import_(kim, await gateway.exported(ada, of=team), by=ADMIN)
+    assert [(await gateway.receipt(job)).count(Fate.SEARCHABLE) for job in copied] == [1]
+    assert set(await texts(gateway, kim, None)) == {FACT}
+    assert await here.services.longterm.get(tenant, [identifier]) != {}
+
+
+BY_WORKERS = ("recall", "remember", "update", "consent", "erase")
+"""What a process without the tenant key can ask for."""
+
+BY_ID = ("update", "history", "decide")
+"""What a member may ask, of something that there is not."""
+
+
+def doors(gateway: Gateway, user: str, of: str) -> dict[str, Callable[[], Awaitable[Any]]]:
+    who: dict[str, Any] = {"user_id": user, "of": of}
+    said = Said.model_validate(
+        {"text": "I travel by train.", "by": Voice.USER, "at": "2026-05-01T12:00:00Z", "occurrence": "o"}
+    )
+    item: JsonValue = {"kind": "memory", "content": FACT, "occurrence": "o"}
+    handle = RecallHandle(of=of, items=(Recalled(id="mem_1", version=1, score=1.0),))
+    pinning = UpdateRequest(**who, id="mem_1", update=Pinning(pinned=True))
+    return {
+        "recall": lambda: gateway.recall(RecallRequest(**who, text="train")),
+        "remember": lambda: gateway.remember(RememberRequest(**who, key="k", items=(item,)), by=ADMIN),
+        "observe": lambda: gateway.observe(ObserveRequest(**who, session="s", said=(said,)), by=ADMIN),
+        "update": lambda: gateway.update(pinning, by=ADMIN),
+        "consent": lambda: gateway.consent(ConsentRequest(**who, grant=(Purpose.EXTRACTED,)), by=ADMIN),
+        "erase": lambda: gateway.erase(EraseRequest(**who), by=ADMIN),
+        "read": lambda: gateway.read(user, handle),
+        "memories": lambda: gateway.memories(user, of=of),
+        "history": lambda: gateway.history(user, "mem_1", of=of),
+        "rejected": lambda: gateway.rejected(user, of=of),
+        "held": lambda: gateway.held(user, of=of),
+        "decide": lambda: gateway.decide(user, "hold-1", of=of, approve=True, by=ADMIN),
+        "exported": lambda: gateway.exported(user, of=of),
+    }
+
+
+async def refusal(call: Callable[[], Awaitable[Any]], of: str) -> str:
+    with pytest.raises(UnknownOwner) as caught:
+        await call()
+    return str(caught.value).replace(of, "OWNER")
+
+
+@pytest.fixture
+async def keyless(here: Deployment, servers: Servers, tmp_path: Path) -> AsyncGenerator[Gateway]:
+    async with Gateway(clean_settings(tmp_path / "elsewhere", task_queue=here.queue), servers) as one:
+        yield one
+
+
+async def test_no_door_tells_a_team_that_one_does_not_belong_to_from_none(
+    gateway: Gateway, keyless: Gateway, team: str, user: str
+) -> None:
+    stranger, none = f"stranger {uuid4().hex}", f"team:none-{uuid4().hex[:8]}"
+    await enrol(gateway, team, user)
+    await gateway.consent(ConsentRequest(user_id=user, of=team, grant=(Purpose.EXTRACTED,)), by=ADMIN)
+    asked = [(gateway, door) for door in doors(gateway, user, team)] + [(keyless, door) for door in BY_WORKERS]
+
+    for way, door in asked:
+        told = await refusal(doors(way, stranger, team)[door], team)
+        assert told == await refusal(doors(way, stranger, none)[door], none), door
+        assert told.startswith("PRD107 of: this user belongs to no 'OWNER'"), door
+        if door in BY_ID:
+            with pytest.raises(InvalidInput, match="PRD100 id: there is no"):
+                await doors(way, user, team)[door]()
+        elif door != "erase":
+            await doors(way, user, team)[door]()
+
+
+async def test_who_was_removed_reads_and_writes_no_more(gateway: Gateway, team: str, user: str) -> None:
+    await enrol(gateway, team, user)
+    identifier = await remembered(gateway, user, team)
+    handle = RecallHandle(of=team, items=(Recalled(id=identifier, version=1, score=1.0),))
+    assert [item.text for item in await gateway.read(user, handle)] == [FACT], "the control"
+    await enrol(gateway, team, user, belongs=False)
+    for door in ("recall", "remember", "read", "memories"):
+        await refusal(doors(gateway, user, team)[door], team)
+    assert await gateway.members(team) == []
+    await enrol(gateway, team, user)
+    assert await texts(gateway, user, team) == [FACT], "what was written stays the team's"
+
+
+async def test_a_team_has_a_consent_of_its_own(gateway: Gateway, team: str, user: str) -> None:
+    await enrol(gateway, team, user)
+    granted = await gateway.consent(ConsentRequest(user_id=user, of=team, grant=(Purpose.EXTRACTED,)), by=ADMIN)
+    assert granted.granted == {"given": True, "extracted": True}
+    assert (await gateway.consent(ConsentRequest(user_id=user), by=ADMIN)).granted["extracted"] is False
+    with pytest.raises(InvalidInput, match=r"has not consented .*--of OWNER"):
+        await doors_without(gateway, user)
+    observed = await doors(gateway, user, team)["observe"]()
+    [done] = (await gateway.receipt(observed.job)).items
+    assert done.fate is Fate.SEARCHABLE
+    assert [item.text for item in await gateway.memories(user)] == []
+
+
+async def doors_without(gateway: Gateway, user: str) -> None:
+    said = Said.model_validate(
+        {"text": "I travel by train.", "by": Voice.USER, "at": "2026-05-01T12:00:00Z", "occurrence": "o"}
+    )
+    await gateway.observe(ObserveRequest(user_id=user, session="s", said=(said,)), by=ADMIN)
+
+
+@pytest.mark.slow
+async def test_erasing_a_team_leaves_its_members_and_erasing_a_member_leaves_the_team(
+    here: Deployment, gateway: Gateway, team: str
+) -> None:
+    ada, kim = f"ada {uuid4().hex}", f"kim {uuid4().hex}"
+    await enrol(gateway, team, ada)
+    # Also who added somebody is named in a list.
+    request = MemberRequest(of=team, user_id=kim, belongs=True)
+    await gateway.set_member(request, by=Actor(kind=ActorKind.PERSON, id=ada))
+    await remembered(gateway, ada, team)
+    await remembered(gateway, ada, None, "The release train of ada leaves on Monday.")
+    key, redis = here.services.tenant_key, here.services.redis
+    tenant, journal = key.tenant_of_owner(team), here.settings.journal_folder
+
+    async def named(user: str) -> tuple[bool, bool, bool]:
+        lines = (journal / tenant / "current.jsonl").read_text("utf-8")
+        listed = str(await ask(redis, "HGETALL", keys.members(tenant)))
+        return user in lines, user in listed, key.tenant_of(user) in lines + listed
+
+    assert await named(ada) == (True, True, True), "the control"
+    receipt = await gateway.erase(EraseRequest(user_id=ada), by=ADMIN)
+    assert receipt.proved
+    assert await named(ada) == (False, False, False)
+    assert [(one.user_id, one.by.id) for one in await gateway.members(team)] == [(kim, "")]
+    assert await texts(gateway, kim, team) == [FACT], "what she wrote into the team's memory stays the team's"
+    await refusal(doors(gateway, ada, team)["recall"], team)
+
+    await remembered(gateway, kim, None, "The release train of kim leaves on Friday.")
+    receipt = await gateway.erase(EraseRequest(user_id=kim, of=team), by=ADMIN)
+    assert (receipt.proved, receipt.entries, receipt.tenant) == (True, 1, tenant)
+    assert [one async for one in here.client.list_workflows(f"{Attribute.TENANT} = '{tenant}'")] == []
+    await refusal(doors(gateway, kim, team)["recall"], team)
+    assert await gateway.members(team) == []
+    assert await texts(gateway, kim, None) == ["The release train of kim leaves on Friday."]
