@@ -1,6 +1,7 @@
 """Memories on hold as activities: whether they may still be asked about, and what a person's answer makes of them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from temporalio import activity
 
@@ -9,8 +10,10 @@ from activities.submitting import Submitter
 from perdure.changes import Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import TenantErased
-from perdure.jobs import Batch
+from perdure.items import MemoryItem
+from perdure.jobs import Batch, BatchItem
 from perdure.memory.door import Door
+from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.screening import screen
 from perdure.model import Passed, TenantId
 from perdure.names import Activity
@@ -54,6 +57,8 @@ class HoldingActivities:
             InvalidInput: There is no such write policy any more.
         """
         reached(CrashPoint.HOLD_APPROVED)
+        if batch.approved and batch.approved.reworded:
+            batch = batch.changed(items=tuple(_stated(item, batch.approved.at) for item in batch.items))
         if batch.approved:
             batch = batch.changed(approved=batch.approved.changed(note=screen(batch.approved.note).text))
         await self.submitter.submit(batch, job_id(batch))
@@ -65,3 +70,12 @@ class HoldingActivities:
         reason = f"{call.reason}: {screen(call.note).text}" if call.note else call.reason
         await self.door.refuse(call.tenant, call.hold, [Refusal(index=0, reason=reason)])
         return reason
+
+
+def _stated(item: BatchItem, at: datetime) -> BatchItem:
+    """Return a memory with what its new words assert, and from when and until when."""
+    if not isinstance(item, MemoryItem):
+        return item
+    stated = assertion_of(item.content, at)
+    dates = {"valid_from": stated.valid_from, "valid_until": stated.valid_until}
+    return item.changed(assertion=stated.assertion, **{name: date for name, date in dates.items() if date})

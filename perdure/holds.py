@@ -1,13 +1,14 @@
 """Memories on hold: what waits for a person to approve it, and what became of it. Pure values."""
 
-from pydantic import field_validator
+from pydantic import ValidationError, field_validator
 
 from perdure.changes import Actor
+from perdure.errors import InvalidAnswer
 from perdure.identity import digest
 from perdure.items import MemoryItem
 from perdure.jobs import Batch, Receipt
-from perdure.model import Instant, OpenEnum, Passed
-from perdure.questions import Approval, Question, QuestionKind, choice_of
+from perdure.model import Instant, OpenEnum, Passed, Text
+from perdure.questions import Answer, Approval, Question, QuestionKind, choice_of
 
 QUESTION = "approval"
 """The id of the one question that a hold asks."""
@@ -62,6 +63,27 @@ class Hold(Passed):
             otherwise=Approval.YES if self.silence is Silence.APPROVE else Approval.NO,
         )
 
+    def reworded(self, text: str) -> "Hold":
+        """Return the hold with what a person wants remembered instead.
+
+        Raises:
+            InvalidAnswer: It is no text of a memory.
+        """
+        [item] = self.batch.items
+        if not isinstance(item, MemoryItem):
+            raise InvalidAnswer("text", "only a memory can be put in other words")
+        try:
+            return self.changed(batch=self.batch.changed(items=(item.changed(content=text),)))
+        except ValidationError as problem:
+            raise InvalidAnswer("text", problem.errors(include_input=False)[0]["msg"]) from None
+
+
+class HeldAnswer(Answer):
+    """A person's answer to a hold: the input of its ``answer`` update."""
+
+    text: Text | None = None
+    """What is to be remembered instead, where it is approved; None: what was offered."""
+
 
 class Held(Passed):
     """A hold that waits, as a person sees it."""
@@ -80,6 +102,8 @@ class Decided(Passed):
     """Why it was rejected."""
     receipt: Receipt | None = None
     """Of the job that it became; None: it was rejected."""
+    digest: str = ""
+    """What tells the text that it was approved with from another one; empty: as it was offered."""
 
 
 def hold_id(tenant: str, operation: str, index: int) -> str:

@@ -31,6 +31,8 @@ class Approved(Passed):
     """Whether the person said that it goes before what it contradicts, whatever was said before the approval."""
     note: str = ""
     """Why, in the words of whoever approved."""
+    reworded: bool = False
+    """Whether it was approved in other words than it was offered in: then these are the approver's."""
 
 
 class Batch(Passed):

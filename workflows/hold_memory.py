@@ -14,11 +14,12 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.questions import Questions
     from perdure.changes import Actor, ActorKind
     from perdure.errors import InvalidAnswer
-    from perdure.holds import Decided, Hold, Outcome, Silence
+    from perdure.holds import Decided, HeldAnswer, Hold, Outcome, Silence
+    from perdure.identity import content_digest
     from perdure.jobs import Approved, Receipt
     from perdure.model import Instant
     from perdure.names import ANSWER, QUESTIONS, Activity, Workflow
-    from perdure.questions import Answer, Approval, Question, TakenAnswer
+    from perdure.questions import Approval, Question, TakenAnswer
     from perdure.temporal.errors import failure_of
     from workflows import options
     from workflows.failures import is_erased, problem_of, required
@@ -35,6 +36,8 @@ class HoldMemory:
     def __init__(self, hold: Hold | None = None) -> None:
         self._questions = Questions(())
         self._over = ""
+        self._hold = hold
+        self._text: str | None = None
         if hold is not None:
             self._question = self._questions.named(hold.question, workflow.now())
             self._questions.ask(self._question)
@@ -67,18 +70,24 @@ class HoldMemory:
         return self._questions.open
 
     @workflow.update(name=ANSWER)
-    async def answer(self, answer: Answer) -> None:
+    async def answer(self, answer: HeldAnswer) -> None:
         """Answer its question; recorded at once, so that nothing can come between."""
+        if not self._questions.is_answered(answer.question_id):
+            self._text = answer.text
         self._questions.answer(answer, workflow.now())
 
     @answer.validator
-    def _refuse_answer(self, answer: Answer) -> None:
+    def _refuse_answer(self, answer: HeldAnswer) -> None:
         if self._over:
             raise failure_of(InvalidAnswer("question_id", self._over, fix="offer the memory again"))
         try:
             self._questions.check(answer)
+            if answer.text and self._hold is not None:
+                self._hold.reworded(answer.text)
         except InvalidAnswer as error:
             raise failure_of(error) from None
+        if answer.text and answer.value != Approval.YES:
+            raise failure_of(InvalidAnswer("text", "what is rejected needs none", fix="leave it out, or approve"))
 
     def _end(self, reason: str) -> None:
         """Take no answer any more."""
@@ -101,7 +110,9 @@ class HoldMemory:
         if not approved:
             who = f"{by.id or 'a person'} rejected it" if by != _SILENCE else self._over
             return await self._rejected(hold, by, at, who, note)
-        approval = Approved(at=at, doubt=hold.doubt, note=note)
+        approval = Approved(at=at, doubt=hold.doubt, note=note, reworded=bool(self._text))
+        if self._text:
+            hold = hold.reworded(self._text)
         try:
             job = await options.change(
                 HoldingActivities.approve, hold.batch.changed(by=by, approved=approval), "Submit what was approved"
@@ -113,7 +124,8 @@ class HoldMemory:
         receipt = await workflow.execute_activity(
             Activity.WAIT_INGEST, job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
         )
-        return Decided(outcome=Outcome.APPROVED, by=by, at=at, receipt=receipt)
+        digest = content_digest(self._text) if self._text else ""
+        return Decided(outcome=Outcome.APPROVED, by=by, at=at, receipt=receipt, digest=digest)
 
     async def _rejected(self, hold: Hold, by: Actor, at: Instant, who: str, note: str) -> Decided:
         call = RejectCall(

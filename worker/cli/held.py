@@ -32,20 +32,31 @@ async def held(
     say(counted(len(found), "memory", "memories"))
 
 
-async def approve(identifier: Id, *, user: User, of: Of = None, because: Because = "", as_json: AsJson = False) -> None:
+async def approve(
+    identifier: Id,
+    *,
+    user: User,
+    of: Of = None,
+    text: Annotated[str, typer.Option(help="What to remember instead of what was offered.")] = "",
+    because: Because = "",
+    as_json: AsJson = False,
+) -> None:
     """Have what is on hold remembered, and wait until it is searchable. It then goes before what it contradicts."""
-    await _decide(identifier, user, of, because, approved=True, as_json=as_json)
+    await _decide(identifier, (user, of), because, approved=True, text=text, as_json=as_json)
 
 
 async def reject(identifier: Id, *, user: User, of: Of = None, because: Because = "", as_json: AsJson = False) -> None:
     """Have what is on hold not remembered: 'memories rejected' then lists it, without its text."""
-    await _decide(identifier, user, of, because, approved=False, as_json=as_json)
+    await _decide(identifier, (user, of), because, approved=False, as_json=as_json)
 
 
-async def _decide(identifier: str, user: str, of: str | None, because: str, *, approved: bool, as_json: bool) -> None:
+async def _decide(
+    identifier: str, whose: tuple[str, str | None], because: str, *, approved: bool, text: str = "", as_json: bool
+) -> None:
+    user, of = whose
     async with gateway(Settings()) as installation:
         decided: Decided = await installation.decide(
-            user, identifier, of=of, approve=approved, note=because, by=person()
+            user, identifier, of=of, approve=approved, note=because, text=text, by=person()
         )
     items = decided.receipt.items if decided.receipt else ()
     if as_json:

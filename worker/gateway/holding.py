@@ -8,9 +8,10 @@ from temporalio.service import RPCError, RPCStatusCode
 from perdure.changes import Actor
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidInput, InvalidTask
-from perdure.holds import QUESTION, Decided, Held, Outcome, is_of
-from perdure.names import QUESTIONS, Attribute, Workflow
-from perdure.questions import Answer, Approval, Question
+from perdure.holds import QUESTION, Decided, Held, HeldAnswer, Outcome, is_of
+from perdure.identity import content_digest
+from perdure.names import DEFAULT_POLICY, QUESTIONS, Attribute, Workflow
+from perdure.questions import Approval, Question
 from perdure.temporal.errors import translated
 from worker.gateway.base import ANSWERED_WITHIN
 from worker.gateway.memories import MemoriesCalls
@@ -55,7 +56,15 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
 
     @translated
     async def decide(
-        self, user_id: str, hold: str, *, of: str | None = None, approve: bool, note: str = "", by: Actor
+        self,
+        user_id: str,
+        hold: str,
+        *,
+        of: str | None = None,
+        approve: bool,
+        note: str = "",
+        text: str = "",
+        by: Actor,
     ) -> Decided:
         """Approve or reject what is on hold, and return what became of it; the same decision again returns the same.
 
@@ -65,17 +74,25 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
             of: The team or agent whose memory it is for; None: the user's own.
             approve: Whether it is to be remembered.
             note: Why, for its history.
+            text: What is to be remembered instead of what was offered, without private data and secrets.
             by: Who decides.
 
         Raises:
-            InvalidInput: There is no such hold of the user, or something else was decided already.
+            InvalidInput: There is no such hold of the user, or something else was decided already; or the text cannot
+                be kept.
             TenantKeyMissing: This process has no tenant key.
         """
         from perdure.memory.extraction.screening import screen  # noqa: PLC0415  it loads libraries
+        from perdure.memory.updating.screening import screened_text  # noqa: PLC0415  the same
+        from worker.policies import policies_of  # noqa: PLC0415  the same
 
         await self._require_theirs(user_id, of, hold)
+        if text and not approve:
+            raise InvalidInput("text", "what is rejected needs none", fix="leave it out, or approve")
+        if text:
+            text = screened_text(text, policies_of(self._settings)[DEFAULT_POLICY], "text")
         given = {"question_id": QUESTION, "value": Approval.YES.value if approve else Approval.NO.value}
-        answer = validated(Answer, given | ({"note": screen(note).text} if note else {}), "")
+        answer = validated(HeldAnswer, given | {"note": screen(note).text if note else "", "text": text or None}, "")
         # Where it was answered before, or has ended, what was decided tells.
         with suppress(InvalidAnswer, InvalidTask):
             await self.answer(hold, answer, by=by)
@@ -87,6 +104,8 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
             told = decided.reason or f"{decided.by.id or 'a person'} approved it"
             problem = f"it was {decided.outcome} on {decided.at:%Y-%m-%d %H:%M:%S %Z}: {told}"
             raise InvalidInput("id", problem, fix="remember it again" if approve else "perdure memories forget")
+        if text and decided.digest != content_digest(text):
+            raise InvalidInput("text", "it was approved in other words already", fix="perdure memories correct")
         return decided
 
     async def _require_theirs(self, user_id: str, of: str | None, hold: str) -> None:

@@ -146,7 +146,7 @@ class TaskCalls(Base):
             raise _ended(workflow_id, "it asks nothing")
         await self.served()
         handle = client.get_workflow_handle(workflow_id)
-        given = validated(Answer, answer.model_dump() | {"by": by.id}, "")
+        given = validated(type(answer), answer.model_dump() | {"by": by.id}, "")
         afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
         try:
             async with waiting(self._notify, "take the answer", afterwards=afterwards, within=ANSWER_WITHIN):

@@ -19,14 +19,24 @@ def screened_update(request: UpdateRequest, policy: WritePolicy) -> UpdateReques
     note = _clean(request.note, policy, "note")
     update = request.update
     if isinstance(update, Correction) and update.content is not None:
-        if MARKER in update.content:
-            raise InvalidInput("content", f"carries {MARKER}", fix="recalled records are not remembered again")
-        content = _clean(update.content, policy, "content")
-        if not content.strip() or ("[" in content and not says_something(content)):
-            raise InvalidInput("content", "says nothing, or nothing beside private data or a secret")
+        content = screened_text(update.content, policy, "content")
         if content != update.content:
             request = request.changed(update=update.changed(content=content))
     return request.changed(note=note) if note != request.note else request
+
+
+def screened_text(text: str, policy: WritePolicy, field: str) -> str:
+    """Return what a memory is to say, as it may be kept.
+
+    Raises:
+        InvalidInput: The policy refuses what holds private data, or without them nothing is left to say.
+    """
+    if MARKER in text:
+        raise InvalidInput(field, f"carries {MARKER}", fix="recalled records are not remembered again")
+    clean = _clean(text, policy, field)
+    if not clean.strip() or ("[" in clean and not says_something(clean)):
+        raise InvalidInput(field, "says nothing, or nothing beside private data or a secret")
+    return clean
 
 
 def _clean(text: str, policy: WritePolicy, field: str) -> str:

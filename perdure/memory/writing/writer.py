@@ -25,6 +25,9 @@ from perdure.together import together
 APPROVED = "approve"
 """Why something is written that a person has approved."""
 
+REWORDED = "approve reworded"
+"""Why something is written that a person has approved in their own words."""
+
 
 class Writer:
     """The write path of long-term memory."""
@@ -158,7 +161,7 @@ class Writer:
                     entry=entry,
                     vector=vectors.get(headline) if is_new else None,
                     by=batch.author,
-                    why=APPROVED if batch.approved else decision.value,
+                    why=_why(batch) or decision.value,
                     note=batch.approved.note if batch.approved else "",
                     operation=operation,
                 )
@@ -211,6 +214,12 @@ class Writer:
         """Return the vector of each text that an entry may get."""
         ordered = sorted({headline_of(item_text(item)) for item in _usable(batch).values()})
         return dict(zip(ordered, await self._embedder.embed(ordered), strict=True))
+
+
+def _why(batch: Batch) -> str:
+    if batch.approved is None:
+        return ""
+    return REWORDED if batch.approved.reworded else APPROVED
 
 
 def _usable(batch: Batch) -> dict[int, Item]:

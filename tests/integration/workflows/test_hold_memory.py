@@ -15,9 +15,9 @@ from temporalio.exceptions import ApplicationError
 from activities.jobs import job_id
 from localservers import Server
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.entries import Memory, Purpose, State
+from perdure.entries import MARKER, Memory, Purpose, State
 from perdure.errors import InvalidInput, PerdureError
-from perdure.holds import Decided, Hold, Outcome, Silence, hold_id
+from perdure.holds import Decided, HeldAnswer, Hold, Outcome, Silence, hold_id
 from perdure.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.updating.versions import versions
@@ -155,6 +155,33 @@ async def test_approved_it_is_believed_by_that_person_and_no_more_than_it_was_of
     with pytest.raises(InvalidInput, match=r"it was approved on .* anna approved it"):
         await gateway.decide(user, hold, approve=False, by=ANNA)
     assert await listed(gateway, user, 0) == []
+
+
+async def test_it_is_approved_in_the_words_of_whoever_approves(here: Deployment, gateway: Gateway, user: str) -> None:
+    hold = await on_hold(gateway, user)
+    for bad in ("   ", "\x00\x01", "x" * 9_000, "ada@example.com", f"{MARKER}1"):
+        with pytest.raises(InvalidInput, match="text"):
+            await gateway.decide(user, hold, approve=True, text=bad, by=ANNA)
+    with pytest.raises(InvalidInput, match="what is rejected needs none"):
+        await gateway.decide(user, hold, approve=False, text=OTHER, by=ANNA)
+    answer = HeldAnswer(question_id="approval", value="no", text=OTHER)
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await here.client.get_workflow_handle(hold).execute_update(ANSWER, answer)
+    assert "what is rejected needs none" in str(refused.value.cause)
+    told = "Marzipan from ada@example.com is made of pistachios."
+    decided = await gateway.decide(user, hold, approve=True, text=told, by=ANNA)
+    assert await gateway.decide(user, hold, approve=True, text=told, by=ANNA) == decided
+    with pytest.raises(InvalidInput, match="approved in other words already"):
+        await gateway.decide(user, hold, approve=True, text="Marzipan is at 10.", by=ANNA)
+    [entry] = await gateway.memories(user)
+    assert isinstance(entry, Memory)
+    assert (entry.text, entry.confidence) == ("Marzipan from [email] is made of pistachios.", 0.9)
+    assert entry.assertion is not None
+    assert entry.assertion.value == "of pistachios"
+    tenant = here.services.tenant_key.tenant_of(user)
+    [version] = versions(await here.services.journal.read(tenant), entry.id)
+    assert (version.by, version.why) == (ANNA, "approve reworded")
+    assert "ada@" not in await payloads(here.client, hold)
 
 
 async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gateway: Gateway, user: str) -> None:
