@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.erasures import ErasureReceipt
     from perdure.holds import Decided, Hold
     from perdure.jobs import Batch, Receipt, WritePlan
+    from perdure.memberships import Enrolment, MemberRequest
     from perdure.memory.forgetting.forgetter import Tombstoned
     from perdure.memory.forgetting.selection import Forgetting
     from perdure.questions import Question, TakenAnswer
@@ -46,7 +47,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.promote_episodes import PromoteEpisodes
     from workflows.reconcile_memory import ReconcileMemory, ReconcileRun
     from workflows.redate_memory import RedateMemory, RedateRun
-    from workflows.requests import RecallMemory, RememberItems, SetConsent, UpdateMemory
+    from workflows.requests import RecallMemory, RememberItems, SetConsent, SetMember, UpdateMemory
     from workflows.resumable_agent import ResumableAgent
     from workflows.undo_forgetting import UndoForgetting, UndoRun
 
@@ -201,6 +202,16 @@ class LateConsent(SetConsent):
         return await super().run(request)
 
 
+@workflow.defn(name="SetMember")
+class LateMember(SetMember):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, request: MemberRequest | None = None) -> Enrolment:
+        await workflow.sleep(1)
+        return await super().run(request)
+
+
 @workflow.defn(name="FlushAccesses")
 class LateFlush(FlushAccesses):
     """A timer more."""
@@ -289,6 +300,7 @@ CHANGED = (
     LateErasure,
     LateRedating,
     LateUpdate,
+    LateMember,
     LateConsent,
     LateFlush,
     LateRecall,

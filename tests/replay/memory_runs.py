@@ -14,6 +14,7 @@ from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
 from perdure.holds import QUESTION, Hold, Silence
 from perdure.jobs import Batch
+from perdure.memberships import MemberRequest
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.writing.checking import read_batch
 from perdure.names import ANSWER
@@ -147,6 +148,10 @@ async def _requests(here: Recorder) -> None:
     await consenting.result()
     await here.keep("set_consent", consenting)
     await here.keep_failed("consent_refused", await here.start("SetConsent", {"user_id": user, "grnt": []}))
+    enrolling = await here.start("SetMember", MemberRequest(of="team:ops", user_id=user, belongs=True))
+    await enrolling.result()
+    await here.keep("set_member", enrolling)
+    await here.keep_failed("member_refused", await here.start("SetMember", {"user_id": user, "off": "team:ops"}))
     recalling = await here.start("RecallMemory", RecallRequest(user_id=user, text="how many windows?"))
     await recalling.result()
     await here.keep("recall_memory", recalling)

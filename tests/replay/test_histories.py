@@ -103,6 +103,7 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "RedateMemory": {"completed", "failed"},
         "UpdateMemory": {"completed", "failed"},
         "SetConsent": {"completed", "failed"},
+        "SetMember": {"completed", "failed"},
         "FlushAccesses": {"completed"},
         "ConsolidateMemory": {"completed", "failed"},
         "PromoteEpisodes": {"completed", "failed"},
