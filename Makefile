@@ -50,7 +50,8 @@ test: setup ## Find or build the servers, check the code, run the tests: those t
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest tests/unit --numprocesses 2 --hypothesis-profile exploring
-	@$(BIN)/python -m pytest -m slow
+	@$(BIN)/python -m pytest -m "slow and not timed" --numprocesses 2 --dist loadfile
+	@$(BIN)/python -m pytest -m "slow and timed"
 	@$(MAKE) chaos MINUTES=2
 
 check: setup ## Lint, formatting, types, import layers

@@ -19,6 +19,7 @@ from tests.crash.test_jobs import LONG_AGO, start
 from tests.deployment import deployment
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point",
     [

@@ -55,6 +55,7 @@ async def submitted(here: Deployment, tenant: str, *items: JsonValue) -> tuple[A
     return submitting, here.client.get_workflow_handle(hold, result_type=Decided)
 
 
+@pytest.mark.slow
 async def test_a_worker_killed_between_the_hold_and_the_job_asks_once(
     servers: Servers, tmp_path: Path, tenant: str
 ) -> None:

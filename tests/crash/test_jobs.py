@@ -56,14 +56,14 @@ async def start(here: Deployment, servers: Servers, crash_at: str = "") -> Child
 @pytest.mark.parametrize(
     "point",
     [
-        "submit.mirrored",
+        pytest.param("submit.mirrored", marks=pytest.mark.slow),
         "submit.started",
         pytest.param("plan.decided", marks=pytest.mark.slow),
         pytest.param("apply.leased", marks=pytest.mark.slow),
         pytest.param("change.journaled", marks=pytest.mark.slow),
         pytest.param("apply.half_written", marks=pytest.mark.slow),
         pytest.param("apply.written", marks=pytest.mark.slow),
-        "change.audited",
+        pytest.param("change.audited", marks=pytest.mark.slow),
         pytest.param("confirm.read", marks=pytest.mark.slow),
     ],
 )

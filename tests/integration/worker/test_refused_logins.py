@@ -19,7 +19,10 @@ from tests.conftest import Servers
 from tests.integration.worker.cli.installation import Installation, installation
 
 ANSWERED = {
-    "redis": (("redis", "tenant key", "journal", "stores"), "correct the user and the password in PERDURE_REDIS_URL"),
+    "redis": (
+        ("redis", "tenant key", "journal", "stores", "audit"),
+        "correct the user and the password in PERDURE_REDIS_URL",
+    ),
     "weaviate": (("weaviate", "collections", "journal", "stores"), "correct PERDURE_WEAVIATE_API_KEY"),
 }
 

@@ -32,6 +32,7 @@ async def asked(installed: Installation, *arguments: str) -> Any:
     return json.loads(ran.out)
 
 
+@pytest.mark.slow
 async def test_what_waits_is_shown_approved_and_rejected(installed: Installation, user: str) -> None:
     one = await on_hold(installed, user, "Almonds give me hives.")
     other = await on_hold(installed, user, "Walnuts give me hives.")

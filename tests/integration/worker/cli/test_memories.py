@@ -90,6 +90,7 @@ async def test_what_was_refused_is_told_without_text(installed: Installation, us
     assert await asked(installed, "held", "--user", user) == []
 
 
+@pytest.mark.slow
 async def test_an_export_is_imported_by_somebody_else(installed: Installation, user: str) -> None:
     one = await told(installed, user, "The standup is at 9.")
     await asked(installed, "correct", one, "The standup is at 10.", "--user", user)
