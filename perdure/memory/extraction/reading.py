@@ -120,7 +120,7 @@ def _capitals(text: str) -> Iterator[tuple[int, int]]:
 
 
 _CONDITION = re.compile(
-    r"\b(?:if|when|whenever|in case|unless|while|once|as soon as|wherever|^should)\s+(?!all goes|i had to"
+    r"\b(?:if|when|whenever|in case|unless|while|once|as soon as|wherever|^should)\s+(?!all goes|more\b|i had to"
     r"|i remember|i recall|memory serves|(?:i'm|i am) (?:not )?(?:mistaken|wrong|misremembering)"
     r"|do\b|does\b|did\b|is\b|are\b|will\b|can\b)[^,;:]{3,120}(?=,|;|:|$|\.)"
 )

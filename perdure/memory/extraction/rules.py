@@ -109,15 +109,23 @@ def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
 
 
 _CHANGE_OF_MIND = re.compile(
-    r"\b(?:changed my mind|come (?:round|around) to|come to (?:see|prefer|like)|gone off|given up|gave up|ceased to"
-    r"|scrapped|dropped (?:that|it)|switched|transferred|upgraded|succeeded|took over|taken over|returned to our"
-    r"|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved|went back:)\b",
+    r"\b(?:changed my mind|(?:come|came) (?:round|around)(?: to|(?=:))|come to (?:see|prefer|like)|gone off|given up"
+    r"|gave up|ceased to|scrapped|dropped (?:that|it)|switched|transferred|upgraded|succeeded|took over|taken over"
+    r"|returned to our|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved"
+    r"|(?:went|gone|changed|moved) back(?=:))\b",
     re.IGNORECASE,
 )
 """Says that something else holds from now on, as people tell what lasts."""
 
 _TURN_BACK = re.compile(r",?\s*\b(?:again|any ?more|once more)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
 """Says that something changed back or ended, of what lasts as of what passes: it is no sign of either."""
+
+_REASON = re.compile(
+    r"[,;]\s*(?:because |since |as )?(?:(?:the|that|this|our|my|their|its) )?[\w.'-]+(?: [\w.'-]+)? "
+    r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting )*too \w+[.!]?\s*$",
+    re.IGNORECASE,
+)
+"""Says after what holds why something else no longer does: "We lint with ruff, flake8 was too slow"."""
 
 _TAINTING = frozenset(
     {Ground.TRANSIENT, Ground.UNSTABLE, Ground.HEARSAY, Ground.INTENTION, Ground.SENSITIVE, Ground.RECALLED}
@@ -244,7 +252,7 @@ def _ground_of_voice(sentence: str, words: str, said: Said, *, outcome: bool) ->
 
 
 def _ground_of_mood(words: str, by: Voice, *, outcome: bool, begins: bool) -> Ground | None:
-    main = reading.without_conditions(words)
+    main = _REASON.sub("", reading.without_conditions(words))
     lasts = begins or bool(_CHANGE_OF_MIND.search(main))
     applies = {
         Ground.QUESTION: asked.is_marked_as_question(words) if by is Voice.TOOL else asked.is_asking(words),

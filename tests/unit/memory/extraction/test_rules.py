@@ -198,6 +198,27 @@ def test_screening_holds_in_every_language() -> None:
     assert "4111" not in content
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We build with gradle again, bazel was far too slow.",
+        "We went back: prices in the shop are in francs once more.",
+        "I've come round: in minutes I'd rather have tables than prose.",
+        "We meet in the library again, the canteen was too noisy.",
+        "Invoices are sent by post once more.",
+    ],
+)
+def test_what_holds_again_lasts_whatever_is_said_of_the_time_between(text: str) -> None:
+    assert made_of(text).candidates
+
+
+@pytest.mark.parametrize(
+    "text", ["The canteen was too noisy.", "The build is too slow.", "I'm back in the office, the train was too full."]
+)
+def test_what_only_tells_of_a_moment_still_passes(text: str) -> None:
+    assert not made_of(text).candidates
+
+
 def test_a_reason_quotes_nothing() -> None:
     for left in made_of("My PIN is 4821. I'm vegan. Tomorrow I'll call Hanneke.").left:
         assert "4821" not in left.reason
