@@ -24,6 +24,11 @@ ROWS: tuple[str, ...] = (
     "| {precision_questions:.0f} questions by name with `precise`: precision / recall (`balanced`) | "
     "{precision_precision:.3f} / {precision_recall:.3f} ({precision_balanced_precision:.3f} / "
     "{precision_balanced_recall:.3f}) | – | – |",
+    "| what rules believe of what is said, no model: decisions / stories right | {governance_decisions:.2f} / "
+    "{governance_stories:.2f}; stored wrongly {governance_false_store:.2f}, beliefs {governance_wrong_beliefs:.0f} "
+    "| – | – |",
+    "| forgetting 500 due of 10,000 / 50,000 / 100,000 | {forget_seconds_at_10k:.1f} / {forget_seconds_at_50k:.1f} / "
+    "{forget_seconds_at_100k:.1f} s | – | – |",
     "| mutants of the pure rules that a unit test notices | {mutants_killed:.1%} of {mutants_total:,.0f} | – | – |",
     "| 25 steps, SIGKILL in step 13 after its effect | {crash_lines:.0f} lines, {crash_seconds:.1f} s from restart "
     "to finished | – | – |",
