@@ -142,6 +142,15 @@ _DEPENDENT = re.compile(
 )
 
 
+_IMPERSONAL = re.compile(
+    r"it(?:['’]s| is| was| has been)? (?:(?:\w+ly|still|already|so|very|too|just|quite) )*(?:rain|snow|hail|pour|drizzl"
+    r"|freez|thunder|storm|sunny|cloud|wind|fog|mist|cold|hot|warm|chilly|late|early|dark|getting|(?:mon|tues|wednes|thurs"
+    r"|fri|satur|sun)day|spring|summer|autumn|winter|half past|\d)",
+    re.IGNORECASE,
+)
+"""Begins with an "it" that stands for nothing said before: "It rains today"."""
+
+
 def _joined(sentences: list[str]) -> list[str]:
     """Return sentences where one that cannot stand alone is joined to the one before it."""
     joined: list[str] = []
@@ -153,7 +162,7 @@ def _joined(sentences: list[str]) -> list[str]:
             and not sentence.endswith("?")
             and not asked.is_question(reading.words_of(joined[-1].rstrip("?")))
         )
-        dependent = len(words) < 3 or bool(_DEPENDENT.match(sentence))
+        dependent = (len(words) < 3 or bool(_DEPENDENT.match(sentence))) and not _IMPERSONAL.match(sentence)
         alone = chatter.is_chatter(reading.words_of(sentence)) or sentence.endswith("?")
         if joined and (answers or (dependent and not alone)) and (answers or not joined[-1].endswith("?")):
             joined[-1] = f"{joined[-1].replace('?', ':') if answers else joined[-1]} {sentence}"

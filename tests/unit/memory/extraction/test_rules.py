@@ -219,6 +219,11 @@ def test_what_only_tells_of_a_moment_still_passes(text: str) -> None:
     assert not made_of(text).candidates
 
 
+@pytest.mark.parametrize("weather", ["It rains today.", "It's raining today.", "It is very cold now.", "It's late."])
+def test_an_it_that_stands_for_nothing_takes_nothing_with_it(weather: str) -> None:
+    assert kept(f"I always travel by train. {weather}") == ["I always travel by train."]
+
+
 def test_a_reason_quotes_nothing() -> None:
     for left in made_of("My PIN is 4821. I'm vegan. Tomorrow I'll call Hanneke.").left:
         assert "4821" not in left.reason
