@@ -12,6 +12,7 @@ from perdure.memory.auditing.audit import Audit
 from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Consented, Line
 from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import known_id
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.leases import Leases
 
@@ -45,6 +46,9 @@ class ConsentBook:
                 return await self._redis.of(tenant)
         except StoreUnavailable:
             pass
+        # A folder that is not mounted, or an older copy of it, would say that nothing was withdrawn.
+        if known_id(self._journal.folder) is None or await self._whole.lost(Store.JOURNAL):
+            raise StoreUnavailable(Store.JOURNAL, "is not there, and Redis cannot tell what the user consents to")
         return consents_of(await self._journal.read(tenant))
 
     async def say(

@@ -12,15 +12,21 @@ from pydantic import JsonValue
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.consents import Consent
 from perdure.entries import Memory, Purpose
-from perdure.errors import InvalidInput
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.jobs import Fate
-from perdure.memory.consenting import consents_of
+from perdure.memory.consenting import ConsentBook, consents_of
 from perdure.memory.recall.query import RecallResult
+from perdure.memory.wholeness import Wholeness
 from perdure.requests import ConsentRequest, ObserveRequest
 from perdure.said import Said, Voice
 from perdure.stores.journal.lines import Consented
+from perdure.stores.journal.log import Journal
+from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import ask
+from perdure.stores.redis.connection import ask, connect
+from perdure.stores.redis.consents import RedisConsents
+from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.marks import RedisMarks
 from perdure.strategies import Strategy
 from perdure.updates import Correction, UpdateRequest
 from tests.conftest import Servers, clean_settings
@@ -189,6 +195,25 @@ async def test_a_late_attempt_revives_no_consent_that_was_withdrawn_meanwhile(he
     assert not await say_again("two", withdraw=[EXTRACTED])
     assert not await say_again("one", grant=[EXTRACTED])
     assert await say_again("three", grant=[EXTRACTED]), "the control"
+
+
+@pytest.mark.parametrize("journal", [True, False], ids=["the journal tells", "nothing tells"])
+async def test_without_redis_the_journal_tells_and_without_both_it_is_unknown(
+    here: Deployment, user: str, journal: bool, tmp_path: Path
+) -> None:
+    services, tenant = here.services, here.services.tenant_key.tenant_of(user)
+    now = datetime.now(UTC)
+    await services.consents.say(tenant, grant=(), withdraw=[GIVEN], operation="o", by=TESTER, at=now)
+    folder = services.journal.folder if journal else tmp_path / "not mounted"
+    away = connect("redis://127.0.0.1:1")
+    whole = Wholeness(JournalMarks(folder), RedisMarks(away), services.longterm.marks)
+    book = ConsentBook(RedisConsents(away), Journal(folder), Leases(away), whole, services.audit)
+    if journal:
+        assert not (await book.of(tenant))[GIVEN].granted
+    else:
+        with pytest.raises(StoreUnavailable, match="cannot tell what the user consents to"):
+            await book.of(tenant)
+    await away.aclose()
 
 
 async def test_both_at_once_and_an_unknown_purpose_are_refused(gateway: Gateway, user: str) -> None:
