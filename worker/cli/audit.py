@@ -37,7 +37,11 @@ async def verify(*, as_json: AsJson = False) -> None:
             say(f"note: {_place(one)}{one.what}")
         out.print(
             f"{counted(found.files, 'file')}, {counted(found.lines, 'line')}: "
-            + (counted(len(found.problems), "problem") if found.problems else "nothing is missing or was changed")
+            + (
+                counted(len(found.problems), "problem")
+                if found.problems
+                else f"nothing {'else ' if found.notes else ''}is missing or was changed"
+            )
         )
     if found.problems:
         raise typer.Exit(Exit.FAILED)
@@ -86,11 +90,18 @@ async def remove(
 async def accept(*, as_json: AsJson = False) -> None:
     """Say that what is missing now is known to be lost: 'verify' still shows it, and no longer as a problem."""
     settings = Settings()
-    accepted = await audits.accept(settings, reachable(settings), person())
+    addresses = reachable(settings)
+    accepted = await audits.accept(settings, addresses, person())
+    left = (await audits.verify(settings, addresses)).problems
     if as_json:
-        show_json({"accepted": accepted})
+        show_json({"accepted": accepted, "problems": [one.model_dump(mode="json") for one in left]})
     else:
-        out.print(f"accepted the loss of {counted(len(accepted), 'file')}, or of their ends")
+        for problem in left:
+            out.print(f"cannot be accepted  {_place(problem)}{problem.what}", markup=False)
+        of_ends = f"accepted the loss of {counted(len(accepted), 'file')}, or of their ends"
+        out.print(of_ends if accepted else "there is no loss to accept")
+    if left:
+        raise typer.Exit(Exit.FAILED)
 
 
 _SHOWN = {"kind", "at", "tenant", "operation", "by", "ids", "number"}

@@ -132,7 +132,9 @@ def acceptances(chains: Mapping[str, Checked]) -> dict[str, list[AuditLine]]:
 def _accepted(lines: Iterable[AuditLine], missing: Missing) -> str:
     """Return who has accepted this loss, and when; empty: nobody has, or it has grown since."""
     for line in lines:
-        if line.number <= missing.left and any(missing.head.line <= head.line for head in line.heads):
+        # What had nothing left, and came back, is not what was accepted.
+        as_much = line.number <= missing.left if line.number else not missing.left
+        if as_much and any(missing.head.line <= head.line for head in line.heads):
             return f"{(line.by and line.by.id) or 'somebody'} accepted that on {line.at:%Y-%m-%d %H:%M:%S} UTC"
     return ""
 

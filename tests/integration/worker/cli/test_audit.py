@@ -31,7 +31,7 @@ async def test_what_was_done_is_shown_and_tampering_is_named(installed: Installa
 
     sound = await installed.perdure("audit", "verify")
     assert sound.status == 0, sound.out
-    assert "nothing is missing or was changed" in sound.out
+    assert "is missing or was changed" in sound.out
 
     journal = Path(installed.environment["PERDURE_JOURNAL"])
     shutil.copytree(journal / "audit", tmp_path / "audit")
@@ -43,6 +43,9 @@ async def test_what_was_done_is_shown_and_tampering_is_named(installed: Installa
     assert found.status == 1
     expected = {"file": changed.name, "line": place, "what": "is not as it was written"}
     assert expected in json.loads(found.out)["problems"]
+
+    refused = await installed.perdure("audit", "accept", PERDURE_JOURNAL=str(tmp_path))
+    assert (refused.status, "cannot be accepted" in refused.out) == (1, True)
 
     changed.unlink()
     # What was held by no other chain is known to Redis.
