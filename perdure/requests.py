@@ -63,7 +63,7 @@ class RememberRequest(Request):
     of: OwnerId | None = None
     """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     key: Annotated[str, Field(min_length=1, max_length=300)]
-    items: tuple[JsonValue, ...]
+    items: Annotated[tuple[JsonValue, ...], Field(max_length=100)]
     agent: Name | None = None
     session: str = ""
     """The session that they come from, if they were extracted from what was said there."""

@@ -20,14 +20,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
 from perdure.agent.steps.validation import check_skill
-from perdure.errors import (
-    EmbeddingMismatch,
-    InvalidInput,
-    PerdureError,
-    StoreUnavailable,
-    TenantKeyMismatch,
-    TenantKeyMissing,
-)
+from perdure.errors import InvalidInput, PerdureError, StoreUnavailable, TenantKeyMismatch, TenantKeyMissing
 from perdure.losses import Loss, Store
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Model
@@ -52,6 +45,7 @@ from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
 from worker import audits
+from worker.policies import policies_of, rules_of
 from worker.wiring.parts import embedder_of, longterm_of, skills_of, toolbox_of
 
 ENOUGH_DISK = 1_000_000_000
@@ -65,9 +59,7 @@ ENOUGH_USERS = 30
 
 
 _FIXES = {
-    TenantKeyMissing: "start a worker with this data folder, or copy the key of the installation there",
     TenantKeyMismatch: "restore the backup of tenant.key, or use the stores that belong to this key",
-    EmbeddingMismatch: "set PERDURE_EMBEDDING to the model that the stored data was embedded with",
     StoreUnavailable: "start it, or correct its address in the settings",
 }
 
@@ -290,10 +282,8 @@ async def _losses(patient: Patient, *, of_all: bool = False) -> tuple[Loss, ...]
 async def _disk(patient: Patient) -> tuple[bool, str, str]:
     folder = patient.settings.journal_folder
     existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if not existing.is_dir():
-        raise StoreUnavailable("journal", f"{existing} is not a folder")
-    if not os.access(existing, os.W_OK):
-        raise StoreUnavailable("journal", f"{existing} is not writable")
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        raise StoreUnavailable("journal", f"{existing} is not a folder that can be written")
     free = shutil.disk_usage(existing).free
     return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
 
@@ -301,6 +291,11 @@ async def _disk(patient: Patient) -> tuple[bool, str, str]:
 async def _tools(patient: Patient) -> tuple[bool, str, str]:
     toolbox = await asyncio.to_thread(toolbox_of, patient.settings)
     return True, f"{len(toolbox)} from {', '.join(patient.settings.tools)}", ""
+
+
+async def _rules(patient: Patient) -> tuple[bool, str, str]:
+    names, rules = sorted(policies_of(patient.settings)), rules_of(patient.settings)
+    return True, f"write policies {', '.join(names)}; retention rules {rules.version}", ""
 
 
 async def _skills(patient: Patient) -> tuple[bool, str, str]:
@@ -341,6 +336,7 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "stores": _stores,
     "disk": _disk,
     "tools": _tools,
+    "rules": _rules,
     "skills": _skills,
 }
 

@@ -1,5 +1,7 @@
 """The write policies and retention rules of an installation, from their files."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from perdure.documents import read_document, validated
@@ -16,7 +18,10 @@ def policies_of(settings: Settings) -> dict[str, WritePolicy]:
         InvalidInput: The file cannot be read; naming the field.
     """
     path = settings.write_policies
-    return dict(POLICIES) if path is None else read_policies(_text(path, "write_policies"), path.name)
+    if path is None:
+        return dict(POLICIES)
+    with _naming(path):
+        return read_policies(_text(path, "write_policies"), path.name)
 
 
 def rules_of(settings: Settings) -> RetentionRules:
@@ -28,7 +33,18 @@ def rules_of(settings: Settings) -> RetentionRules:
     path = settings.retention_rules
     if path is None:
         return RetentionRules()
-    return validated(RetentionRules, read_document(_text(path, "retention_rules"), path.name), "")
+    with _naming(path):
+        return validated(RetentionRules, read_document(_text(path, "retention_rules"), path.name), "")
+
+
+@contextmanager
+def _naming(path: Path) -> Generator[None]:
+    """Name the file in what is refused of it."""
+    try:
+        yield
+    except InvalidInput as error:
+        field = error.field if str(path) in str(error) else f"{path}: {error.field}".removesuffix(f": {path.name}")
+        raise InvalidInput(field, error.problem, fix=error.fix) from None
 
 
 def _text(path: Path, setting: str) -> str:

@@ -82,5 +82,6 @@ def policy_named(policies: Mapping[str, WritePolicy], name: str) -> WritePolicy:
         InvalidInput: There is none with this name; with the nearest one.
     """
     if name not in policies:
-        raise InvalidInput("policy", f"there is no {name!r}", fix=nearest(name, policies))
+        fix = f"{nearest(name, policies)} A worker reads the file when it starts: perdure down, perdure up"
+        raise InvalidInput("policy", f"there is no {name!r}", fix=fix)
     return policies[name]

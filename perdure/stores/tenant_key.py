@@ -38,7 +38,8 @@ class TenantKey:
         try:
             return cls(path.read_bytes())
         except OSError as error:
-            raise TenantKeyMissing(f"{path} cannot be read: {error.strerror}") from error
+            fix = "start a worker with this data folder (perdure up), or copy the key of the installation there"
+            raise TenantKeyMissing(f"{path} cannot be read: {error.strerror}; {fix}") from error
 
     @classmethod
     def load_or_create(cls, path: Path) -> "TenantKey":

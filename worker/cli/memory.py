@@ -18,6 +18,7 @@ from perdure.settings import Settings
 from perdure.strategies import ProfileName, Strategy
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
+from worker.policies import rules_of
 from worker.terminal.output import Exit, counted, out, say, show_json
 
 User = Annotated[str, typer.Option("--user", help="Who asks; whose memory, without --of.", show_default=False)]
@@ -147,10 +148,10 @@ async def remember(
     stamped = tuple(_stamped(item, batch_key, index) for index, item in enumerate(items))
     asked = {"user_id": user, "of": of, "key": batch_key, "items": stamped}
     request = validated(RememberRequest, asked, "", InvalidItem)
-    installation = gateway(Settings())
-    job = await installation.remember(request, by=person())
-    say(f"submitted {job}")
-    receipt = await installation.receipt(job)
+    async with gateway(Settings()) as installation:
+        job = await installation.remember(request, by=person())
+        say(f"submitted {job}")
+        receipt = await installation.receipt(job)
     if as_json:
         show_json(receipt)
     else:
@@ -213,6 +214,8 @@ async def forget(
         else:
             out.print(f"restored {counted(undone.restored, 'entry', 'entries')} of the sweep {undone.sweep}")
         return None
+    # The worker's rules count; a file that cannot be used would not be noticed before it starts again.
+    rules_of(Settings())
     request = ForgetRequest(dry_run=dry_run, user_id=user, approved=approve)
     swept = await gateway(Settings()).forget(request, by=person())
     if as_json:

@@ -50,9 +50,9 @@ async def observe(
     said = [_completed(line, session, start + place, now) for place, line in enumerate(lines)]
     asked = {"user_id": user, "of": of, "session": session, "said": said, "start": start, "policy": policy}
     request = validated(ObserveRequest, asked, "")
-    installation = gateway(Settings())
-    observed = await installation.observe(request, by=person())
-    receipt = await installation.receipt(observed.job) if observed.job else None
+    async with gateway(Settings()) as installation:
+        observed = await installation.observe(request, by=person())
+        receipt = await installation.receipt(observed.job) if observed.job else None
     if as_json:
         told = receipt.model_dump(mode="json") if receipt else None
         show_json({"observed": observed.model_dump(mode="json"), "receipt": told})

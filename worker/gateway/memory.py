@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from perdure.changes import Actor
 from perdure.entries import Purpose
 from perdure.erasures import ErasureReceipt
-from perdure.errors import TenantKeyMissing
+from perdure.errors import InvalidInput, TenantKeyMissing
 from perdure.identity import digest
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecalledItem, RecallResult
@@ -37,6 +37,9 @@ from worker.waiting import ANSWER_WITHIN, waiting
 
 if TYPE_CHECKING:
     from worker.reader import Reader
+
+_MOST_BYTES = 1_500_000
+"""Of what is offered at once: Temporal takes 2 MB, and what is sent is as long in another form."""
 
 
 class MemoryCalls(Base):
@@ -90,10 +93,14 @@ class MemoryCalls(Base):
         """Submit items to be remembered, without private data and secrets; returns the id of their job.
 
         Raises:
-            InvalidInput: There is no such policy, or it refuses what holds some.
+            InvalidInput: There is no such policy, or it refuses what holds some; or they come to more than 1.5 MB.
         """
         from worker.observing import screened  # noqa: PLC0415  it loads rules and libraries
 
+        size = len(request.model_dump_json())
+        if size > _MOST_BYTES:
+            fix = "an item's content has at most 8,000 characters; give fewer items at a time"
+            raise InvalidInput("items", f"come to {size / 1e6:.1f} MB, and {_MOST_BYTES / 1e6} MB can be sent", fix=fix)
         given = screened(request, self._settings).changed(by=by)
         return await self._execute(Workflow.REMEMBER_ITEMS, given, str, name="remember", within=ANSWER_WITHIN)
 

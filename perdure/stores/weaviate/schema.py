@@ -103,7 +103,8 @@ def check(name: str, description: str | None, embedding: Embedding) -> None:
     if (recorded.name, recorded.dimension) != (embedding.name, embedding.dimension):
         raise EmbeddingMismatch(
             f"the collection {name} was made with {recorded.name} ({recorded.dimension} numbers), configured is "
-            f"{embedding.name} ({embedding.dimension}): configure {recorded.name}, or migrate to a new collection"
+            f"{embedding.name} ({embedding.dimension}): set PERDURE_EMBEDDING={recorded.name}, or migrate to a new "
+            "collection"
         )
     if recorded.language != embedding.language:
         raise EmbeddingMismatch(

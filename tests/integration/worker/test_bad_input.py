@@ -50,6 +50,13 @@ async def told(gateway: Gateway, user: str, *contents: str, **fields: Any) -> Re
     return await gateway.receipt(await gateway.remember(request, by=TESTER))
 
 
+async def test_what_is_too_much_is_refused_before_it_is_sent(gateway: Gateway, user: str) -> None:
+    with pytest.raises(ValidationError, match="at most 100"):
+        await told(gateway, user, *[GOOD] * 101)
+    with pytest.raises(InvalidInput, match=r"items: come to 2\.\d MB, and 1\.5 MB can be sent"):
+        await told(gateway, user, "tea " * 500_000)
+
+
 async def texts(gateway: Gateway, user: str) -> set[str]:
     return {entry.text for entry in await gateway.memories(user)}
 

@@ -27,7 +27,7 @@ async def test_all_is_well(installed: Installation) -> None:
     ran = await installed.perdure("doctor", PERDURE_SKILLS="")
 
     assert ran.status == 0, ran.out
-    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 16
+    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 17
 
     quick = await installed.perdure("doctor", "--quick", "--json")
     assert quick.status == 0
@@ -167,6 +167,19 @@ async def test_a_folder_that_is_not_the_shared_journal_is_a_finding(installed: I
     other = await bad(installed, PERDURE_JOURNAL=str(tmp_path))
     assert other.keys() - {"audit"} == {"journal", "stores"}
     assert "PRD203" in other["journal"]
+
+
+async def test_rules_that_a_worker_would_not_start_with_are_findings(installed: Installation, tmp_path: Path) -> None:
+    policies, rules = tmp_path / "policies.yaml", tmp_path / "rules.yaml"
+    policies.write_text("default: {minimum_confidnce: 0.5}")
+    rules.write_text("half_life: 3")
+    found = await bad(installed, PERDURE_WRITE_POLICIES=str(policies), PERDURE_RETENTION_RULES="")
+    assert found.keys() == {"rules"}
+    assert f"{policies}: default.minimum_confidnce: is not a field here" in found["rules"]
+    ran = await installed.perdure("forget", "--dry-run", PERDURE_RETENTION_RULES=str(rules))
+    assert (ran.status, ran.out) == (2, "")
+    assert f"{rules}: half_life: is not a field here" in ran.complaint
+    assert str(tmp_path / "none") in (await bad(installed, PERDURE_RETENTION_RULES=str(tmp_path / "none")))["rules"]
 
 
 async def test_one_bad_setting_hides_nothing_else(installed: Installation, tmp_path: Path) -> None:

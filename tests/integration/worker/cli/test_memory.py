@@ -85,3 +85,9 @@ async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installat
     undone = await installed.typed(undo)
     assert undone.status == 0
     assert undone.out.startswith("restored 1 entry of the sweep ")
+
+
+async def test_what_is_extracted_without_consent_is_refused_in_one_line(installed: Installation, user: str) -> None:
+    ran = await installed.perdure("observe", "I always drink tea.", "--user", user, "--session", "s1")
+    assert (ran.status, ran.out) == (2, "")
+    assert [line[:22] for line in ran.err.splitlines()] == ["error: PRD100 consent:"]
