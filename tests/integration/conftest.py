@@ -14,6 +14,7 @@ from perdure.memory.auditing.reading import shown
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
+from perdure.memory.holding import Holding
 from perdure.memory.membership import MemberBook
 from perdure.memory.policies import POLICIES
 from perdure.memory.reconciling.reconciler import Reconciler
@@ -168,7 +169,9 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             guard=Guard(),
             grace=timedelta(days=30),
         ),
-        updater=Updater(longterm=longterm, embedder=embedder, journal=journal, door=door, grace=timedelta(days=30)),
+        updater=Updater(
+            longterm=longterm, embedder=embedder, journal=journal, door=door, grace=timedelta(days=30), hold=Holding()
+        ),
     )
     await audit.close()
     await longterm.close()

@@ -156,6 +156,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 journal=reading.journal,
                 door=door,
                 grace=timedelta(days=settings.forgetting_grace_days),
+                hold=policies[DEFAULT_POLICY].hold,
             ),
             promoter=Promoter(
                 promotions=Promotions(redis),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from perdure.changes import Actor, Change, Deletion, Refusal
+from perdure.changes import Actor, ActorKind, Change, Deletion, Refusal
 from perdure.entries import Described, Entry, Memory, Source, State, headline_of
 from perdure.errors import InvalidInput
 from perdure.identity import memory_id
@@ -12,6 +12,7 @@ from perdure.items import MemoryItem, statement
 from perdure.jobs import Batch, Decision
 from perdure.memory.door import Door
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.holding import Holding
 from perdure.memory.updating import revising
 from perdure.memory.updating.versions import version_of
 from perdure.memory.writing.contradictions import overtaken, verdict
@@ -68,16 +69,18 @@ class Updater:
         journal: Has the earlier versions.
         door: The one way to change them.
         grace: How long forgetting can be undone.
+        hold: What only a person may have believed.
     """
 
     def __init__(
-        self, *, longterm: LongTerm, embedder: Embedder, journal: Journal, door: Door, grace: timedelta
+        self, *, longterm: LongTerm, embedder: Embedder, journal: Journal, door: Door, grace: timedelta, hold: Holding
     ) -> None:
         self._longterm = longterm
         self._embedder = embedder
         self._journal = journal
         self._door = door
         self._grace = grace
+        self._hold = hold
 
     async def update(self, tenant: str, request: MemoryUpdate, *, operation: str, at: datetime) -> Updated:
         """Make one change, once for each operation id.
@@ -233,12 +236,15 @@ class Updater:
         memory = await self._believed(asked, asked.request.id)
         fields, text = _corrected_fields(update, asked.at), update.content or memory.text
         _require_lasting(memory, fields, asked.at)
+        item, by = _item(memory, update, fields, text, asked), asked.request.by.kind
+        if by is not ActorKind.PERSON and (reason := self._hold.reason(item, by)):
+            raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
         kind = fields.get("memory_type", memory.memory_type)
         if (kind, statement(text)) == (memory.memory_type, statement(memory.text)):
             confidence = update.confidence
             same = revising.corrected(memory, described=fields, text=text, confidence=confidence, at=asked.at)
             return _Plan(memory.id, ((memory, same),))
-        return await self._replacement(asked, memory, _item(memory, update, fields, text, asked))
+        return await self._replacement(asked, memory, item)
 
     async def _replacement(self, asked: _Asked, memory: Memory, item: MemoryItem) -> _Plan:
         """Plan a correction that says something else: another memory, which replaces this one."""

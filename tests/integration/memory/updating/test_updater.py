@@ -10,10 +10,11 @@ from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint
-from perdure.entries import Memory, Source, State
+from perdure.entries import Memory, MemoryType, Source, State
 from perdure.errors import InvalidInput, TenantErased
 from perdure.jobs import Decision
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.holding import Holding, HoldRule
 from perdure.memory.updating import revising
 from perdure.memory.updating.revising import trial_of
 from perdure.memory.updating.versions import rejections, versions
@@ -243,6 +244,21 @@ async def test_pins_and_outcomes(stores: Stores, tenant: str) -> None:
     assert (found.trials, found.successes) == ((trial_of(tenant, "a"), trial_of(tenant, "b")), (found.trials[0],))
     await change(stores, tenant, one, Pinning(pinned=False))
     assert not (await stored(stores, tenant, one)).pinned
+
+
+async def test_what_only_a_person_may_have_believed_is_not_corrected_into_by_others(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = HoldRule(types=(MemoryType.CONSTRAINT,), by=(ActorKind.AGENT,))
+    monkeypatch.setattr(stores.updater, "_hold", Holding(rules=(rule,)))
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+    correction = Correction(content="Nobody deploys on Fridays.", memory_type=MemoryType.CONSTRAINT)
+    agent = Actor(kind=ActorKind.AGENT, id="planner")
+    asked = UpdateRequest(user_id="u", id=one, update=correction, by=agent)
+    with pytest.raises(InvalidInput, match="the write policy holds it: .*remember it instead"):
+        await stores.updater.update(tenant, asked, operation="by an agent", at=datetime.now(UTC))
+    done = await change(stores, tenant, one, correction)
+    assert (await stored(stores, tenant, done.id)).memory_type is MemoryType.CONSTRAINT, "the control: by a person"
 
 
 async def test_an_earlier_version_comes_back_as_a_new_one(stores: Stores, tenant: str) -> None:
