@@ -39,6 +39,8 @@ UNREACHABLE = (
     "histories of your own workflows, with what you gave to them and got from them",
     "histories of sweeps and other requests that were made with the user id, which name it and hold no content",
     "what the user wrote into memories of teams and agents, with the histories of those requests: it is theirs",
+    "what the tasks of members recalled from a team or an agent, or wrote to it: it stands in their sessions and "
+    "histories, and is the members'",
     "archived histories, and other Temporal clusters that replicate this one",
     "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
     "a worker starts, as long as one of the stores still knows of the erasure",

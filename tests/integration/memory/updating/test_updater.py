@@ -255,7 +255,7 @@ async def test_what_only_a_person_may_have_believed_is_not_corrected_into_by_oth
     correction = Correction(content="Nobody deploys on Fridays.", memory_type=MemoryType.CONSTRAINT)
     agent = Actor(kind=ActorKind.AGENT, id="planner")
     asked = UpdateRequest(user_id="u", id=one, update=correction, by=agent)
-    with pytest.raises(InvalidInput, match="the write policy holds it: .*remember it instead"):
+    with pytest.raises(InvalidInput, match=r"the write policy holds it: .*remember it instead"):
         await stores.updater.update(tenant, asked, operation="by an agent", at=datetime.now(UTC))
     done = await change(stores, tenant, one, correction)
     assert (await stored(stores, tenant, done.id)).memory_type is MemoryType.CONSTRAINT, "the control: by a person"
