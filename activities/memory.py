@@ -57,8 +57,7 @@ class MemoryActivities:
             raise ResultTooLarge(
                 f"the result has {size:,} bytes, and at most {RESULT_LIMIT:,} can be returned (ask for fewer keys)"
             )
-        user = await self._members.tenant(request.user_id, None)
-        return Reference(tenant=tenant, id=await self._results.keep(tenant, encoded), user=user)
+        return Reference(tenant=tenant, id=await self._results.keep(tenant, encoded))
 
     async def _recalled(self, request: RecallRequest) -> tuple[str, RecallResult]:
         refuse_unknown(request)

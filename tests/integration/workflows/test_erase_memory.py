@@ -11,6 +11,7 @@ import pytest
 from pydantic import JsonValue
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.jobs import job_id
 from demo.workers import start_mortal
@@ -51,7 +52,7 @@ async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]
         yield one
 
 
-def item(content: str = SECRET) -> JsonValue:
+def item(content: str = SECRET) -> dict[str, JsonValue]:
     return {"kind": "memory", "content": content, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
 
 
@@ -147,6 +148,33 @@ async def test_a_task_that_was_started_before_is_refused(here: Deployment, gatew
     while cause is not None and not (isinstance(cause, ApplicationError) and cause.type == TenantErased.__name__):
         cause = cause.__cause__
     assert cause is not None
+
+
+REFUSED: dict[Workflow, dict[str, JsonValue]] = {
+    Workflow.REMEMBER_ITEMS: {"key": "k", "items": [item() | {"occurred_at": "2999-01-01T00:00:00Z"}]},
+    Workflow.UPDATE_MEMORY: {"id": "mem_1", "update": {"kind": "correct", "content": SECRET}},
+    Workflow.RECALL_MEMORY: {"text": SECRET, "of": "team:nobody"},
+    Workflow.SET_CONSENT: {"grant": ["extracted"], "of": "team:nobody"},
+    Workflow.SET_MEMBER: {"of": "team:nobody", "belongs": True, "note": SECRET},
+    Workflow.RESUMABLE_AGENT: {"task_id": "t", "skill": "nobody-has-it", "inputs": {"word": SECRET}},
+}
+"""What each workflow of a user refuses."""
+
+
+@pytest.mark.slow
+async def test_the_histories_of_what_was_refused_go_with_their_user(here: Deployment, gateway: Gateway) -> None:
+    user = f"user {uuid4().hex}"
+    for kind, request in REFUSED.items():
+        # As a client without the tenant key starts it: under no attribute.
+        id_, whole = f"{kind}-{user}", {"user_id": user, **request}
+        started = await here.client.start_workflow(kind, whole, id=id_, task_queue=here.queue)
+        with pytest.raises(WorkflowFailureError):
+            await started.result()
+    assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).executions == len(REFUSED)
+    for kind in REFUSED:
+        with pytest.raises(RPCError) as gone:
+            await here.client.get_workflow_handle(f"{kind}-{user}").describe()
+        assert gone.value.status is RPCStatusCode.NOT_FOUND, kind
 
 
 async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deployment) -> None:
