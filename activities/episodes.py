@@ -12,7 +12,7 @@ from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, RememberCall, S
 from perdure.agent.steps.once import Attempt
 from perdure.consents import withdrawn
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance, permitted
-from perdure.errors import StoreUnavailable
+from perdure.errors import StoreUnavailable, TenantErased
 from perdure.items import Item, TurnItem
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.screening import brief
@@ -50,12 +50,12 @@ class SessionNotes:
             found += [happened.done(call, attempt.run, outcome, now)]
             found += happened.insights([one.item for one in outcome.items], call.path, now)
             found += await self._resolved(call, attempt, now)
-        await self.write(call.tenant, call.session, found)
+        await self.write(call.tenant, call.session, found, epoch=call.epoch)
 
     async def remembered(self, call: RememberCall, outcome: Ended) -> None:
         """Write what a step has learned that only remembers."""
         found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
-        await self.write(call.tenant, call.session, found)
+        await self.write(call.tenant, call.session, found, epoch=call.epoch)
 
     async def asked(self, call: AnnounceCall, run: str) -> None:
         """Write what a task asks, or what a person answered."""
@@ -66,13 +66,13 @@ class SessionNotes:
             found = happened.asked(call, run, datetime.now(UTC))
         else:
             found = happened.answered(call, run, question.id.partition("#")[0], call.answer, question.text)
-        await self.write(call.tenant, call.session, [found])
+        await self.write(call.tenant, call.session, [found], epoch=call.epoch)
 
     async def failed(self, call: StepCall, attempt: Attempt, problem: str) -> None:
         """Write that a step failed for good, or that an attempt did."""
         if call.memory.remembers:
             found = happened.failed(call, attempt.run, problem, attempt.report.arguments, datetime.now(UTC))
-            await self.write(call.tenant, call.session, [found])
+            await self.write(call.tenant, call.session, [found], epoch=call.epoch)
 
     async def observed(self, tenant: str, session: str, turns: Sequence[Said], items: Sequence[Item]) -> None:
         """Write what was said in a session, and what was believed of it."""
@@ -83,10 +83,11 @@ class SessionNotes:
             found += happened.insights([item], "", item.occurred_at)
         await self.write(tenant, session, found)
 
-    async def write(self, tenant: str, session: str, episodes: Sequence[Episode]) -> None:
+    async def write(self, tenant: str, session: str, episodes: Sequence[Episode], *, epoch: int | None = None) -> None:
         """Write episodes, each once, where the user consents; to the spool where Redis does not answer soon.
 
-        What the user consents to is looked at again when they are brought from there.
+        What the user consents to is looked at again when they are brought from there. What began under an older epoch
+        than the user's is dropped.
         """
         left = [_screened(one) for one in episodes]
         with suppress(StoreUnavailable, TimeoutError):
@@ -94,11 +95,14 @@ class SessionNotes:
                 if left:
                     left = permitted(left, withdrawn(await self._consents.of(tenant)))
                 while left:
-                    await self._episodes.append(tenant, session, left[0])
+                    try:
+                        await self._episodes.append(tenant, session, left[0], epoch=epoch)
+                    except TenantErased:
+                        return
                     left = left[1:]
         for episode in left:
             try:
-                await self._spool.append(tenant, session, episode)
+                await self._spool.append(tenant, session, episode, epoch=epoch)
                 self.waiting.set()
             except StoreUnavailable as problem:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))

@@ -38,7 +38,7 @@ class MemoryActivities:
             InvalidInput: The question is malformed.
             UnknownOwner: The user does not belong to whom it names, or there is no such owner.
         """
-        _, found = await self._recalled(request)
+        found = await self._recalled(request, await self._tenant(request))
         items = tuple(Recalled(id=item.id, version=item.version, score=item.score) for item in found.items)
         return RecallHandle(items=items, of=request.of, degraded=found.degraded)
 
@@ -49,23 +49,27 @@ class MemoryActivities:
         Raises:
             InvalidInput: The question is malformed.
             UnknownOwner: The user does not belong to whom it names, or there is no such owner.
+            TenantErased: Whose memory it is was erased meanwhile.
             ResultTooLarge: There is more under the keys than a caller can be given.
         """
-        tenant, found = await self._recalled(request)
+        tenant = await self._tenant(request)
+        epoch = await self._results.epoch(tenant)
+        found = await self._recalled(request, tenant)
         encoded = found.model_dump_json()
         if (size := len(encoded.encode())) > RESULT_LIMIT:
             raise ResultTooLarge(
                 f"the result has {size:,} bytes, and at most {RESULT_LIMIT:,} can be returned (ask for fewer keys)"
             )
-        user = await self._members.tenant(request.user_id, None)
-        return Reference(tenant=tenant, id=await self._results.keep(tenant, encoded), user=user)
+        return Reference(tenant=tenant, id=await self._results.keep(tenant, encoded, epoch=epoch))
 
-    async def _recalled(self, request: RecallRequest) -> tuple[str, RecallResult]:
+    async def _tenant(self, request: RecallRequest) -> str:
         refuse_unknown(request)
-        tenant = await self._members.tenant(request.user_id, request.of)
+        return await self._members.tenant(request.user_id, request.of)
+
+    async def _recalled(self, request: RecallRequest, tenant: str) -> RecallResult:
         info = activity.info()
         # A workflow that does not say who asks asks itself.
         by = request.by if "by" in request.model_fields_set else Actor(kind=ActorKind.AGENT, id=info.workflow_id or "")
         operation = f"recall:{info.workflow_run_id}:{info.activity_id}"
         query = Query.of(request, tenant=tenant, now=datetime.now(UTC), by=by, operation=operation)
-        return tenant, await self._recall.recall(query)
+        return await self._recall.recall(query)

@@ -158,7 +158,7 @@ class RecallStepActivities:
             memories = [item.id for item in found.items if item.kind == "memory"]
             # Without Redis the task goes on, and these are not credited with how it ends.
             with suppress(StoreUnavailable):
-                await self._recalls.note(call.tenant, call.task_id, memories, of=terms.of)
+                await self._recalls.note(call.tenant, call.task_id, memories, of=terms.of, epoch=call.epoch)
         parts = await self._runner.keep(call, _parts(found, terms.keys))
         return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),

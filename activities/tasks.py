@@ -94,14 +94,14 @@ class TaskActivities:
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)
-        await self._require_not_erased(tenant, request.started_at)
+        epoch = await self._epoch(tenant, request.started_at)
         skill = self.skills.get(task.skill)
         reads = check_skill(skill, self.toolbox)
         inputs = checked_inputs(skill, task.inputs)
         names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
         tools = [self.toolbox.get(name) for name in sorted(names)]
-        kept = (self.values.keep(tenant, task.task_id, value) for value in inputs.values())
-        opened = together(self._opened(tenant, task.task_id, request.first_run), self._since())
+        kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in inputs.values())
+        opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
         (bound, since), values = await together(opened, together(*kept))
         binding = TaskBinding.of(task, skill.digest, task.date or request.started_at.date())
         runs = await self._earlier(tenant, task.task_id, since)
@@ -117,6 +117,7 @@ class TaskActivities:
             raise binding.refused(task.task_id, bound)
         return PreparedTask(
             tenant=tenant,
+            epoch=epoch,
             skill=skill,
             version=skill.digest,
             tools={tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout) for tool in tools},
@@ -130,8 +131,8 @@ class TaskActivities:
             continue_after=self.continue_after,
         )
 
-    async def _require_not_erased(self, tenant: str, started_at: datetime) -> None:
-        """Check that the task was not started before its user was erased.
+    async def _epoch(self, tenant: str, started_at: datetime) -> int | None:
+        """Return the user's epoch, of a task that was started after their last erasure; None without Redis.
 
         Raises:
             TenantErased: It was.
@@ -140,6 +141,8 @@ class TaskActivities:
             erased = await self.erasures.of(tenant)
             if erased and started_at <= erased.at:
                 raise TenantErased("the user was erased after this task was started")
+            return erased.epoch if erased else 0
+        return None
 
     @activity.defn
     async def keep_claims(self, call: KeepCall) -> Kept:
@@ -149,7 +152,7 @@ class TaskActivities:
             StoreUnavailable: Redis does not answer, and the caller is patient.
         """
         try:
-            unknown = await self.bindings.keep(call.tenant, call.task_id, call.binding)
+            unknown = await self.bindings.keep(call.tenant, call.task_id, call.binding, epoch=call.epoch)
         except StoreUnavailable:
             if call.patient:
                 raise
@@ -157,7 +160,7 @@ class TaskActivities:
             return Kept(answered=False)
         return Kept(answered=True, unknown=unknown)
 
-    async def _opened(self, tenant: str, task_id: str, first_run: str) -> TaskBinding | None:
+    async def _opened(self, tenant: str, task_id: str, first_run: str, epoch: int | None) -> TaskBinding | None:
         """Note that this workflow runs the task; returns what the task's id is bound to.
 
         Raises:
@@ -167,7 +170,7 @@ class TaskActivities:
         ended = ""
         try:
             while True:
-                found = await self.bindings.open(tenant, task_id, str(mine), instead_of=ended)
+                found = await self.bindings.open(tenant, task_id, str(mine), instead_of=ended, epoch=epoch)
                 holder = Holder.read(found.holder)
                 if holder == mine:
                     return found.binding

@@ -47,6 +47,7 @@ UNREACHABLE = (
     "the audit: who wrote, changed or read which memory by its id, when and why, under the tenant and without content",
     "episodes that wait in the spool of another machine: its worker drops them once it reaches Redis; where it never "
     "runs again, remove the folder 'spool' of its data folder",
+    "what tasks still store that began while Redis was away, where a tool of theirs is under way: erase again",
     "traces and logs, where content was switched on in them",
     "what tools did elsewhere",
 )

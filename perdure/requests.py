@@ -343,5 +343,3 @@ class Reference(Passed):
     tenant: str
     """Whose memory it is from."""
     id: str
-    user: str = ""
-    """The tenant of the user who asked, whose question it is."""

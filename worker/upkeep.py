@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import structlog
 
 from perdure.consents import withdrawn
 from perdure.episodes import permitted
-from perdure.errors import PerdureError, StoreUnavailable
+from perdure.errors import PerdureError, StoreUnavailable, TenantErased
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.repair import Repair
 from perdure.memory.wholeness import COMPARED_EVERY, Wholeness
@@ -57,7 +58,8 @@ async def bring_episodes(
             if line.episode.id not in kept or (erased and line.episode.at <= erased.at):
                 continue
             if line.episode.is_promotable or line.episode.at > now - LIFETIME:
-                brought += await episodes.append(tenant, line.session, line.episode)
+                with suppress(TenantErased):
+                    brought += await episodes.append(tenant, line.session, line.episode, epoch=line.epoch)
         await spool.delivered(tenant, waited)
     return brought
 

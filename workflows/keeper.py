@@ -83,4 +83,6 @@ class Keeper:
     def _call(self, *, completed: bool) -> KeepCall:
         prepared = self._running.state.prepared
         binding = prepared.binding if completed else None
-        return KeepCall(tenant=prepared.tenant, task_id=self._running.task.task_id, binding=binding)
+        return KeepCall(
+            tenant=prepared.tenant, epoch=prepared.epoch, task_id=self._running.task.task_id, binding=binding
+        )

@@ -181,8 +181,15 @@ class PlanRunner:
     async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         """Write a question or its answer into the session; it also gets the history past the point where it is put."""
         self._history.grow()
-        task, tenant = self._running.task, self._running.state.prepared.tenant
-        call = AnnounceCall(tenant=tenant, session=task.session, memory=task.memory, question=question, answer=answer)
+        task, prepared = self._running.task, self._running.state.prepared
+        call = AnnounceCall(
+            tenant=prepared.tenant,
+            epoch=prepared.epoch,
+            session=task.session,
+            memory=task.memory,
+            question=question,
+            answer=answer,
+        )
         summary = f"{'answered' if answer else 'asks'}: {question.id}"
         how = options.of_step(self._running.state.prepared.heartbeat)
         try:

@@ -13,6 +13,7 @@ from temporalio.exceptions import (
 )
 
 with workflow.unsafe.imports_passed_through():
+    from activities.forgetting import ForgettingActivities
     from perdure.agent.plan import Finish, Plan
     from perdure.agent.skill_plan import SkillPlan
     from perdure.agent.state import TaskRun, TaskState, result_of
@@ -21,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.names import ANSWER, BINDING, MEMORY, PROGRESS, QUESTIONS, RESULT, TASK, Activity, Workflow
     from perdure.questions import Answer, Question
     from perdure.tasks import Phase, Progress, TaskMemory, TaskResult
-    from perdure.temporal.attributes import AGENT, PHASE, SKILL, TASK_TIMEOUT, tenant_attributes
+    from perdure.temporal.attributes import AGENT, PHASE, SKILL, TASK_TIMEOUT, TENANT, tenant_attributes
     from perdure.temporal.errors import failure_of
     from workflows import options
     from workflows.failures import done
@@ -134,7 +135,9 @@ class ResumableAgent:
     async def _prepare(self) -> None:
         task = self._running.task
         labels = [AGENT.value_set(task.agent), SKILL.value_set(task.skill), PHASE.value_set(Phase.PREPARING)]
-        workflow.upsert_search_attributes(labels)
+        # First, so that the user's erasure finds the run also where the task is refused.
+        tenant = await options.change(ForgettingActivities.tenant_of, task.user_id, "Find the user's tenant")
+        workflow.upsert_search_attributes([*labels, TENANT.value_set(tenant)])
         first_run = workflow.info().first_execution_run_id
         call = PrepareCall(task=task.asked, started_at=workflow.now(), first_run=first_run)
         summary = f"skill {task.skill}"

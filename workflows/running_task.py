@@ -11,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, progress_of
     from perdure.errors import InvalidTask
     from perdure.tasks import Phase, Progress, TaskMemory
-    from perdure.temporal.attributes import PHASE, TENANT
+    from perdure.temporal.attributes import PHASE
     from workflows.branches import Branches
     from workflows.outbox import Outbox
 
@@ -97,8 +97,7 @@ class RunningTask:
         """Enter a phase, and show it."""
         if phase is not self._phase:
             self._phase = phase
-            tenant = [TENANT.value_set(self._state.prepared.tenant)] if self._state else []
-            workflow.upsert_search_attributes([PHASE.value_set(phase), *tenant])
+            workflow.upsert_search_attributes([PHASE.value_set(phase)])
         self.show()
 
     def show(self) -> None:

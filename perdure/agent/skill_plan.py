@@ -151,7 +151,7 @@ class SkillPlan:
             call = ExpandCall.model_validate({**of, "for_each": step.for_each, "when": step.when})
             how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{at.path}: its list", "is_step": False}
             return Action(branch=MAIN, path=at.path, call=call, **how)
-        of |= {"session": task.session, "memory": task.memory}
+        of |= {"epoch": prepared.epoch, "session": task.session, "memory": task.memory}
         of |= {"occurred_at": self._observed_at(now), "step": step}
         if self._cursor(state).inline > CARRIED_INLINE:
             of["inline_limit"] = SMALL_INLINE_LIMIT

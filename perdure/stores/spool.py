@@ -18,6 +18,8 @@ class Waiting(Stored):
 
     session: str
     episode: Episode
+    epoch: int | None = None
+    """The tenant's epoch that it began under; None: not known."""
 
 
 class Waited(NamedTuple):
@@ -38,13 +40,13 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def append(self, tenant: str, session: str, episode: Episode) -> None:
+    async def append(self, tenant: str, session: str, episode: Episode, *, epoch: int | None = None) -> None:
         """Keep an episode; on return it is on the disk.
 
         Raises:
             StoreUnavailable: It could not be written.
         """
-        line = Waiting(session=session, episode=episode).model_dump_json().encode() + b"\n"
+        line = Waiting(session=session, episode=episode, epoch=epoch).model_dump_json().encode() + b"\n"
 
         def write() -> None:
             disk.make_folder(self._folder)

@@ -65,6 +65,16 @@ def _append_and_die(ledger: str, line: str) -> dict[str, Any]:
     return {"line": line}
 
 
+@tool(effect="once", timeout=60.0)
+def wait_in_a_thread(word: str, begun: str, go: str) -> dict[str, str]:
+    """Wait for a file in a thread, which nothing cuts off; return more than a history takes."""
+    Path(begun).touch()
+    until = time.monotonic() + 60
+    while not Path(go).exists() and time.monotonic() < until:
+        time.sleep(0.03)
+    return {"words": word * 300}
+
+
 @tool(effect="read")
 async def echo(value: Any) -> Any:
     """Return back what it is given."""

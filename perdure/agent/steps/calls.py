@@ -73,6 +73,8 @@ class StepContext(Passed):
     """Whose step it is and where it stands; the same for every kind of step."""
 
     tenant: str
+    epoch: int | None = None
+    """The tenant's epoch that the task was prepared under; None: Redis did not answer then."""
     session: str
     task_id: str
     path: str
@@ -146,6 +148,7 @@ class AnnounceCall(Passed):
     """The input of the activity that writes into a session what its task asks, or what a person answered."""
 
     tenant: str
+    epoch: int | None = None
     session: str
     memory: MemoryMode
     question: Question
@@ -205,6 +208,7 @@ class KeepCall(Passed):
     """The input of the activity that keeps a task's claims."""
 
     tenant: str
+    epoch: int | None = None
     task_id: str
     binding: TaskBinding | None = None
     """What the task's id stands for from now on, if it is not bound yet: once the task has completed."""
@@ -251,6 +255,8 @@ class PreparedTask(Passed):
     """All that a task is pinned to: its skill as it is now, checked, and what each step reads."""
 
     tenant: str
+    epoch: int | None = None
+    """The tenant's epoch: once an erasure raises it, nothing more is stored for the task. None: it is not known."""
     skill: Skill
     version: str
     """The digest of the skill's content."""

@@ -25,7 +25,7 @@ from pydantic import JsonValue
 from perdure.agent.steps.calling import calling, ended
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
-from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable
+from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased
 from perdure.model import Instant, Passed
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
@@ -154,6 +154,7 @@ class OnceRunner:
             ClaimLost: This attempt slept through its own deadline.
             ToolFailed: The call failed. The claim lasts until its deadline: the effect may still happen.
             NotDone: The tool knows that its call did nothing.
+            TenantErased: The user was erased after the task was prepared. What happened is not kept.
         """
         owner, follows = attempt.owner, attempt.follows(earlier)
         mine = _Mine(tool, call, keywords, effect, attempt, seconds)
@@ -259,6 +260,8 @@ class OnceRunner:
                 claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, more)
                 if claim.holding is not Holding.OURS:
                     return
+            except TenantErased:
+                return
             except StoreUnavailable:
                 # Nobody can take the claim over while Redis is away.
                 pause = min(pause, 0.2)

@@ -129,6 +129,7 @@ class StepRunner:
             step=call.path,
             arguments=content_digest([tool.name, arguments]),
             binding=call.binding,
+            epoch=call.epoch,
         )
         if so_far.approved is None and (asks := await self._unapproved(call, names, effect, attempt.owner, about)):
             return asks
@@ -178,8 +179,8 @@ class StepRunner:
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
         """Return the parts of a result in a form that fits the history."""
-        limit, task = call.inline_limit, call.task_id
-        return {name: await self._values.keep(call.tenant, task, value, limit=limit) for name, value in parts.items()}
+        task, how = call.task_id, dict[str, Any](limit=call.inline_limit, epoch=call.epoch)
+        return {name: await self._values.keep(call.tenant, task, value, **how) for name, value in parts.items()}
 
     async def expand(self, call: ExpandCall) -> Ended:
         """Return the list of a ``for_each``.
@@ -284,7 +285,7 @@ class StepRunner:
         if step.ask is None:
             raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
         text = written(evaluate(step.ask, names, f"{call.path}.ask"))
-        kept = await self._values.keep(call.tenant, call.task_id, output)
+        kept = await self._values.keep(call.tenant, call.task_id, output, epoch=call.epoch)
         return _asking(call, text, about, step.answer or AnswerSpec(), _Reached(asked=QuestionKind.INPUT, acted=kept))
 
     async def _concluded(

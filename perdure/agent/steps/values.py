@@ -14,18 +14,21 @@ class Values:
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
 
-    async def keep(self, tenant: str, task_id: str, value: JsonValue, *, limit: int = INLINE_LIMIT) -> Value:
+    async def keep(
+        self, tenant: str, task_id: str, value: JsonValue, *, limit: int = INLINE_LIMIT, epoch: int | None = None
+    ) -> Value:
         """Return a value in a form that fits the history.
 
         One of more bytes than the limit is kept elsewhere, for as long as its task lives.
 
         Raises:
+            TenantErased: When it is too large for it, and the user was erased since the epoch that the task has.
             StoreUnavailable: When it is too large for it, and can be kept neither in Redis nor on disk.
         """
         encoded = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         if len(encoded.encode()) <= limit:
             return Value(inline=value)
-        return Value(ref=await self._outputs.keep(tenant, encoded, task_id))
+        return Value(ref=await self._outputs.keep(tenant, encoded, task_id, epoch=epoch))
 
     async def get(self, tenant: str, task_id: str, value: Value) -> JsonValue:
         """Return a value of a task, from wherever it is kept."""

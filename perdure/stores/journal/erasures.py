@@ -38,6 +38,11 @@ class ErasureLog:
 
         await disk.in_thread(Store.JOURNAL, write)
 
+    def is_newer(self, tenant: str, epoch: int) -> bool:
+        """Return whether a user was erased after an epoch; for a thread that may read files."""
+        erased = self._all().get(tenant)
+        return erased is not None and erased.epoch > epoch
+
     def _all(self) -> dict[str, Erasure]:
         path, found = self._folder / _FILE, list[Erasure]()
         for line in path.read_bytes().splitlines() if path.exists() else ():

@@ -11,9 +11,10 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
-from perdure.errors import StoreLost
+from perdure.errors import StoreLost, TenantErased
 from perdure.losses import Store
 from perdure.stores import disk
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.marks import known_id
 
 _VALUES = "values"
@@ -29,14 +30,22 @@ class ValueFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._erasures = ErasureLog(folder)
 
-    async def keep(self, tenant: str, name: str, content: bytes) -> None:
+    async def keep(self, tenant: str, name: str, content: bytes, *, epoch: int | None = None) -> None:
         """Write a value, if it is not there; on return it is on the disk.
 
+        Args:
+            tenant: Whose value it is.
+            name: What it is called.
+            content: The value.
+            epoch: The tenant's epoch that it was begun under; None: not known.
+
         Raises:
+            TenantErased: The user was erased since.
             StoreLost: The folder does not hold the journal: it is not mounted, say.
         """
-        await disk.in_thread(Store.JOURNAL, lambda: self._keep(tenant, name, content))
+        await disk.in_thread(Store.JOURNAL, lambda: self._keep(tenant, name, content, epoch))
 
     async def read(self, tenant: str, name: str) -> bytes | None:
         """Return a value; None where it is not there, or no longer what was written.
@@ -85,8 +94,15 @@ class ValueFiles:
 
         await disk.in_thread(Store.JOURNAL, remove)
 
-    def _keep(self, tenant: str, name: str, content: bytes) -> None:
+    def _keep(self, tenant: str, name: str, content: bytes, epoch: int | None) -> None:
         self._require_journal()
+        # An erasure is logged under this lock before it removes anything: it finds the file, or the file is refused.
+        with disk.locked(self._folder, shared=True):
+            if epoch is not None and self._erasures.is_newer(tenant, epoch):
+                raise TenantErased("the user was erased after this began")
+            self._write(tenant, name, content)
+
+    def _write(self, tenant: str, name: str, content: bytes) -> None:
         path = self._path(tenant, name)
         for folder in (path.parent.parent, path.parent):
             disk.make_folder(folder)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
 from perdure.tasks import TaskBinding
 
 # Answers what else the task is bound to, if it is. Without a binding, there is nothing to bind.
@@ -25,7 +25,8 @@ end
 """The Lua function ``bind(key, binding, digest)``, for scripts that make the first claim of a task, or end one."""
 
 _OPEN = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + """
 local found = redis.call('HMGET', KEYS[1], 'holder', 'binding')
 local holder = found[1] or ''
@@ -42,7 +43,8 @@ return {holder, found[2] or ''}
 # The index is written once for all, since a task may have tens of thousands of keys. The set lists itself, so that a
 # task of which Redis has nothing else is known to live: its large values may be in files alone.
 _KEEP = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + BIND
     + """
 local ttl = tonumber(ARGV[1])
@@ -94,7 +96,9 @@ class TaskBindings:
         self._open = Script(redis, _OPEN)
         self._keep = Script(redis, _KEEP)
 
-    async def open(self, tenant: str, task_id: str, holder: str, *, instead_of: str = "") -> OpenedTask:
+    async def open(
+        self, tenant: str, task_id: str, holder: str, *, instead_of: str = "", epoch: int | None = None
+    ) -> OpenedTask:
         """Note that a workflow runs a task, unless another one does.
 
         Args:
@@ -102,28 +106,38 @@ class TaskBindings:
             task_id: The task.
             holder: The workflow.
             instead_of: The one that was seen to have ended.
+            epoch: The tenant's epoch that the task was prepared under; None: not known.
 
         Raises:
+            TenantErased: The user was erased since.
             StoreUnavailable: Redis does not answer.
         """
         binding, _ = keys.task(tenant, task_id)
-        found, bound = await self._open([binding, keys.index(tenant)], holder, instead_of, self._ttl)
+        found, bound = await self._open(
+            [binding, keys.index(tenant), keys.epoch(tenant)], holder, instead_of, self._ttl, known(epoch)
+        )
         return OpenedTask(holder=found, binding=TaskBinding.model_validate_json(bound) if bound else None)
 
-    async def keep(self, tenant: str, task_id: str, binding: TaskBinding | None = None) -> tuple[str, ...]:
+    async def keep(
+        self, tenant: str, task_id: str, binding: TaskBinding | None = None, *, epoch: int | None = None
+    ) -> tuple[str, ...]:
         """Keep a task's claims, large values and binding for their full time from now.
 
         Args:
             tenant: Whose task it is.
             task_id: The task.
             binding: What its id is to be bound to, if it is not bound yet.
+            epoch: The tenant's epoch that the task was prepared under; None: not known.
 
         Returns:
             The paths of the steps whose effect was claimed and has no result: nobody knows whether it happened.
 
         Raises:
             StoreUnavailable: Redis does not answer.
+            TenantErased: The user was erased since.
         """
         bound = (binding.model_dump_json(), binding.digest) if binding else ("", "")
-        found = await self._keep([*keys.task(tenant, task_id), keys.index(tenant)], self._ttl, *bound)
+        found = await self._keep(
+            [*keys.task(tenant, task_id), keys.index(tenant), keys.epoch(tenant)], self._ttl, *bound, known(epoch)
+        )
         return tuple(sorted(found))

@@ -33,16 +33,18 @@ from perdure.identity import idempotency_key
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import BIND
 from perdure.stores.redis.clocks import BOOT_CLOCK, left, noted
-from perdure.stores.redis.connection import INDEXED, Script
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
 from perdure.tasks import TaskBinding
 
 _FORMAT = 1
 """The version of a claim's stored form."""
 
-# Every script gets the keys of the claim, the tenant's index, the task's binding and the task's keys, and the owner
-# that asks first. Each answers {state, owner, milliseconds left, result, arguments, note of the deadline, made at}.
+# Every script gets the keys of the claim, the tenant's index, the task's binding, the task's keys and the tenant's
+# epoch; and the owner that asks first, the epoch that the task was prepared under last. Each answers {state, owner,
+# milliseconds left, result, arguments, note of the deadline, made at}.
 _COMMON = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + """
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -159,6 +161,8 @@ class OnceEffect:
     """The digest of what it is called with."""
     binding: TaskBinding | None = None
     """What its first claim binds the task's id to."""
+    epoch: int | None = None
+    """The tenant's epoch that the task was prepared under; None: not known."""
 
     @property
     def key(self) -> str:
@@ -169,7 +173,7 @@ class OnceEffect:
     def places(self) -> list[str]:
         """The keys in Redis that a claim on it touches."""
         claim, index = keys.claim(self.tenant, self.key), keys.index(self.tenant)
-        return [claim, index, *keys.task(self.tenant, self.task_id)]
+        return [claim, index, *keys.task(self.tenant, self.task_id), keys.epoch(self.tenant)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +199,7 @@ class Claim:
 
 
 class Claims:
-    """Claims in Redis.
+    """Claims in Redis. Every method raises TenantErased when the user was erased after the task was prepared.
 
     Args:
         redis: A client made with ``connect``, of a server that syncs each write and evicts nothing.
@@ -276,7 +280,7 @@ def _binding(effect: OnceEffect) -> tuple[str, str]:
 
 async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Claim:
     asked_at = time.clock_gettime(BOOT_CLOCK)
-    answer = await script(effect.places, *arguments)
+    answer = await script(effect.places, *arguments, known(effect.epoch))
     holding, owner, milliseconds, result, made_for, note, at = cast("list[Any]", answer)
     if holding == "bound" and effect.binding is not None:
         raise effect.binding.refused(effect.task_id, TaskBinding.model_validate_json(result))

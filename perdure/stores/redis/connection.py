@@ -7,10 +7,12 @@ from typing import Any, cast
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 from redis.maint_notifications import MaintNotificationsConfig
 
-from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable
+from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable, TenantErased
+
+_ERASED = "ERASED"
 
 
 def connect(url: str, *, timeout: float = 2.0) -> Redis:
@@ -73,6 +75,7 @@ class Script:
         Raises:
             StoreRefused: Redis refuses the login, or a command to this user.
             StoreUnavailable: Redis does not answer, or cannot.
+            TenantErased: The script begins with ``UNERASED``, and the user was erased.
         """
         with _explained():
             return await self._script(keys=list(keys), args=list(arguments))
@@ -92,6 +95,21 @@ end
 """The Lua function ``indexed(index, key, ttl)``, for scripts that write a tenant's expiring keys."""
 
 
+# The last key is the tenant's epoch, and the last argument the epoch that the caller began under; empty: not known.
+UNERASED = f"""
+local begun = tonumber(ARGV[#ARGV])
+if begun and begun < tonumber(redis.call('GET', KEYS[#KEYS]) or '0') then
+  return redis.error_reply('{_ERASED} since this began')
+end
+"""
+"""What scripts begin with that write for a task: nothing is written once its user was erased."""
+
+
+def known(epoch: int | None) -> int | str:
+    """Return an epoch as scripts take it."""
+    return "" if epoch is None else epoch
+
+
 @contextmanager
 def _explained() -> Generator[None]:
     try:
@@ -100,4 +118,6 @@ def _explained() -> Generator[None]:
         fix = "correct the user and the password in PERDURE_REDIS_URL, or the user's rights"
         raise StoreRefused("redis", type(error).__name__, fix=fix) from error
     except (RedisError, OSError) as error:
+        if isinstance(error, ResponseError) and str(error).startswith(_ERASED):
+            raise TenantErased("the user was erased after this began") from error
         raise StoreUnavailable("redis", type(error).__name__) from error

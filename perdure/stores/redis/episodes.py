@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from perdure.episodes import EPISODES_KEPT, Episode, due_at
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script, ask
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 
 LIFETIME = timedelta(hours=24)
 """How long a session's episodes are read after its last one."""
@@ -19,7 +19,8 @@ KEPT_BEYOND = timedelta(days=3)
 # times, so what comes late and is older than all that is kept evicts itself again. What waits to be promoted is
 # evicted last: a session of many calls would lose what was said in it.
 _APPEND = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + """
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then
   return {0, redis.call('ZCARD', KEYS[2]), redis.call('ZCARD', KEYS[4])}
@@ -75,18 +76,31 @@ class Episodes:
         self._append = Script(redis, _APPEND)
         self._newest = Script(redis, _NEWEST)
 
-    async def append(self, tenant: str, session: str, episode: Episode) -> bool:
+    async def append(self, tenant: str, session: str, episode: Episode, *, epoch: int | None = None) -> bool:
         """Keep an episode; the same id again changes nothing.
+
+        Args:
+            tenant: Whose session it is.
+            session: The session.
+            episode: What happened.
+            epoch: The tenant's epoch that it began under; None: not known.
 
         Returns:
             Whether it was new, and is kept: False for a duplicate, and for what is older than all that is kept.
 
         Raises:
             StoreUnavailable: When Redis does not answer, or refuses.
+            TenantErased: The user was erased since.
         """
         waiting, _ = keys.promotion(tenant, session)
         kept, held, promotable = await self._append(
-            [*keys.episodes(tenant, session), waiting, keys.sessions(tenant), keys.index(tenant)],
+            [
+                *keys.episodes(tenant, session),
+                waiting,
+                keys.sessions(tenant),
+                keys.index(tenant),
+                keys.epoch(tenant),
+            ],
             episode.id,
             episode.model_dump_json(),
             int(episode.at.timestamp() * 1000),
@@ -95,6 +109,7 @@ class Episodes:
             _milliseconds(LIFETIME + KEPT_BEYOND),
             int(episode.is_promotable),
             session,
+            known(epoch),
         )
         if promotable:
             # After the episode, and again with a duplicate: whoever died in between writes it again.

@@ -15,10 +15,10 @@ from typing import cast
 from pydantic import JsonValue
 from redis.asyncio import Redis
 
-from perdure.errors import ResultExpired, StoreUnavailable
+from perdure.errors import ResultExpired, StoreUnavailable, TenantErased
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script, ask
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 from perdure.together import together
 
 CACHE_BYTES = 32_000_000
@@ -32,12 +32,13 @@ OUTPUT = "output"
 """The kind that is cached: values of tasks, which their steps read again and again."""
 
 _KEEP = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + """
 local ttl = tonumber(ARGV[2])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ttl)
 indexed(KEYS[2], KEYS[1], ttl)
-if KEYS[3] then
+if #KEYS > 3 then
   redis.call('SADD', KEYS[3], KEYS[1])
   redis.call('PEXPIRE', KEYS[3], ttl)
   indexed(KEYS[2], KEYS[3], ttl)
@@ -88,28 +89,32 @@ class Outputs:
         """By key, oldest first: values, each with when it was had from Redis."""
         self._cached = 0
 
-    async def keep(self, tenant: str, encoded: str, task_id: str = "") -> str:
+    async def keep(self, tenant: str, encoded: str, task_id: str = "", *, epoch: int | None = None) -> str:
         """Keep a value.
 
         Args:
             tenant: Whose value it is.
             encoded: The value as JSON.
             task_id: The task that refers to it, and keeps it for as long as it lives.
+            epoch: The tenant's epoch that it was begun under; None: not known.
 
         Returns:
             Its digest.
 
         Raises:
+            TenantErased: The user was erased since; nothing is kept.
             StoreUnavailable: Neither Redis nor the files can take it.
         """
         reference = hashlib.sha256(encoded.encode()).hexdigest()
         key = keys.output(tenant, self._kind, reference)
-        in_redis: Awaitable[object] = self._keep([key, *_owners(tenant, task_id)], encoded, self._ttl)
+        in_redis: Awaitable[object] = self._keep(
+            [key, *_owners(tenant, task_id), keys.epoch(tenant)], encoded, self._ttl, known(epoch)
+        )
         if self._files is None:
             await in_redis
         else:
             name = _file(task_id, reference)
-            in_file = self._files.keep(tenant, name, encoded.encode())
+            in_file = self._files.keep(tenant, name, encoded.encode(), epoch=epoch)
             problem, other = await together(_problem(in_redis), _problem(in_file))
             if problem is not None and other is not None:
                 raise problem
@@ -159,10 +164,20 @@ class Outputs:
             await self._files.remove_older(tenant, self._ttl / 1000)
         for line in await ask(self._redis, "ZRANGE", keys.UNFILED, 0, -1):
             tenant, name = line.split(" ")
+            epoch = await self.epoch(tenant)
             content = await ask(self._redis, "GET", self._keepers(tenant, name)[0])
             if content is not None:
-                await self._files.keep(tenant, name, content.encode())
+                with suppress(TenantErased):
+                    await self._files.keep(tenant, name, content.encode(), epoch=epoch)
             await ask(self._redis, "ZREM", keys.UNFILED, line)
+
+    async def epoch(self, tenant: str) -> int:
+        """Return a tenant's epoch, for a value that is begun now.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        return int(await ask(self._redis, "GET", keys.epoch(tenant)) or 0)
 
     def _keepers(self, tenant: str, name: str) -> tuple[str, str]:
         """Return the keys that keep a file: the value's own, and the one that lives as long as its task."""
@@ -172,8 +187,11 @@ class Outputs:
     async def _kept(self, tenant: str, file: str, places: list[str]) -> str | None:
         """Return a value from Redis, or else from its file, which then puts it back."""
         problem = None
+        epoch = None
         try:
             encoded = cast("str | None", await self._get(places, self._ttl))
+            if encoded is None:
+                epoch = await self.epoch(tenant)
         except StoreUnavailable as error:
             encoded, problem = None, error
         if encoded is not None:
@@ -183,7 +201,7 @@ class Outputs:
             raise problem
         if content is not None and problem is None:
             with suppress(StoreUnavailable):
-                await self._keep(places, content.decode(), self._ttl)
+                await self._keep([*places, keys.epoch(tenant)], content.decode(), self._ttl, known(epoch))
         return None if content is None else content.decode()
 
     def _remember(self, key: str, encoded: str) -> None:

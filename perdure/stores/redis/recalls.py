@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from redis.asyncio import Redis
 
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import INDEXED, Script, ask
+from perdure.stores.redis.connection import INDEXED, UNERASED, Script, ask, known
 
 # Listed among what lives as long as the task, so that a task of months still knows what it recalled first.
 _NOTE = (
-    INDEXED
+    UNERASED
+    + INDEXED
     + """
 local ttl = tonumber(ARGV[1])
-for place = 2, #ARGV do redis.call('SADD', KEYS[1], ARGV[place]) end
+for place = 2, #ARGV - 1 do redis.call('SADD', KEYS[1], ARGV[place]) end
 redis.call('SADD', KEYS[2], KEYS[1])
 for place = 1, 2 do
   redis.call('PEXPIRE', KEYS[place], ttl)
@@ -36,7 +37,9 @@ class TaskRecalls:
         self._ttl = int(ttl.total_seconds() * 1000)
         self._note = Script(redis, _NOTE)
 
-    async def note(self, tenant: str, task_id: str, ids: Sequence[str], *, of: str | None = None) -> None:
+    async def note(
+        self, tenant: str, task_id: str, ids: Sequence[str], *, of: str | None = None, epoch: int | None = None
+    ) -> None:
         """Add memories that a task has recalled.
 
         Args:
@@ -44,16 +47,19 @@ class TaskRecalls:
             task_id: The task.
             ids: The memories.
             of: The team or agent whose they are; None: the user's own.
+            epoch: The tenant's epoch that the task was prepared under; None: not known.
 
         Raises:
             StoreUnavailable: Redis does not answer.
+            TenantErased: The user was erased since.
         """
         if ids:
             _, kept = keys.task(tenant, task_id)
             await self._note(
-                [keys.recalled(tenant, task_id), kept, keys.index(tenant)],
+                [keys.recalled(tenant, task_id), kept, keys.index(tenant), keys.epoch(tenant)],
                 self._ttl,
                 *(f"{of or ''} {one}" for one in ids),
+                known(epoch),
             )
 
     async def of(self, tenant: str, task_id: str) -> dict[str | None, list[str]]:

@@ -114,7 +114,7 @@ async def test_a_change_waits_for_the_stores_and_a_question_does_not(
         [found] = await until(lambda: _all(here.client.list_workflows(asked)), bool)
         history = await here.client.get_workflow_handle(found.id).fetch_history()
         events = (event.activity_task_scheduled_event_attributes for event in history.events)
-        [scheduled] = [event for event in events if event.activity_id]
+        [_, scheduled] = [event for event in events if event.activity_id]  # The first finds the user's tenant.
         return scheduled.schedule_to_close_timeout.ToTimedelta()
 
     assert await waits("UpdateMemory") == timedelta(0), "an outage of any length ends in the change"

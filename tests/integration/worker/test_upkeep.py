@@ -93,6 +93,7 @@ async def test_what_waited_on_another_machine_while_its_user_was_erased_is_dropp
     episodes, erasures = Episodes(redis), RedisErasures(redis)
     await spool.append(tenant, "s", episode("before"))
     await spool.append(tenant, "s", episode("after", NOW + timedelta(seconds=2)))
+    await spool.append(tenant, "s", episode("late", NOW + timedelta(seconds=2)), epoch=0)
     await erasures.add(Erasure(tenant=tenant, epoch=1, at=NOW + timedelta(seconds=1), operation="erase"))
     assert await bring_episodes(spool, episodes, erasures, consents_of(servers, redis, tmp_path), now=NOW) == 1
     assert [one.id for one in await episodes.recent(tenant, "s", 10)] == ["after"]

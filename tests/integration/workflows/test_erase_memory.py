@@ -1,8 +1,9 @@
 """Erasing a user on the real servers: nothing is left, nobody else is touched, and nothing older comes back."""
 
+import asyncio
 import shutil
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -11,11 +12,13 @@ import pytest
 from pydantic import JsonValue
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
 from perdure import Actor, ActorKind, AgentTask, RecallRequest, RememberRequest
+from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import Erasure
 from perdure.errors import TenantErased
 from perdure.jobs import Fate, Receipt
@@ -24,17 +27,29 @@ from perdure.memory.writing.checking import read_batch
 from perdure.names import Attribute, Workflow
 from perdure.requests import EraseRequest
 from perdure.stores.journal.erasures import ErasureLog
+from perdure.stores.journal.values import ValueFiles
+from perdure.stores.redis.claims import OnceEffect
 from perdure.stores.redis.holdings import holdings
+from perdure.stores.redis.outputs import Outputs
+from perdure.stores.redis.recalls import TaskRecalls
 from perdure.temporal.attributes import tenant_attributes
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.harness import Bench
-from tests.support.waiting import until
+from tests.support.waiting import until, until_true
 from worker.gateway import Gateway
+from worker.wiring.services import Services
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 SECRET = "Marzipan is made of almonds."
 WAITS = 'steps: [{id: ask, tool: echo, args: {value: "${inputs.word}"}, approve: "Say it?"}]\ninputs: {word: string}'
+
+
+WAITS_IN_A_THREAD = """
+steps: [{id: a, tool: wait_in_a_thread, args: {word: "${inputs.word}", begun: "${inputs.begun}", go: "${inputs.go}"}}]
+inputs: {word: string, begun: string, go: string}
+"""
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
@@ -51,7 +66,7 @@ async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]
         yield one
 
 
-def item(content: str = SECRET) -> JsonValue:
+def item(content: str = SECRET) -> dict[str, JsonValue]:
     return {"kind": "memory", "content": content, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
 
 
@@ -147,6 +162,95 @@ async def test_a_task_that_was_started_before_is_refused(here: Deployment, gatew
     while cause is not None and not (isinstance(cause, ApplicationError) and cause.type == TenantErased.__name__):
         cause = cause.__cause__
     assert cause is not None
+
+
+REFUSED: dict[Workflow, dict[str, JsonValue]] = {
+    Workflow.REMEMBER_ITEMS: {"key": "k", "items": [item() | {"occurred_at": "2999-01-01T00:00:00Z"}]},
+    Workflow.UPDATE_MEMORY: {"id": "mem_1", "update": {"kind": "correct", "content": SECRET}},
+    Workflow.RECALL_MEMORY: {"text": SECRET, "of": "team:nobody"},
+    Workflow.SET_CONSENT: {"grant": ["extracted"], "of": "team:nobody"},
+    Workflow.SET_MEMBER: {"of": "team:nobody", "belongs": True, "note": SECRET},
+    Workflow.RESUMABLE_AGENT: {"task_id": "t", "skill": "nobody-has-it", "inputs": {"word": SECRET}},
+}
+"""What each workflow of a user refuses."""
+
+
+@pytest.mark.slow
+async def test_the_histories_of_what_was_refused_go_with_their_user(here: Deployment, gateway: Gateway) -> None:
+    user = f"user {uuid4().hex}"
+    for kind, request in REFUSED.items():
+        # As a client without the tenant key starts it: under no attribute.
+        id_, whole = f"{kind}-{user}", {"user_id": user, **request}
+        started = await here.client.start_workflow(kind, whole, id=id_, task_queue=here.queue)
+        with pytest.raises(WorkflowFailureError):
+            await started.result()
+    assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).executions == len(REFUSED)
+    for kind in REFUSED:
+        with pytest.raises(RPCError) as gone:
+            await here.client.get_workflow_handle(f"{kind}-{user}").describe()
+        assert gone.value.status is RPCStatusCode.NOT_FOUND, kind
+
+
+LATE: dict[str, Callable[[Services, str, int], Awaitable[object]]] = {
+    "a claim": lambda services, tenant, epoch: services.claims.claim(effect(tenant, epoch), "me", 1),
+    "a result": lambda services, tenant, epoch: services.claims.store(effect(tenant, epoch), "me", SECRET),
+    "an output": lambda services, tenant, epoch: services.outputs.keep(tenant, f'"{SECRET}"', "t", epoch=epoch),
+    "a value": lambda services, tenant, epoch: Outputs(services.redis, HOUR).keep(tenant, f'"{SECRET}"', epoch=epoch),
+    "a file": lambda services, tenant, epoch: ValueFiles(services.journal.folder).keep(tenant, "a.b", b"", epoch=epoch),
+    "an episode": lambda services, tenant, epoch: services.episodes.append(tenant, "s", episode(), epoch=epoch),
+    "a holder": lambda services, tenant, epoch: services.bindings.open(tenant, "t", "me", epoch=epoch),
+    "a task": lambda services, tenant, epoch: services.bindings.keep(tenant, "t", epoch=epoch),
+    "a recall": lambda services, tenant, epoch: TaskRecalls(services.redis, HOUR).note(tenant, "t", ["m"], epoch=epoch),
+}
+"""What is stored for a task."""
+
+
+def effect(tenant: str, epoch: int) -> OnceEffect:
+    return OnceEffect(tenant=tenant, task_id="t", step="s", epoch=epoch)
+
+
+def episode() -> Episode:
+    return Episode(id="e", kind=EpisodeKind.TURN, text=SECRET, importance=0.5, at=datetime.now(UTC))
+
+
+@pytest.mark.parametrize("what", LATE)
+async def test_nothing_is_stored_for_a_task_whose_user_was_erased(here: Deployment, what: str) -> None:
+    tenant, services = f"t_{uuid4().hex}", here.services
+    await services.eraser.begin(tenant, operation="erase", by=TESTER, at=datetime.now(UTC))
+    with pytest.raises(TenantErased):
+        await LATE[what](services, tenant, 0)
+    assert await services.eraser.left(tenant) == ()
+    assert not (here.settings.journal_folder / tenant).exists()
+    await LATE[what](services, tenant, 1)
+    assert await services.eraser.left(tenant) != (), "the control: begun afterwards"
+
+
+@pytest.mark.slow
+async def test_a_tool_that_is_under_way_leaves_nothing_after_the_erasure(
+    here: Deployment, gateway: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents, user = Bench(client=here.client, queue=here.queue, folder=tmp_path, deployed=here), f"user {uuid4().hex}"
+    begun, go, noted = tmp_path / "begun", tmp_path / "go", asyncio.Event()
+    inputs: dict[str, JsonValue] = {"word": SECRET, "begun": str(begun), "go": str(go)}
+    task = AgentTask(task_id=uuid4().hex, user_id=user, skill=agents.skill(WAITS_IN_A_THREAD), inputs=inputs)
+    services, tenant = here.services, here.services.tenant_key.tenant_of(user)
+    write = services.notes.write
+
+    async def told(of: str, session: str, episodes: Sequence[Episode], *, epoch: int | None = None) -> None:
+        await write(of, session, episodes, epoch=epoch)
+        noted.set()
+
+    monkeypatch.setattr(services.notes, "write", told)
+    await gateway.start(task, by=TESTER)
+    await until_true(begun.exists)
+    assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved
+    assert not noted.is_set(), "it is still under way"
+    go.touch()
+    # What became of the step is noted last.
+    async with asyncio.timeout(30):
+        await noted.wait()
+    assert await services.eraser.left(tenant) == ()
+    assert not (here.settings.journal_folder / tenant).exists()
 
 
 async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deployment) -> None:
