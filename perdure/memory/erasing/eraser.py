@@ -1,6 +1,7 @@
 """Erases all that the stores have of a user, proves it, and removes again what an older copy of a store brings back.
 
-The epoch comes first, in every store: from then on nothing that was accepted before is written.
+The epoch comes first, in every store: from then on nothing that was accepted before is written. In Redis it rises once
+more when the stores are emptied: nothing that was read before is written either.
 """
 
 from collections.abc import Mapping
@@ -106,6 +107,8 @@ class Eraser:
         """
         # A writer that was on its way has ended once the lease is ours, and the next one is refused by its epoch.
         async with self._leases.hold(tenant):
+            # Whoever has read under the epoch of ``begin`` what goes now must not write it back.
+            await ask(self._redis, "INCR", keys.epoch(tenant))
             entries = len(await self._longterm.everything(tenant))
             await self._longterm.drop_tenant(tenant)
             reached(CrashPoint.ERASE_DROPPED)

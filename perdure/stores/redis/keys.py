@@ -63,7 +63,7 @@ def index(tenant: str) -> str:
 
 
 def epoch(tenant: str) -> str:
-    """Return the key of a tenant's epoch: an integer that each erasure raises."""
+    """Return the key of a tenant's epoch: an integer that each erasure raises, when it begins and when it removes."""
     return _of(tenant, "epoch")
 
 
