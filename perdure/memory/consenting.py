@@ -60,6 +60,7 @@ class ConsentBook:
         """Keep what somebody says of purposes; returns what holds then.
 
         Raises:
+            TenantErased: The user was erased after this was asked.
             LeaseLost: Another writer holds the user's memory, or too little of the lease is left; call it again.
             StoreUnavailable: A store does not answer, or has lost data; or the audit cannot be written.
         """
@@ -77,7 +78,7 @@ class ConsentBook:
                         for one, granted in asked.items()
                     ]
                     await lease.require(SHORT_WRITE)
-                    await self._journal.append(tenant, [Consented(consent=one) for one in given])
+                    await self._journal.append(tenant, [Consented(consent=one) for one in given], asked_at=at)
                 last = latest((*known.values(), *said, *given))
                 await self._redis.write(tenant, [last[one] for one in asked], lease)
                 told = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 
 from perdure.changes import Actor
-from perdure.errors import InvalidInput, StoreUnavailable, TenantErased
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.losses import Store
 from perdure.memberships import Membership, latest, unknown_owner
 from perdure.memory.auditing.audit import Audit
@@ -13,7 +13,6 @@ from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Enrolled, Line, Named
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import known_id
-from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import SHORT_WRITE, Lease, Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.tenant_key import TenantKey
@@ -29,7 +28,6 @@ class MemberBook:
         journal: Where they are looked at while Redis is away, or has lost data; and written first.
         leases: One writer a tenant.
         whole: Knows whether a store has lost data.
-        erasures: Tells when a user was erased.
         audit: Is told who adds and removes members.
         key: Turns users and owners into tenants.
     """
@@ -41,7 +39,6 @@ class MemberBook:
         journal: Journal,
         leases: Leases,
         whole: Wholeness,
-        erasures: RedisErasures,
         audit: Audit,
         key: TenantKey,
     ) -> None:
@@ -49,7 +46,6 @@ class MemberBook:
         self._journal = journal
         self._leases = leases
         self._whole = whole
-        self._erasures = erasures
         self._audit = audit
         self._key = key
 
@@ -104,16 +100,12 @@ class MemberBook:
         await self._audit.ready()
         async with AsyncExitStack() as held:
             leases = {one: await held.enter_async_context(self._leases.hold(one)) for one in (*people, tenant)}
-            lease = leases[tenant]
+            lease, involved = leases[tenant], {*people, tenant}
             await held.enter_async_context(self._whole.writing())
-            for one in (*people, tenant):
-                erased = await self._erasures.of(one)
-                if erased and at <= erased.at:
-                    raise TenantErased("the user, or whose memory it is, was erased after this was asked")
             # Whoever is named in a list is found by their erasure before they are named.
             for one in people:
                 await leases[one].require(SHORT_WRITE)
-                await self._journal.append(one, [Named(owner=tenant)])
+                await self._journal.append(one, [Named(owner=tenant)], asked_at=at, people=involved)
                 await self._redis.name(one, [tenant], leases[one])
             lines, known = await self._journal.read(tenant), await self._redis.all(tenant)
             told = [line.membership for line in lines if isinstance(line, Enrolled)]
@@ -130,7 +122,7 @@ class MemberBook:
                     operation=operation,
                 )
                 await lease.require(SHORT_WRITE)
-                await self._journal.append(tenant, [Enrolled(membership=said)])
+                await self._journal.append(tenant, [Enrolled(membership=said)], asked_at=at, people=involved)
             await self._redis.write(tenant, [latest((*known.values(), *told, said))[member]], lease)
             what = {"member added" if belongs else "member removed": ()}
             await self._audit.changed(tenant, what, operation=operation, by=by, again=True)
