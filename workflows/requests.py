@@ -41,7 +41,7 @@ class RememberItems:
     @workflow.run
     async def run(self, request: RememberRequest | None = None) -> str:
         """Return the job's id; the job is a workflow of its own. Without items there is none."""
-        request = asked(request, "give a RememberRequest").changed(asked_at=workflow.info().start_time)
+        request = asked(request, "give a RememberRequest").changed(asked_at=workflow.info().workflow_start_time)
         submitted = await workflow.execute_activity(
             Activity.REMEMBER, request, result_type=Submitted, summary="submit", **options.of_request()
         )
@@ -56,7 +56,7 @@ class UpdateMemory:
     @workflow.run
     async def run(self, request: UpdateRequest | None = None) -> Updated:
         """Have a worker make the change, however long a store is away; what is returned has no content."""
-        request = asked(request, "give an UpdateRequest")
+        request = asked(request, "give an UpdateRequest").changed(asked_at=workflow.info().workflow_start_time)
         updated = await workflow.execute_activity(
             Activity.UPDATE_MEMORY, request, result_type=Updated, summary=request.update.kind, **options.of_update()
         )
@@ -71,7 +71,7 @@ class SetConsent:
     @workflow.run
     async def run(self, request: ConsentRequest | None = None) -> Consents:
         """Return what holds of each purpose."""
-        request = asked(request, "give a ConsentRequest")
+        request = asked(request, "give a ConsentRequest").changed(asked_at=workflow.info().workflow_start_time)
         consents = await workflow.execute_activity(
             Activity.SET_CONSENT, request, result_type=Consents, summary="consent", **options.of_request()
         )
@@ -86,7 +86,7 @@ class SetMember:
     @workflow.run
     async def run(self, request: MemberRequest | None = None) -> Enrolment:
         """Return what holds of the member."""
-        request = asked(request, "give a MemberRequest").changed(asked_at=workflow.info().start_time)
+        request = asked(request, "give a MemberRequest").changed(asked_at=workflow.info().workflow_start_time)
         enrolment = await workflow.execute_activity(
             Activity.SET_MEMBER, request, result_type=Enrolment, summary="member", **options.of_request()
         )
