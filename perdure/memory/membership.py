@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 
 from perdure.changes import Actor
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.losses import Store
 from perdure.memberships import Membership, latest, unknown_owner
 from perdure.memory.auditing.audit import Audit
@@ -71,6 +71,29 @@ class MemberBook:
         if found is None or not found.belongs:
             raise unknown_owner(of)
         return owner
+
+    async def erasable(self, user_id: str, of: str | None) -> str:
+        """Return the same as ``tenant``, also for who belonged to an owner whose erasure was cut off.
+
+        Raises:
+            UnknownOwner: There is no such owner, or the user neither belongs nor belonged to it.
+            StoreUnavailable: Redis does not answer.
+        """
+        try:
+            return await self.tenant(user_id, of)
+        except UnknownOwner:
+            owner = self._key.tenant_of_owner(of or "")
+            if not await self._redis.belonged(owner, self._key.tenant_of(user_id)):
+                raise
+            return owner
+
+    async def retire(self, owner: str) -> None:
+        """Let those who belong to an owner erase it again, whose list is about to be removed; its lease is held."""
+        await self._redis.retire(owner)
+
+    async def end_erasure(self, owner: str) -> None:
+        """Forget who belonged to an owner whose erasure is proved."""
+        await self._redis.forget_former(owner)
 
     async def of(self, owner: str) -> list[Membership]:
         """Return who belongs to a team or an agent, in the order of their ids; empty also where there is none.

@@ -113,6 +113,7 @@ class Eraser:
             await self._longterm.drop_tenant(tenant)
             reached(CrashPoint.ERASE_DROPPED)
             await self._spool.erase(tenant)
+            await self._members.retire(tenant)
             # First, while the user's own journal and keys still tell which lists name them.
             await self._members.strike(tenant)
             await self._journal.erase(tenant)
@@ -165,6 +166,7 @@ class Eraser:
             if Store.JOURNAL in behind:
                 await self._journal.erase(tenant)
             if Store.REDIS in behind:
+                await self._members.retire(tenant)
                 await self._remove_keys(tenant, await holdings(self._redis, tenant))
 
     async def _remove_keys(self, tenant: str, held: Holdings) -> None:
@@ -185,8 +187,11 @@ class Eraser:
 
 
 def _content(held: Holdings, tenant: str) -> list[str]:
-    """Return the keys that hold something of a user: all but the epoch, and the lease of whoever removes them."""
-    kept = {keys.epoch(tenant), keys.lease(tenant)}
+    """Return the keys that hold something of a user.
+
+    These are all but the epoch, the lease of whoever removes them, and who may erase a team again until it is proved.
+    """
+    kept = {keys.epoch(tenant), keys.lease(tenant), keys.former(tenant)}
     return [key for key in held.keys if key not in kept]
 
 

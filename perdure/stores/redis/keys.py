@@ -102,6 +102,11 @@ def named(tenant: str) -> str:
     return _of(tenant, "named")
 
 
+def former(tenant: str) -> str:
+    """Return the key of who belonged to a team or an agent when its erasure emptied it, until it is proved: a set."""
+    return _of(tenant, "former")
+
+
 def claim(tenant: str, key: str) -> str:
     """Return the key of the claim on an effect."""
     return _of(tenant, f"claim:{key}")
@@ -163,7 +168,7 @@ def written(tenant: str, session: str) -> str:
 
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
-    kinds = (index, epoch, lease, rewrites, deletions, runs, consents, members, named)
+    kinds = (index, epoch, lease, rewrites, deletions, runs, consents, members, named, former)
     return tuple(key(tenant) for key in kinds)
 
 

@@ -38,6 +38,22 @@ class RedisMembers:
     async def strike(self, owner: str, member: str, lease: Lease) -> None:
         """Remove all that is said of a user, while the owner's lease is held."""
         await lease.write("HDEL", keys.members(owner), member)
+        await lease.write("SREM", keys.former(owner), member)
+
+    async def retire(self, owner: str) -> None:
+        """Keep who belongs to an owner that is about to be emptied, in place of who did before; nobody: keep those."""
+        if found := [one.member for one in (await self.all(owner)).values() if one.belongs]:
+            await ask(self._redis, "DEL", keys.former(owner))
+            await ask(self._redis, "SADD", keys.former(owner), *found)
+
+    async def belonged(self, owner: str, member: str) -> bool:
+        """Return whether a user belonged to an owner whose erasure is not proved, and to whom nobody belongs since."""
+        former = await ask(self._redis, "SISMEMBER", keys.former(owner), member)
+        return bool(former) and not await self.all(owner)
+
+    async def forget_former(self, owner: str) -> None:
+        """Remove who belonged to an owner whose erasure is proved."""
+        await ask(self._redis, "DEL", keys.former(owner))
 
     async def named(self, user: str) -> set[str]:
         """Return the tenants in whose lists a user may be named."""
