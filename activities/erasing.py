@@ -67,7 +67,7 @@ class ErasingActivities:
         Raises:
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
-        tenant = await self.members.tenant(call.user_id, call.of)
+        tenant = await self.members.erasable(call.user_id, call.of)
         return await self.eraser.begin(tenant, operation=call.operation, by=call.by, at=call.at)
 
     @activity.defn(name=Activity.END_RUNS)
@@ -113,10 +113,12 @@ class ErasingActivities:
 
     @activity.defn(name=Activity.PROVE_ERASURE)
     async def prove(self, tenant: str) -> list[str]:
-        """Return what is left of the user in the stores and in Temporal, read anew."""
+        """Return what is left of the user in the stores and in Temporal, read anew; nothing: the erasure is over."""
         left = list(await self.eraser.left(tenant))
         if await self._runs(tenant):
             left.append("workflows in Temporal")
+        if not left:
+            await self.members.end_erasure(tenant)
         return left
 
     async def _runs(self, tenant: str, condition: str = "") -> list[tuple[str, str]]:

@@ -118,7 +118,9 @@ class IngestActivities:
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
         tenant = await self.members.tenant(request.user_id, request.of)
-        await self._require_not_erased(tenant, request.asked_at or activity.info().scheduled_time)
+        # Where Redis is away the items wait, and the first plan of their job looks.
+        with suppress(StoreUnavailable):
+            await self.erasures.require_none_since(tenant, request.asked_at or activity.info().scheduled_time)
         if request.turns and not request.items:
             await self._observed(tenant, request, (), ())
             return Submitted(tenant=tenant)
@@ -143,17 +145,6 @@ class IngestActivities:
         taken = await self.submitter.submit(batch.changed(by=request.by), job)
         await self._observed(tenant, request, batch.items, taken.items)
         return Submitted(tenant=tenant, job=job)
-
-    async def _require_not_erased(self, tenant: str, asked_at: datetime) -> None:
-        """Check that nothing was asked before its user was erased.
-
-        Raises:
-            TenantErased: It was.
-        """
-        with suppress(StoreUnavailable):
-            erased = await self.erasures.of(tenant)
-            if erased and asked_at <= erased.at:
-                raise TenantErased("the user was erased after this was asked")
 
     async def _observed(
         self, tenant: str, request: RememberRequest, offered: Sequence[BatchItem], items: Sequence[BatchItem]

@@ -19,6 +19,7 @@ from perdure.memory.updating.updater import Updater
 from perdure.names import Activity
 from perdure.requests import ConsentRequest, Consents
 from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.erasures import RedisErasures
 from perdure.updates import Correction, Updated, UpdateRequest
 
 
@@ -31,6 +32,7 @@ class UpdatingActivities:
     members: MemberBook
     policy: WritePolicy
     changed: ChangedTenants
+    erasures: RedisErasures
 
     @activity.defn(name=Activity.UPDATE_MEMORY)
     async def update(self, request: UpdateRequest) -> Updated:
@@ -39,9 +41,11 @@ class UpdatingActivities:
         Raises:
             InvalidInput: There is no such memory of the user or owner, or the change makes no sense.
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+            TenantErased: The user or owner was erased after this was asked.
         """
         refuse_unknown(request)
         tenant = await self.members.tenant(request.user_id, request.of)
+        await self.erasures.require_none_since(tenant, request.asked_at or activity.info().scheduled_time)
         operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
         if isinstance(request.update, Correction):
@@ -57,6 +61,7 @@ class UpdatingActivities:
         Raises:
             InvalidInput: There is no such purpose, or it is both granted and withdrawn.
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+            TenantErased: The user or owner was erased after this was asked.
         """
         refuse_unknown(request)
         if both := {*request.grant} & {*request.withdraw}:
@@ -68,7 +73,7 @@ class UpdatingActivities:
             withdraw=request.withdraw,
             operation=f"consent:{activity.info().workflow_run_id}",
             by=request.by,
-            at=datetime.now(UTC),
+            at=request.asked_at or activity.info().scheduled_time,
         )
         return Consents(tenant=tenant, granted={one.value: is_granted(found, one) for one in BY_DEFAULT})
 

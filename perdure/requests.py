@@ -292,6 +292,8 @@ class ConsentRequest(Request):
     grant: tuple[Purpose, ...] = ()
     withdraw: tuple[Purpose, ...] = ()
     by: Actor = SOMEBODY
+    asked_at: Instant | None = None
+    """When it was asked, so that it is not kept of a user who was erased since; None: when a worker is asked."""
 
 
 class Consents(Passed):

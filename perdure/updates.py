@@ -101,6 +101,8 @@ class UpdateRequest(MemoryUpdate):
     user_id: UserId
     of: OwnerId | None = None
     """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
+    asked_at: Instant | None = None
+    """When it was asked, so that an erasure since then keeps it out; None: when a worker is asked."""
 
 
 class Updated(Passed):

@@ -45,7 +45,7 @@ class RememberItems:
     async def run(self, request: RememberRequest | None = None) -> str:
         """Return the job's id; the job is a workflow of its own. Without items there is none."""
         request = await _asked(request, "give a RememberRequest")
-        request = request.changed(asked_at=workflow.info().start_time)
+        request = request.changed(asked_at=workflow.info().workflow_start_time)
         submitted = await workflow.execute_activity(
             Activity.REMEMBER, request, result_type=Submitted, summary="submit", **options.of_request()
         )
@@ -61,6 +61,7 @@ class UpdateMemory:
     async def run(self, request: UpdateRequest | None = None) -> Updated:
         """Have a worker make the change, however long a store is away; what is returned has no content."""
         request = await _asked(request, "give an UpdateRequest")
+        request = request.changed(asked_at=workflow.info().workflow_start_time)
         updated = await workflow.execute_activity(
             Activity.UPDATE_MEMORY, request, result_type=Updated, summary=request.update.kind, **options.of_update()
         )
@@ -76,6 +77,7 @@ class SetConsent:
     async def run(self, request: ConsentRequest | None = None) -> Consents:
         """Return what holds of each purpose."""
         request = await _asked(request, "give a ConsentRequest")
+        request = request.changed(asked_at=workflow.info().workflow_start_time)
         consents = await workflow.execute_activity(
             Activity.SET_CONSENT, request, result_type=Consents, summary="consent", **options.of_request()
         )
@@ -91,7 +93,7 @@ class SetMember:
     async def run(self, request: MemberRequest | None = None) -> Enrolment:
         """Return what holds of the member."""
         request = await _asked(request, "give a MemberRequest")
-        request = request.changed(asked_at=workflow.info().start_time)
+        request = request.changed(asked_at=workflow.info().workflow_start_time)
         return await workflow.execute_activity(
             Activity.SET_MEMBER, request, result_type=Enrolment, summary="member", **options.of_request()
         )

@@ -14,7 +14,7 @@ from perdure.stores.journal.lines import Consented, Line
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import known_id
 from perdure.stores.redis.consents import RedisConsents
-from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.leases import SHORT_WRITE, Leases
 
 
 class ConsentBook:
@@ -64,12 +64,14 @@ class ConsentBook:
         """Keep what somebody says of purposes; returns what holds then.
 
         Raises:
+            TenantErased: The user was erased after this was asked.
+            LeaseLost: Another writer holds the user's memory, or too little of the lease is left; call it again.
             StoreUnavailable: A store does not answer, or has lost data; or the audit cannot be written.
         """
         asked = dict.fromkeys(grant, True) | dict.fromkeys(withdraw, False)
         if asked:
             await self._audit.ready()
-            async with self._leases.hold(tenant), self._whole.writing():
+            async with self._leases.hold(tenant) as lease, self._whole.writing():
                 known, said = await self._redis.of(tenant), _said(await self._journal.read(tenant))
                 # A late attempt must not go before what was said since the first one.
                 given = [one for one in said if one.operation == operation]
@@ -79,9 +81,10 @@ class ConsentBook:
                         Consent(purpose=one, granted=granted, at=at, by=by, order=order, operation=operation)
                         for one, granted in asked.items()
                     ]
-                    await self._journal.append(tenant, [Consented(consent=one) for one in given])
+                    await lease.require(SHORT_WRITE)
+                    await self._journal.append(tenant, [Consented(consent=one) for one in given], asked_at=at)
                 last = latest((*known.values(), *said, *given))
-                await self._redis.write(tenant, [last[one] for one in asked])
+                await self._redis.write(tenant, [last[one] for one in asked], lease)
                 told = {f"{'granted' if one.granted else 'withdrawn'}: {one.purpose.value}": () for one in given}
                 await self._audit.changed(tenant, told, operation=operation, by=by, again=True)
         return await self.of(tenant)

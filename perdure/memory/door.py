@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Entry, State, Use
-from perdure.errors import TenantErased, VersionConflict
+from perdure.errors import VersionConflict
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.comparison import Compared, compared, observed_anew, reasons
 from perdure.memory.repair import Repair
@@ -127,9 +127,7 @@ class Door:
         forgetting = [line for line in deletions if line.restored_at is None and not line.purged]
         restoring = [line for line in deletions if line not in forgetting]
         await self._audit.ready()
-        async with self._leases.hold(tenant) as lease, self._whole.writing():
-            if epoch is not None and epoch < lease.epoch:
-                raise TenantErased("the user's memory was erased after this was accepted")
+        async with self._leases.hold(tenant, epoch=epoch) as lease, self._whole.writing():
             reached(CrashPoint.APPLY_LEASED)
             await self._repair.resume(tenant, lease)
             try:

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, suppress
 from datetime import datetime
 
 from perdure.changes import Actor
-from perdure.errors import InvalidInput, StoreUnavailable, TenantErased
+from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.losses import Store
 from perdure.memberships import Membership, latest, unknown_owner
 from perdure.memory.auditing.audit import Audit
@@ -13,8 +13,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.stores.journal.lines import Enrolled, Line, Named
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import known_id
-from perdure.stores.redis.erasures import RedisErasures
-from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.leases import SHORT_WRITE, Lease, Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.tenant_key import TenantKey
 
@@ -29,7 +28,6 @@ class MemberBook:
         journal: Where they are looked at while Redis is away, or has lost data; and written first.
         leases: One writer a tenant.
         whole: Knows whether a store has lost data.
-        erasures: Tells when a user was erased.
         audit: Is told who adds and removes members.
         key: Turns users and owners into tenants.
     """
@@ -41,7 +39,6 @@ class MemberBook:
         journal: Journal,
         leases: Leases,
         whole: Wholeness,
-        erasures: RedisErasures,
         audit: Audit,
         key: TenantKey,
     ) -> None:
@@ -49,7 +46,6 @@ class MemberBook:
         self._journal = journal
         self._leases = leases
         self._whole = whole
-        self._erasures = erasures
         self._audit = audit
         self._key = key
 
@@ -76,6 +72,29 @@ class MemberBook:
             raise unknown_owner(of)
         return owner
 
+    async def erasable(self, user_id: str, of: str | None) -> str:
+        """Return the same as ``tenant``, also for who belonged to an owner whose erasure was cut off.
+
+        Raises:
+            UnknownOwner: There is no such owner, or the user neither belongs nor belonged to it.
+            StoreUnavailable: Redis does not answer.
+        """
+        try:
+            return await self.tenant(user_id, of)
+        except UnknownOwner:
+            owner = self._key.tenant_of_owner(of or "")
+            if not await self._redis.belonged(owner, self._key.tenant_of(user_id)):
+                raise
+            return owner
+
+    async def retire(self, owner: str) -> None:
+        """Let those who belong to an owner erase it again, whose list is about to be removed; its lease is held."""
+        await self._redis.retire(owner)
+
+    async def end_erasure(self, owner: str) -> None:
+        """Forget who belonged to an owner whose erasure is proved."""
+        await self._redis.forget_former(owner)
+
     async def of(self, owner: str) -> list[Membership]:
         """Return who belongs to a team or an agent, in the order of their ids; empty also where there is none.
 
@@ -96,23 +115,21 @@ class MemberBook:
 
         Raises:
             TenantErased: The user or the owner was erased after this was asked.
+            LeaseLost: Another writer holds one of them, or too little of a lease is left; call it again.
             StoreUnavailable: A store does not answer, or has lost data; or the audit cannot be written.
         """
         tenant, member = self._key.tenant_of_owner(owner), self._key.tenant_of(user_id)
         people = sorted({member, *self._tenant_of(by)})
         await self._audit.ready()
         async with AsyncExitStack() as held:
-            for one in (*people, tenant):
-                await held.enter_async_context(self._leases.hold(one))
+            leases = {one: await held.enter_async_context(self._leases.hold(one)) for one in (*people, tenant)}
+            lease, involved = leases[tenant], {*people, tenant}
             await held.enter_async_context(self._whole.writing())
-            for one in (*people, tenant):
-                erased = await self._erasures.of(one)
-                if erased and at <= erased.at:
-                    raise TenantErased("the user, or whose memory it is, was erased after this was asked")
             # Whoever is named in a list is found by their erasure before they are named.
             for one in people:
-                await self._journal.append(one, [Named(owner=tenant)])
-                await self._redis.name(one, [tenant])
+                await leases[one].require(SHORT_WRITE)
+                await self._journal.append(one, [Named(owner=tenant)], asked_at=at, people=involved)
+                await self._redis.name(one, [tenant], leases[one])
             lines, known = await self._journal.read(tenant), await self._redis.all(tenant)
             told = [line.membership for line in lines if isinstance(line, Enrolled)]
             # A late attempt must not go before what was said since the first one.
@@ -127,8 +144,9 @@ class MemberBook:
                     order=1 + max((one.order for one in (*known.values(), *told)), default=0),
                     operation=operation,
                 )
-                await self._journal.append(tenant, [Enrolled(membership=said)])
-            await self._redis.write(tenant, [latest((*known.values(), *told, said))[member]])
+                await lease.require(SHORT_WRITE)
+                await self._journal.append(tenant, [Enrolled(membership=said)], asked_at=at, people=involved)
+            await self._redis.write(tenant, [latest((*known.values(), *told, said))[member]], lease)
             what = {"member added" if belongs else "member removed": ()}
             await self._audit.changed(tenant, what, operation=operation, by=by, again=True)
         return said
@@ -142,8 +160,8 @@ class MemberBook:
         """
         lines = await self._journal.read(user)
         for owner in sorted(await self._redis.named(user) | _named(lines)):
-            async with self._leases.hold(owner):
-                await self._strike(owner, user)
+            async with self._leases.hold(owner) as lease:
+                await self._strike(owner, user, lease)
 
     async def agree(self, tenant: str, lines: list[Line]) -> None:
         """Have Redis and the journal say the same of a tenant: who belongs to it, and in which lists it is named.
@@ -151,19 +169,25 @@ class MemberBook:
         Args:
             tenant: A user's, a team's or an agent's.
             lines: Its lines of the journal, as they were just now.
+
+        Raises:
+            LeaseLost: Another writer holds it, or too little of the lease is left; call it again.
+            StoreUnavailable: A store does not answer; call it again.
         """
         if await self._differences(tenant, lines) == ({}, set()):
             return
-        async with self._leases.hold(tenant):
+        async with self._leases.hold(tenant) as lease:
             # Somebody may have been erased meanwhile, who must not be written back.
             lines = await self._journal.read(tenant)
             last, named = await self._differences(tenant, lines)
             journaled, known = members_of(lines), _named(lines)
+            await lease.require(SHORT_WRITE)
             await self._journal.append(tenant, [Named(owner=one) for one in sorted(named - known)])
-            await self._redis.name(tenant, sorted(named))
+            await self._redis.name(tenant, sorted(named), lease)
             missing = [one for member, one in last.items() if journaled.get(member) != one]
+            await lease.require(SHORT_WRITE)
             await self._journal.append(tenant, [Enrolled(membership=one) for one in missing])
-            await self._redis.write(tenant, last.values())
+            await self._redis.write(tenant, last.values(), lease)
 
     async def _differences(self, tenant: str, lines: list[Line]) -> tuple[dict[str, Membership], set[str]]:
         """Return what Redis or the journal lacks: memberships as they were said last, and lists that name it."""
@@ -184,7 +208,7 @@ class MemberBook:
             raise StoreUnavailable(Store.JOURNAL, "is not there, and Redis cannot tell who belongs to whom")
         return members_of(await self._journal.read(owner))
 
-    async def _strike(self, owner: str, user: str) -> None:
+    async def _strike(self, owner: str, user: str, lease: Lease) -> None:
         lines = await self._journal.read(owner)
         last = latest((*members_of(lines).values(), *(await self._redis.all(owner)).values()))
         nameless = [
@@ -192,9 +216,10 @@ class MemberBook:
             for one in last.values()
             if one.member != user and user in self._tenant_of(one.by)
         ]
+        await lease.require(SHORT_WRITE)
         await self._journal.append(owner, [Enrolled(membership=one) for one in nameless])
-        await self._redis.write(owner, nameless)
-        await self._redis.strike(owner, user)
+        await self._redis.write(owner, nameless, lease)
+        await self._redis.strike(owner, user, lease)
 
         def struck(line: Line) -> bool:
             if not isinstance(line, Enrolled):

@@ -81,7 +81,6 @@ def member_book(redis: Redis, journal: Journal, whole: Wholeness, audit: Audit, 
         journal=journal,
         leases=Leases(redis),
         whole=whole,
-        erasures=RedisErasures(redis),
         audit=audit,
         key=key,
     )

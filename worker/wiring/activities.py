@@ -97,6 +97,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             members=services.members,
             policy=services.policies[DEFAULT_POLICY],
             changed=changed,
+            erasures=services.erasures,
         ),
         ErasingActivities(client=client, eraser=services.eraser, members=services.members),
         AccessActivities(accesses=Accesses(services.redis), door=services.door),

@@ -24,7 +24,6 @@ from perdure.stores.redis.connection import connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
-from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.leases import Leases
@@ -85,7 +84,6 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         journal=journal,
         leases=Leases(redis),
         whole=whole,
-        erasures=RedisErasures(redis),
         audit=audit,
         key=key,
     )

@@ -1,6 +1,7 @@
 """Erases all that the stores have of a user, proves it, and removes again what an older copy of a store brings back.
 
-The epoch comes first, in every store: from then on nothing that was accepted before is written.
+The epoch comes first, in every store: from then on nothing that was accepted before is written. In Redis it rises once
+more when the stores are emptied: nothing that was read before is written either.
 """
 
 from collections.abc import Mapping
@@ -106,10 +107,13 @@ class Eraser:
         """
         # A writer that was on its way has ended once the lease is ours, and the next one is refused by its epoch.
         async with self._leases.hold(tenant):
+            # Whoever has read under the epoch of ``begin`` what goes now must not write it back.
+            await ask(self._redis, "INCR", keys.epoch(tenant))
             entries = len(await self._longterm.everything(tenant))
             await self._longterm.drop_tenant(tenant)
             reached(CrashPoint.ERASE_DROPPED)
             await self._spool.erase(tenant)
+            await self._members.retire(tenant)
             # First, while the user's own journal and keys still tell which lists name them.
             await self._members.strike(tenant)
             await self._journal.erase(tenant)
@@ -162,6 +166,7 @@ class Eraser:
             if Store.JOURNAL in behind:
                 await self._journal.erase(tenant)
             if Store.REDIS in behind:
+                await self._members.retire(tenant)
                 await self._remove_keys(tenant, await holdings(self._redis, tenant))
 
     async def _remove_keys(self, tenant: str, held: Holdings) -> None:
@@ -182,8 +187,11 @@ class Eraser:
 
 
 def _content(held: Holdings, tenant: str) -> list[str]:
-    """Return the keys that hold something of a user: all but the epoch, and the lease of whoever removes them."""
-    kept = {keys.epoch(tenant), keys.lease(tenant)}
+    """Return the keys that hold something of a user.
+
+    These are all but the epoch, the lease of whoever removes them, and who may erase a team again until it is proved.
+    """
+    kept = {keys.epoch(tenant), keys.lease(tenant), keys.former(tenant)}
     return [key for key in held.keys if key not in kept]
 
 

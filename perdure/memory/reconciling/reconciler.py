@@ -6,12 +6,14 @@ its operations, so that a job that is repeated is recognised.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from perdure.changes import Actor, Deletion
-from perdure.consents import Consent, latest
-from perdure.entries import Entry, Purpose
+from perdure.consents import latest
+from perdure.entries import Entry
+from perdure.errors import TenantErased
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.comparison import observed_anew
 from perdure.memory.consenting import consents_of
@@ -20,7 +22,7 @@ from perdure.memory.reconciling.merging import Merged, logged, merge
 from perdure.memory.repair import Repair
 from perdure.requests import Reconciled
 from perdure.stores.journal.folding import fold
-from perdure.stores.journal.lines import Changed, Consented, Forgotten, Settled
+from perdure.stores.journal.lines import Changed, Consented, Forgotten, Line, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
@@ -38,10 +40,11 @@ _PURGED = "purged again"
 
 
 class _Work(NamedTuple):
-    """Which reconciliation, and who asked for it."""
+    """Which reconciliation, who asked for it, and the tenant's epoch before anything was read."""
 
     operation: str
     by: Actor
+    epoch: int
 
 
 class Reconciler:
@@ -90,7 +93,7 @@ class Reconciler:
         self._audit = audit
 
     async def reconcile(self, tenant: str, *, operation: str, by: Actor) -> Reconciled:
-        """Reconcile one tenant.
+        """Reconcile one tenant; begin anew where it is erased meanwhile, so that nothing read before comes back.
 
         Args:
             tenant: Whose memories.
@@ -101,47 +104,64 @@ class Reconciler:
             LeaseLost: Another writer holds the tenant; call it again.
             StoreUnavailable: A store or the model does not answer; call it again.
         """
+        while True:
+            work = _Work(operation, by, await self._leases.epoch(tenant))
+            with suppress(TenantErased):
+                return await self._reconciled(tenant, work)
+
+    async def _reconciled(self, tenant: str, work: _Work) -> Reconciled:
         lines = await self._journal.read(tenant)
         log, remote = await together(self._deletions.all(tenant), self._longterm.everything(tenant))
         folded = await asyncio.to_thread(fold, lines)
         known = {line.id: line for line in log}
         entries = {**folded.entries, **remote}
         deletions = logged(entries, known, folded.deletions, at=datetime.now(UTC))
-        restored = await self._log(tenant, deletions, known, folded.deletions)
-        await self._agree_on_consents(tenant, consents_of(lines))
+        restored = await self._log(tenant, work.epoch, deletions, known, folded.deletions)
+        await self._agree_on_consents(tenant, work.epoch, lines)
         await self._members.agree(tenant, lines)
         merged = merge(remote, folded.entries, deletions, self._grace)
         changed = sorted({entry.id for entry in (*merged.write, *merged.journal)} | set(merged.purge))
         result = Reconciled(tenants=1, origins={place.value: number for place, number in merged.origins.items()})
         for ids in (changed[start : start + _AT_ONCE] for start in range(0, len(changed), _AT_ONCE)):
             local = {identifier: folded.entries[identifier] for identifier in ids if identifier in folded.entries}
-            result = result.plus(await self._apply(tenant, local, deletions, ids, _Work(operation, by)))
-        async with self._leases.hold(tenant) as lease:
+            result = result.plus(await self._apply(tenant, local, deletions, ids, work))
+        async with self._leases.hold(tenant, epoch=work.epoch) as lease:
             moment = await self._longterm.next_due(tenant)
             await lease.require(self._margin)
             await self._due.set(tenant, moment)
         return result.plus(Reconciled(deletions=restored))
 
-    async def _agree_on_consents(self, tenant: str, journaled: Mapping[Purpose, Consent]) -> None:
+    async def _agree_on_consents(self, tenant: str, epoch: int, lines: Sequence[Line]) -> None:
         """Have Redis and the journal say of each purpose what was said last."""
-        known = await self._consents.of(tenant)
-        last = latest((*known.values(), *journaled.values()))
-        missing = [one for purpose, one in last.items() if journaled.get(purpose) != one]
-        await self._journal.append(tenant, [Consented(consent=one) for one in missing])
-        await self._consents.write(tenant, [one for purpose, one in last.items() if known.get(purpose) != one])
+        if await self._consents.of(tenant) == consents_of(lines):
+            return
+        async with self._leases.hold(tenant, epoch=epoch) as lease:
+            # More may have been said meanwhile.
+            journaled, known = consents_of(await self._journal.read(tenant)), await self._consents.of(tenant)
+            last = latest((*known.values(), *journaled.values()))
+            missing = [one for purpose, one in last.items() if journaled.get(purpose) != one]
+            await lease.require(self._margin)
+            await self._journal.append(tenant, [Consented(consent=one) for one in missing])
+            lost = [one for purpose, one in last.items() if known.get(purpose) != one]
+            await self._consents.write(tenant, lost, lease)
 
     async def _log(
         self,
         tenant: str,
+        epoch: int,
         deletions: Mapping[str, Deletion],
         known: Mapping[str, Deletion],
         journaled: Mapping[str, Deletion],
     ) -> int:
         """Complete both copies of the deletion log; returns how many lines one of them lacked."""
         missing = [line for identifier, line in deletions.items() if journaled.get(identifier) != line]
-        await self._journal.append(tenant, [Forgotten(deletion=line) for line in missing])
         lost = [line for identifier, line in deletions.items() if known.get(identifier) != line]
-        await self._deletions.write(tenant, lost)
+        if missing or lost:
+            async with self._leases.hold(tenant, epoch=epoch) as lease:
+                await lease.require(self._margin)
+                await self._journal.append(tenant, [Forgotten(deletion=line) for line in missing])
+                await lease.require(self._margin)
+                await self._deletions.write(tenant, lost)
         return len({line.id for line in (*missing, *lost)})
 
     async def _apply(
@@ -152,7 +172,7 @@ class Reconciler:
         ids: Sequence[str],
         work: _Work,
     ) -> Reconciled:
-        async with self._leases.hold(tenant) as lease:
+        async with self._leases.hold(tenant, epoch=work.epoch) as lease:
             await self._repair.resume(tenant, lease)
             # Where nothing was lost, others go on writing: what counts is what is there under the lease.
             stored, now = await together(self._longterm.get(tenant, ids), self._deletions.of(tenant, ids))

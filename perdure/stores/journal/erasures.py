@@ -1,11 +1,14 @@
 """The erasure log beside the journal: a line for each erasure, outside its user's folder. Never compacted."""
 
+from collections.abc import Collection
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from perdure.erasures import Erasure, highest
+from perdure.errors import TenantErased
 from perdure.losses import Store
 from perdure.stores import disk
 
@@ -40,12 +43,24 @@ class ErasureLog:
 
     def is_newer(self, tenant: str, epoch: int) -> bool:
         """Return whether a user was erased after an epoch; for a thread that may read files."""
-        erased = self._all().get(tenant)
+        erased = self._all((tenant,)).get(tenant)
         return erased is not None and erased.epoch > epoch
 
-    def _all(self) -> dict[str, Erasure]:
+    def require_none_since(self, asked_at: datetime, tenants: Collection[str]) -> None:
+        """Check that none of these users was erased at a moment or later. It reads the file: call it in a thread.
+
+        Raises:
+            TenantErased: One was.
+        """
+        if any(tenant in tenants and asked_at <= one.at for tenant, one in self._all(tenants).items()):
+            raise TenantErased("the user, or whose memory it is, was erased after this was asked")
+
+    def _all(self, tenants: Collection[str] | None = None) -> dict[str, Erasure]:
         path, found = self._folder / _FILE, list[Erasure]()
+        names = None if tenants is None else [tenant.encode() for tenant in tenants]
         for line in path.read_bytes().splitlines() if path.exists() else ():
+            if names is not None and not any(name in line for name in names):
+                continue
             # A line that a crash left half written was never acknowledged.
             with suppress(ValidationError):
                 found.append(Erasure.model_validate_json(line))

@@ -35,16 +35,25 @@ class Files:
         self._folder = folder
         self._rotate_at = rotate_at
 
-    def append(self, content: bytes, erased: Callable[[Sequence[bytes]], Collection[bytes]] | None = None) -> bool:
+    def append(
+        self,
+        content: bytes,
+        erased: Callable[[Sequence[bytes]], Collection[bytes]] | None = None,
+        require: Callable[[], None] = lambda: None,
+    ) -> bool:
         """Append lines, and return whether a file was closed for them.
 
         Args:
             content: The lines.
             erased: Says which of the lines that are there go, for good, before the new ones are there; what a crash
                 has left unreadable goes with them.
+            require: Called under the lock; where it raises, nothing is appended.
         """
+        # Also before: a folder would be made anew of a user who was erased.
+        require()
         disk.make_folder(self._folder)
         with disk.locked(self._folder):
+            require()
             if erased is not None:
                 # Also where none of the lines goes: an erasure that a crash cut off may have left half of one.
                 self._erase(set(erased(self._lines())).__contains__)

@@ -13,6 +13,7 @@ from perdure.losses import Store
 from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER as AUDIT
 from perdure.stores.journal import folding
+from perdure.stores.journal.erasures import ErasureLog
 from perdure.stores.journal.files import HOLE, Files
 from perdure.stores.journal.lines import Accepted, Changed, Line, Settled, decode, encode, ids_of, known
 from perdure.stores.journal.marks import known_id
@@ -35,15 +36,25 @@ class Journal:
     def __init__(self, folder: Path, rotate_at: int = 50_000_000) -> None:
         self.folder = folder
         self._rotate_at = rotate_at
+        self._erasures = ErasureLog(folder)
         self._id: str | None = None
 
-    async def append(self, tenant: str, lines: Sequence[Line]) -> None:
+    async def append(
+        self, tenant: str, lines: Sequence[Line], *, asked_at: datetime | None = None, people: Collection[str] = ()
+    ) -> None:
         """Write lines together; on return they are on the disk, and after an error none of them is kept.
 
         The text of what a settled line refuses is erased before the line is there, under one lock: a crash between
         the two leaves an operation that settles again, and nobody sees the line and the text together.
 
+        Args:
+            tenant: Whose lines.
+            lines: What is written.
+            asked_at: When it was asked to be written; None: it does not matter who was erased since.
+            people: Who must not have been erased since, besides the tenant.
+
         Raises:
+            TenantErased: One of them was. An erasure that comes later finds the lines.
             StoreLost: The folder no longer holds the journal that it held before: it is not mounted, say.
         """
         refusing = [line for line in lines if isinstance(line, Settled) and line.refused]
@@ -51,9 +62,13 @@ class Journal:
         def erased(content: Sequence[bytes]) -> list[bytes]:
             return [raw for settled in refusing for raw in _refused(content, settled)]
 
+        def require() -> None:
+            if asked_at is not None:
+                self._erasures.require_none_since(asked_at, {tenant, *people})
+
         if lines:
             rotated = await disk.in_thread(
-                "journal", lambda: self._append(tenant, encode(lines), erased if refusing else None)
+                "journal", lambda: self._append(tenant, encode(lines), erased if refusing else None, require)
             )
             if rotated:
                 # The lines are kept, whether or not there is room to compact the others.
@@ -149,14 +164,18 @@ class Journal:
         return await disk.in_thread("journal", find)
 
     def _append(
-        self, tenant: str, content: bytes, erased: Callable[[Sequence[bytes]], Collection[bytes]] | None
+        self,
+        tenant: str,
+        content: bytes,
+        erased: Callable[[Sequence[bytes]], Collection[bytes]] | None,
+        require: Callable[[], None],
     ) -> bool:
         # One that was begun anew has another id, which is compared with that of the stores elsewhere.
         found = known_id(self.folder)
         if self._id is not None and found is None:
             raise StoreLost(Store.JOURNAL, f"{self.folder} no longer holds it: mount it again, or restore its backup")
         self._id = found
-        return self._of(tenant).append(content, erased)
+        return self._of(tenant).append(content, erased, require)
 
     def _of(self, tenant: str) -> Files:
         if not _TENANT.fullmatch(tenant):

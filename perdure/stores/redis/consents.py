@@ -8,6 +8,7 @@ from perdure.consents import Consent, latest
 from perdure.entries import Purpose
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.stores.redis.leases import Lease
 
 
 class RedisConsents:
@@ -25,7 +26,7 @@ class RedisConsents:
         lines: list[str] = await ask(self._redis, "HVALS", keys.consents(tenant))
         return latest(map(Consent.model_validate_json, lines))
 
-    async def write(self, tenant: str, consents: Iterable[Consent]) -> None:
-        """Keep what was said, in place of what was said before."""
-        for one in consents:
-            await ask(self._redis, "HSET", keys.consents(tenant), one.purpose.value, one.model_dump_json())
+    async def write(self, tenant: str, consents: Iterable[Consent], lease: Lease) -> None:
+        """Keep what was said, in place of what was said before, while the tenant's lease is held."""
+        fields = (text for one in consents for text in (one.purpose.value, one.model_dump_json()))
+        await lease.write("HSET", keys.consents(tenant), *fields)

@@ -1,8 +1,11 @@
 """The erasures that Redis knows of, and the epochs that writers compare under their leases."""
 
+from datetime import datetime
+
 from redis.asyncio import Redis
 
 from perdure.erasures import Erasure
+from perdure.errors import TenantErased
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
 
@@ -34,6 +37,16 @@ class RedisErasures:
         """Return a user's latest erasure."""
         line = await ask(self._redis, "HGET", keys.ERASURES, tenant)
         return Erasure.model_validate_json(line) if line else None
+
+    async def require_none_since(self, tenant: str, asked_at: datetime) -> None:
+        """Check that a user was not erased after something was asked.
+
+        Raises:
+            TenantErased: They were.
+        """
+        erased = await self.of(tenant)
+        if erased and asked_at <= erased.at:
+            raise TenantErased("the user was erased after this was asked")
 
     async def add(self, erasure: Erasure) -> None:
         """Keep an erasure; from then on no change that was accepted before it is written."""

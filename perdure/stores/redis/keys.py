@@ -63,7 +63,7 @@ def index(tenant: str) -> str:
 
 
 def epoch(tenant: str) -> str:
-    """Return the key of a tenant's epoch: an integer that each erasure raises."""
+    """Return the key of a tenant's epoch: an integer that each erasure raises, when it begins and when it removes."""
     return _of(tenant, "epoch")
 
 
@@ -100,6 +100,11 @@ def members(tenant: str) -> str:
 def named(tenant: str) -> str:
     """Return the key of the tenants in whose lists of members a user may be named: a set."""
     return _of(tenant, "named")
+
+
+def former(tenant: str) -> str:
+    """Return the key of who belonged to a team or an agent when its erasure emptied it, until it is proved: a set."""
+    return _of(tenant, "former")
 
 
 def claim(tenant: str, key: str) -> str:
@@ -163,7 +168,7 @@ def written(tenant: str, session: str) -> str:
 
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
-    kinds = (index, epoch, lease, rewrites, deletions, runs, consents, members, named)
+    kinds = (index, epoch, lease, rewrites, deletions, runs, consents, members, named, former)
     return tuple(key(tenant) for key in kinds)
 
 

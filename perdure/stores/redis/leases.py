@@ -1,6 +1,6 @@
 """A short lease on a tenant, so that one writer at a time changes its memories; and the tenant's epoch.
 
-Decides nothing else. The epoch is an integer that each erasure of the tenant raises: what was accepted under an
+Decides nothing else. The epoch is an integer that each erasure of the tenant raises: what was accepted or read under an
 older one may no longer be written.
 """
 
@@ -20,6 +20,12 @@ LEASE_SECONDS = 10.0
 """Long enough for a batch of 100 (under 1 s measured) with the margin that its writes ask for; short enough to be
 waited out after a holder was killed."""
 
+SHORT_WRITE = 5.0
+"""Seconds of a lease that must be left before a few lines are appended to the journal (some ms measured); a choice."""
+
+_FIELDS = 1000
+"""Arguments of one command: Lua cannot unpack more than some 8,000."""
+
 # The client repeats what it got no answer to, so a lease that is ours already is taken again.
 _TAKE = """
 local taken
@@ -28,20 +34,36 @@ else taken = redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) end
 return {taken and 1 or 0, redis.call('get', KEYS[2]) or '0', redis.call('exists', KEYS[3])}
 """
 _LEFT = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pttl', KEYS[1]) end return -1"
+# What a process that slept past its lease still sends is refused by Redis itself.
+_WRITE = """
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call(ARGV[2], KEYS[2], unpack(ARGV, 3))
+return 1
+"""
 _DROP = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 
 
 class Lease:
     """A lease that is held; ask it before every write whether enough of it is left."""
 
-    def __init__(self, left: Script, key: str, token: str, epoch: int, rewriting: bool) -> None:
+    def __init__(self, left: Script, write: Script, *, key: str, token: str, epoch: int, rewriting: bool) -> None:
         self._left = left
+        self._write = write
         self._key = key
         self._token = token
         self.epoch = epoch
         """The tenant's epoch when the lease was taken."""
         self.rewriting = rewriting
         """Whether an earlier holder died while it wrote entries anew, which may be missing until they are restored."""
+
+    def require_epoch(self, epoch: int | None) -> None:
+        """Make sure that the tenant was not erased since its epoch was this one; None: since now.
+
+        Raises:
+            TenantErased: It was.
+        """
+        if epoch is not None and epoch < self.epoch:
+            raise TenantErased("the user's memory was erased after this was accepted")
 
     async def require(self, seconds: float) -> None:
         """Make sure that the lease is ours for a while longer.
@@ -56,6 +78,23 @@ class Lease:
         left = await self._left([self._key], self._token) / 1000
         if left < seconds:
             raise LeaseLost(f"{max(left, 0):.1f} s of the lease are left and {seconds:.1f} s are needed")
+
+    async def write(self, command: str, key: str, *arguments: str) -> None:
+        """Run a command on one of the tenant's keys, in Redis only while the lease is ours.
+
+        Args:
+            command: One that takes any number of fields or members, and can be repeated: ``HSET``, say.
+            key: The tenant's key.
+            arguments: The rest of the command; nothing is done where there is none.
+
+        Raises:
+            LeaseLost: It is another's, or has run out.
+            StoreUnavailable: Redis does not answer.
+        """
+        for start in range(0, len(arguments), _FIELDS):
+            chunk = arguments[start : start + _FIELDS]
+            if not await self._write([self._key, key], self._token, command, *chunk):
+                raise LeaseLost("the lease has run out before everything was written")
 
 
 class Leases:
@@ -72,25 +111,31 @@ class Leases:
         self._redis = redis
         self._take = Script(redis, _TAKE)
         self._left = Script(redis, _LEFT)
+        self._write = Script(redis, _WRITE)
         self._drop = Script(redis, _DROP)
         self._seconds = seconds
         self._patience = patience
 
     @asynccontextmanager
-    async def hold(self, tenant: str) -> AsyncGenerator[Lease]:
+    async def hold(self, tenant: str, *, epoch: int | None = None) -> AsyncGenerator[Lease]:
         """Hold the lease on a tenant, waiting for another holder if there is one.
 
         It is given back after a clean end only. After a timeout or a cancellation a write may still be on its way to
         the store, so the lease runs out instead: nobody else writes before that write has landed.
 
+        Args:
+            tenant: Whose lease.
+            epoch: The tenant's epoch when what is to be written was accepted or read; None: it is read under the lease.
+
         Raises:
+            TenantErased: The tenant was erased after that.
             LeaseLost: Another holder kept it for longer than the patience.
             StoreUnavailable: Redis does not answer.
         """
         key, token = keys.lease(tenant), secrets.token_hex(16)
         deadline = asyncio.get_running_loop().time() + self._patience
         while True:
-            taken, epoch, rewriting = await self._take(
+            taken, now, rewriting = await self._take(
                 [key, keys.epoch(tenant), keys.rewrites(tenant)], token, int(self._seconds * 1000)
             )
             if taken:
@@ -99,7 +144,9 @@ class Leases:
                 raise LeaseLost(f"another writer has held the tenant's lease for {self._patience:.0f} s")
             await asyncio.sleep(0.02)
         try:
-            yield Lease(self._left, key, token, int(epoch), bool(rewriting))
+            lease = Lease(self._left, self._write, key=key, token=token, epoch=int(now), rewriting=bool(rewriting))
+            lease.require_epoch(epoch)
+            yield lease
         except (VersionConflict, TenantErased, LeaseLost, StoreLost):
             await self._give_back(key, token)
             raise

@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 from perdure.memberships import Membership
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
+from perdure.stores.redis.leases import Lease
 
 
 class RedisMembers:
@@ -29,20 +30,35 @@ class RedisMembers:
         found: dict[str, str] = await ask(self._redis, "HGETALL", keys.members(owner))
         return {member: Membership.model_validate_json(line) for member, line in found.items()}
 
-    async def write(self, owner: str, memberships: Iterable[Membership]) -> None:
-        """Keep what was said, in place of what was said before."""
-        for one in memberships:
-            await ask(self._redis, "HSET", keys.members(owner), one.member, one.model_dump_json())
+    async def write(self, owner: str, memberships: Iterable[Membership], lease: Lease) -> None:
+        """Keep what was said, in place of what was said before, while the owner's lease is held."""
+        fields = (text for one in memberships for text in (one.member, one.model_dump_json()))
+        await lease.write("HSET", keys.members(owner), *fields)
 
-    async def strike(self, owner: str, member: str) -> None:
-        """Remove all that is said of a user."""
-        await ask(self._redis, "HDEL", keys.members(owner), member)
+    async def strike(self, owner: str, member: str, lease: Lease) -> None:
+        """Remove all that is said of a user, while the owner's lease is held."""
+        await lease.write("HDEL", keys.members(owner), member)
+        await lease.write("SREM", keys.former(owner), member)
+
+    async def retire(self, owner: str) -> None:
+        """Keep who belongs to an owner that is about to be emptied, in place of who did before; nobody: keep those."""
+        if found := [one.member for one in (await self.all(owner)).values() if one.belongs]:
+            await ask(self._redis, "DEL", keys.former(owner))
+            await ask(self._redis, "SADD", keys.former(owner), *found)
+
+    async def belonged(self, owner: str, member: str) -> bool:
+        """Return whether a user belonged to an owner whose erasure is not proved, and to whom nobody belongs since."""
+        former = await ask(self._redis, "SISMEMBER", keys.former(owner), member)
+        return bool(former) and not await self.all(owner)
+
+    async def forget_former(self, owner: str) -> None:
+        """Remove who belonged to an owner whose erasure is proved."""
+        await ask(self._redis, "DEL", keys.former(owner))
 
     async def named(self, user: str) -> set[str]:
         """Return the tenants in whose lists a user may be named."""
         return set(await ask(self._redis, "SMEMBERS", keys.named(user)))
 
-    async def name(self, user: str, owners: Iterable[str]) -> None:
-        """Note that a user may be named in these lists, before they are."""
-        for owner in owners:
-            await ask(self._redis, "SADD", keys.named(user), owner)
+    async def name(self, user: str, owners: Iterable[str], lease: Lease) -> None:
+        """Note that a user may be named in these lists, before they are, while the user's lease is held."""
+        await lease.write("SADD", keys.named(user), *owners)

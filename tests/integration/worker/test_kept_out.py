@@ -3,11 +3,12 @@
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
-from temporalio.client import ActivityFailureError
+from temporalio.client import ActivityFailureError, WorkflowFailureError, WorkflowHandle
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Purpose
@@ -17,8 +18,10 @@ from perdure.names import Workflow
 from perdure.requests import ConsentRequest, EraseRequest, ObserveRequest
 from perdure.said import Said, Voice
 from perdure.temporal.attributes import TASK_TIMEOUT
+from perdure.updates import Pinning, UpdateRequest
 from tests.conftest import Servers
 from tests.deployment import Deployment, deployment
+from tests.integration.memory.forgetting.test_forgetter import write
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
@@ -99,3 +102,35 @@ async def test_a_refused_request_is_erased_with_its_user(here: Deployment, gatew
     assert receipt.proved
     query = f"WorkflowType = '{Workflow.REMEMBER_ITEMS.value}' AND TaskQueue = '{here.queue}'"
     assert [run.id async for run in here.client.list_workflows(query)] == []
+
+
+async def test_what_was_asked_before_an_erasure_is_not_done_by_a_worker_that_starts_after_it(
+    servers: Servers, user: str, tmp_path: Path
+) -> None:
+    queue = f"q-{uuid4().hex[:12]}"
+    async with deployment(servers, tmp_path / "home", queue=queue, serving=False) as away:
+        tenant = away.services.tenant_key.tenant_of(user)
+        said: JsonValue = {"kind": "memory", "content": TEXT, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
+        [identifier] = await write(away.services, tenant, said)
+        requests = {
+            Workflow.SET_CONSENT: ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)),
+            Workflow.UPDATE_MEMORY: UpdateRequest(user_id=user, id=identifier, update=Pinning(pinned=True)),
+        }
+
+        async def ask() -> list[WorkflowHandle[Any, Any]]:
+            return [
+                await away.client.start_workflow(name, request, id=uuid4().hex, task_queue=queue)
+                for name, request in requests.items()
+            ]
+
+        early = await ask()
+        await away.services.eraser.begin(tenant, operation="erase", at=datetime.now(UTC), by=TESTER)
+        late = await ask()
+    async with deployment(servers, tmp_path / "home", queue=queue) as here:
+        for handle in early:
+            with pytest.raises(WorkflowFailureError) as refused:
+                await handle.result()
+            assert "erased after this was asked" in str(refused.value.cause.__cause__)
+        for handle in late:
+            await handle.result()
+        assert len(await here.services.consents.of(tenant)) == 1, "the control"

@@ -1,6 +1,7 @@
 """A team's memory is its members', through every door; to anybody else there is no such team."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -223,3 +224,22 @@ async def test_erasing_a_team_leaves_its_members_and_erasing_a_member_leaves_the
     await refusal(doors(gateway, kim, team)["recall"], team)
     assert await gateway.members(team) == []
     assert await texts(gateway, kim, None) == ["The release train of kim leaves on Friday."]
+
+
+async def test_a_team_whose_erasure_was_cut_off_is_erased_by_its_members_and_nobody_else(
+    here: Deployment, gateway: Gateway
+) -> None:
+    user, other, team = f"user {uuid4().hex}", f"other {uuid4().hex}", f"team:{uuid4().hex[:12]}"
+    await gateway.set_member(MemberRequest(of=team, user_id=user, belongs=True), by=ADMIN)
+    services, tenant = here.services, here.services.tenant_key.tenant_of_owner(team)
+    await services.eraser.begin(tenant, operation="cut off", by=ADMIN, at=datetime.now(UTC))
+    for _ in range(2):
+        await services.eraser.remove(tenant)
+    with pytest.raises(UnknownOwner):
+        await services.members.tenant(user, team)
+    with pytest.raises(UnknownOwner):
+        await gateway.erase(EraseRequest(user_id=other, of=team), by=ADMIN)
+    assert (await gateway.erase(EraseRequest(user_id=user, of=team), by=ADMIN)).proved
+    assert await ask(services.redis, "EXISTS", keys.former(tenant)) == 0
+    with pytest.raises(UnknownOwner):
+        await gateway.erase(EraseRequest(user_id=user, of=team), by=ADMIN)

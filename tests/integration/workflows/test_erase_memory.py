@@ -120,7 +120,7 @@ async def test_nothing_of_a_user_is_left_anywhere_and_nobody_else_is_touched(
     assert await texts(gateway, other) == [SECRET]
 
     again = await gateway.erase(EraseRequest(user_id=user), by=TESTER)
-    assert (again.proved, again.epoch, again.entries) == (True, 2, 0), "erased twice"
+    assert (again.proved, again.epoch > receipt.epoch, again.entries) == (True, True, 0), "erased twice"
     await remembered(gateway, user, "Nougat is made of nuts.")
     assert await texts(gateway, user) == ["Nougat is made of nuts."], "the user begins anew"
 
