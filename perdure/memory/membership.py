@@ -147,7 +147,7 @@ class MemberBook:
                 await lease.require(SHORT_WRITE)
                 await self._journal.append(tenant, [Enrolled(membership=said)], asked_at=at, people=involved)
             await self._redis.write(tenant, [latest((*known.values(), *told, said))[member]], lease)
-            what = {"member added" if belongs else "member removed": ()}
+            what = {"member added" if belongs else "member removed": (member,)}
             await self._audit.changed(tenant, what, operation=operation, by=by, again=True)
         return said
 

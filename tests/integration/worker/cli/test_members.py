@@ -25,7 +25,7 @@ async def test_members_are_added_listed_and_removed_and_others_are_told_nothing(
     shown = await installed.perdure("memories", "show", identifier, *whose)
     assert shown.out.startswith("The train is late.\n")
     audited = await installed.perdure("audit", "show", "--of", team)
-    assert "member added" in audited.out
+    assert "member added: t_" in audited.out
     await installed.perdure("memories", "members", "remove", team, user)
     again = await installed.perdure("memories", "show", identifier, *whose)
     assert (again.status, again.complaint) == (2, unknown.complaint)
