@@ -289,7 +289,7 @@ async def test_an_older_copy_of_a_store_does_not_bring_back_who_was_erased(
         assert await services.eraser.apply() >= 1
     left = await services.eraser.left(tenant)
     epoch = await services.leases.epoch(tenant)
-    assert (left == () and epoch == 1) is applied
+    assert (left == () and epoch >= 1) is applied
 
 
 async def _forget_erasure(here: Deployment, store: Store, tenant: str) -> None:
