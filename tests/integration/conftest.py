@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from redis.asyncio import Redis
@@ -45,6 +46,8 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from tests.conftest import TENANT_KEY, Servers, journal_of
+from tests.deployment import Deployment, deployment
+from worker.gateway import Gateway
 from worker.wiring.services import Services
 
 
@@ -84,6 +87,29 @@ def member_book(redis: Redis, journal: Journal, whole: Wholeness, audit: Audit, 
         audit=audit,
         key=key,
     )
+
+
+@pytest.fixture
+async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
+    """Everything that a worker has, and the worker; a file of tests that needs another one has its own."""
+    async with deployment(servers, tmp_path / "home") as one:
+        yield one
+
+
+@pytest.fixture
+async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
+    async with Gateway(here.settings, servers) as one:
+        yield one
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user {uuid4().hex}"
+
+
+@pytest.fixture
+def team() -> str:
+    return f"team:{uuid4().hex[:12]}"
 
 
 @pytest.fixture

@@ -27,16 +27,6 @@ async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
         yield one
 
 
-@pytest.fixture
-def team() -> str:
-    return f"team:{uuid4().hex[:12]}"
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
-
-
 class Asleep:
     """Has a process sleep at a call that names a tenant, once: before it does what it does, or after that."""
 

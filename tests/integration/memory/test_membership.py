@@ -33,16 +33,6 @@ async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
         yield one
 
 
-@pytest.fixture
-def team() -> str:
-    return f"team:{uuid4().hex[:12]}"
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
-
-
 async def say(here: Deployment, team: str, user: str, *, by: Actor = ADMIN, belongs: bool = True) -> None:
     await here.services.members.say(team, user, belongs=belongs, operation=uuid4().hex, by=by, at=datetime.now(UTC))
 

@@ -28,12 +28,6 @@ async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
         yield one
 
 
-@pytest.fixture
-async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
-    async with Gateway(here.settings, servers) as one:
-        yield one
-
-
 async def test_a_workflow_of_somebodys_own_remembers_and_recalls(here: Deployment, gateway: Gateway) -> None:
     client = await Client.connect(here.client.service_client.config.target_host, plugins=[Plugin()])
     queue, user = f"q-{uuid4().hex}", f"user {uuid4().hex}"

@@ -1,6 +1,6 @@
 """Who wrote, changed or read a memory, through a whole worker: one line each, with the actor, and no content."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -21,23 +21,12 @@ from perdure.stores.audit.lines import AuditLine
 from perdure.stores.redis.heads import AuditHeads
 from perdure.updates import Correction, Removal, UpdateRequest
 from tests.conftest import Servers
-from tests.deployment import Deployment, deployment
+from tests.deployment import Deployment
 from worker import audits
 from worker.gateway import Gateway
 
 ADA, KIM = Actor(kind=ActorKind.PERSON, id="ada"), Actor(kind=ActorKind.PERSON, id="kim")
 FACT, CORRECTED = "The espresso machine is a Faema.", "The espresso machine is a Rancilio."
-
-
-@pytest.fixture
-async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
-    async with deployment(servers, tmp_path / "home") as one:
-        yield one
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
 
 
 async def lines(here: Deployment, user: str) -> list[AuditLine]:

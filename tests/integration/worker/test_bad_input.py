@@ -1,8 +1,6 @@
 """What nobody should send: each is answered with a clear reason, nothing else is lost, and nothing becomes an order."""
 
-from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -16,29 +14,10 @@ from perdure.memory.recall.context import render
 from perdure.requests import ForgetRequest, ObserveRequest, UndoRequest
 from perdure.said import Said, Voice
 from perdure.updates import Correction, Feedback, Merger, Removal, Reversion, Update, UpdateRequest
-from tests.conftest import Servers
-from tests.deployment import Deployment, deployment
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 GOOD = "The bakery opens at six."
-
-
-@pytest.fixture
-async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
-    async with deployment(servers, tmp_path / "home") as one:
-        yield one
-
-
-@pytest.fixture
-async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
-    async with Gateway(here.settings, servers) as one:
-        yield one
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
 
 
 async def told(gateway: Gateway, user: str, *contents: str, **fields: Any) -> Receipt:

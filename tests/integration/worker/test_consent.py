@@ -1,6 +1,6 @@
 """Nothing is extracted without consent; what is withdrawn is neither written nor recalled, whatever Redis lost."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,29 +30,12 @@ from perdure.stores.redis.marks import RedisMarks
 from perdure.strategies import Strategy
 from perdure.updates import Correction, UpdateRequest
 from tests.conftest import Servers, clean_settings
-from tests.deployment import Deployment, deployment
+from tests.deployment import Deployment
 from worker.gateway import Gateway
 from worker.reader import open_reader
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 GIVEN, EXTRACTED = Purpose.GIVEN, Purpose.EXTRACTED
-
-
-@pytest.fixture
-async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
-    async with deployment(servers, tmp_path / "home") as one:
-        yield one
-
-
-@pytest.fixture
-async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
-    async with Gateway(here.settings, servers) as one:
-        yield one
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
 
 
 async def said(gateway: Gateway, user: str, text: str = "I always travel by train.") -> list[Fate]:

@@ -1,11 +1,8 @@
 """An export tells of one moment, while writes go on."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from pathlib import Path
 from uuid import uuid4
 
-import pytest
 from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, RememberRequest
@@ -13,17 +10,11 @@ from perdure.entries import Memory, State
 from perdure.memory.updating.exports import Exported, read
 from perdure.updates import Merger, UpdateRequest
 from tests.conftest import Servers
-from tests.deployment import Deployment, deployment
+from tests.deployment import Deployment
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 PAIRS = 6
-
-
-@pytest.fixture
-async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
-    async with deployment(servers, tmp_path / "home") as one:
-        yield one
 
 
 async def test_no_export_has_half_of_a_change(here: Deployment, servers: Servers) -> None:

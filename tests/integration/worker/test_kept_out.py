@@ -38,12 +38,6 @@ async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
 
 
 @pytest.fixture
-async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
-    async with Gateway(here.settings, servers) as one:
-        yield one
-
-
-@pytest.fixture
 async def user(gateway: Gateway) -> str:
     user = f"user {uuid4().hex}"
     await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=TESTER)

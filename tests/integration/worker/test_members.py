@@ -21,33 +21,11 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.updates import Pinning, UpdateRequest
 from tests.conftest import Servers, clean_settings
-from tests.deployment import Deployment, deployment
+from tests.deployment import Deployment
 from worker.gateway import Gateway
 
 ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
 FACT = "The release train leaves on Thursday."
-
-
-@pytest.fixture
-async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
-    async with deployment(servers, tmp_path / "home") as one:
-        yield one
-
-
-@pytest.fixture
-async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
-    async with Gateway(here.settings, servers) as one:
-        yield one
-
-
-@pytest.fixture
-def team() -> str:
-    return f"team:{uuid4().hex[:12]}"
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
 
 
 async def enrol(gateway: Gateway, team: str, user: str, *, belongs: bool = True) -> None:

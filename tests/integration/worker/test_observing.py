@@ -1,8 +1,6 @@
 """What is said becomes memory, or is left with a reason; private data goes before anything is journaled or started."""
 
-from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -14,25 +12,12 @@ from perdure.errors import InvalidInput
 from perdure.jobs import Fate
 from perdure.requests import ConsentRequest, Observed, ObserveRequest
 from perdure.said import Ground, Said, Voice
-from tests.conftest import Servers
-from tests.deployment import Deployment, deployment
+from tests.deployment import Deployment
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 NOW = datetime.now(UTC)
 EMAIL = "lena.m@example.com"
-
-
-@pytest.fixture
-async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
-    async with deployment(servers, tmp_path / "home") as one:
-        yield one
-
-
-@pytest.fixture
-async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
-    async with Gateway(here.settings, servers) as one:
-        yield one
 
 
 def said(text: str, number: int = 0, by: Voice = Voice.USER) -> Said:

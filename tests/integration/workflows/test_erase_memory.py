@@ -60,12 +60,6 @@ async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
         yield one
 
 
-@pytest.fixture
-async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
-    async with Gateway(here.settings, servers) as one:
-        yield one
-
-
 def item(content: str = SECRET) -> dict[str, JsonValue]:
     return {"kind": "memory", "content": content, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
 

@@ -60,17 +60,6 @@ async def here(servers: Servers, tmp_path: Path) -> AsyncGenerator[Deployment]:
         yield one
 
 
-@pytest.fixture
-async def gateway(here: Deployment, servers: Servers) -> AsyncGenerator[Gateway]:
-    async with Gateway(here.settings, servers) as one:
-        yield one
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
-
-
 def item(content: str = SECRET, *tags: str, **more: JsonValue) -> JsonValue:
     return {"kind": "memory", "content": content, "occurrence": content, "tags": list(tags), **more}
 

@@ -10,11 +10,6 @@ from tests.integration.worker.cli.installation import Installation
 from tests.support.waiting import until
 
 
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
-
-
 async def on_hold(installed: Installation, user: str, text: str) -> str:
     """Offer a memory that waits for a person; gives its hold, as the receipt shows it."""
     name = f"{uuid4().hex}.json"

@@ -9,11 +9,6 @@ import pytest
 from tests.integration.worker.cli.installation import Installation
 
 
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
-
-
 async def told(installed: Installation, user: str, text: str, *more: str) -> str:
     """Remember a statement; gives its id."""
     ran = await installed.perdure("remember", text, "--user", user, "--json", *more)

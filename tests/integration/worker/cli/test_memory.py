@@ -3,18 +3,12 @@
 import json
 from uuid import uuid4
 
-import pytest
 from pydantic import JsonValue
 
 from perdure.jobs import Fate, Receipt
 from perdure.memory.recall.query import RecallResult
 from perdure.requests import ForgetResult
 from tests.integration.worker.cli.installation import Installation
-
-
-@pytest.fixture
-def user() -> str:
-    return f"user {uuid4().hex}"
 
 
 async def test_what_is_remembered_is_recalled(installed: Installation, user: str) -> None:
