@@ -1,7 +1,9 @@
 """A user's erasure as a value: an epoch that nothing accepted before it may cross. Pure."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
+from perdure.errors import TenantErased
 from perdure.model import Instant, Passed, Stored, TenantId
 
 
@@ -10,7 +12,7 @@ class Erasure(Stored):
 
     tenant: TenantId
     epoch: int
-    """Grows by one with every erasure of the user."""
+    """Grows with every erasure of the user."""
     at: Instant
     """What was accepted before is not written, and what an older copy of a store still has is removed again."""
     operation: str
@@ -52,6 +54,20 @@ UNREACHABLE = (
     "what tools did elsewhere",
 )
 """What no erasure can reach."""
+
+
+def require_none_since(asked_at: datetime, erasures: Iterable[Erasure | None]) -> None:
+    """Check that nobody was erased at a moment or later.
+
+    Args:
+        asked_at: When something was asked.
+        erasures: The latest one of each user that it is about; None: they were not erased.
+
+    Raises:
+        TenantErased: Somebody was.
+    """
+    if any(one is not None and asked_at <= one.at for one in erasures):
+        raise TenantErased("the user, or whose memory it is, was erased after this was asked")
 
 
 def highest(found: Iterable[Erasure]) -> dict[str, Erasure]:

@@ -30,11 +30,12 @@ _QUIET = Runtime(telemetry=TelemetryConfig(logging=None))
 async def replay(files: Sequence[Path], workflows: Sequence[type], *, control: bool) -> None:
     """Replay each file with these workflows."""
     replayer = Replayer(workflows=workflows, plugins=[Plugin(), OpenTelemetryPlugin()], runtime=_QUIET)
-    names = {histories.read(file).run_id: file.stem for file in files}
+    found = {file.stem: histories.read(file) for file in files}
+    names = {history.run_id: name for name, history in found.items()}
 
     async def read() -> AsyncIterator[WorkflowHistory]:
-        for file in files:
-            yield histories.read(file)
+        for history in found.values():
+            yield history
 
     # One worker for all of them: making one takes longer than replaying a history.
     async with replayer.workflow_replay_iterator(read()) as results:

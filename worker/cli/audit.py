@@ -88,7 +88,7 @@ async def remove(
 
 
 async def accept(*, as_json: AsJson = False) -> None:
-    """Say that what is missing now is known to be lost: 'verify' still shows it, and no longer as a problem."""
+    """Accept that what is missing now is lost: 'verify' still shows it, and no longer as a problem."""
     settings = Settings()
     addresses = reachable(settings)
     accepted = await audits.accept(settings, addresses, person())

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from perdure.erasures import Erasure, highest
-from perdure.errors import TenantErased
+from perdure.erasures import Erasure, highest, require_none_since
 from perdure.losses import Store
 from perdure.stores import disk
 
@@ -52,8 +51,8 @@ class ErasureLog:
         Raises:
             TenantErased: One was.
         """
-        if any(tenant in tenants and asked_at <= one.at for tenant, one in self._all(tenants).items()):
-            raise TenantErased("the user, or whose memory it is, was erased after this was asked")
+        known = self._all(tenants)
+        require_none_since(asked_at, [known.get(tenant) for tenant in tenants])
 
     def _all(self, tenants: Collection[str] | None = None) -> dict[str, Erasure]:
         path, found = self._folder / _FILE, list[Erasure]()

@@ -4,8 +4,7 @@ from datetime import datetime
 
 from redis.asyncio import Redis
 
-from perdure.erasures import Erasure
-from perdure.errors import TenantErased
+from perdure.erasures import Erasure, require_none_since
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
 
@@ -44,9 +43,7 @@ class RedisErasures:
         Raises:
             TenantErased: They were.
         """
-        erased = await self.of(tenant)
-        if erased and asked_at <= erased.at:
-            raise TenantErased("the user was erased after this was asked")
+        require_none_since(asked_at, [await self.of(tenant)])
 
     async def add(self, erasure: Erasure) -> None:
         """Keep an erasure; from then on no change that was accepted before it is written."""
