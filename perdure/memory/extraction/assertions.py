@@ -132,12 +132,22 @@ def _led(clause: Clause) -> Clause:
             return _switched(clause)
         topic, others = _cut(clause.rest, {"to", "from", "into"})
         return clause._replace(subject=topic, verb="change", rest=others, revises=True) if others else clause
+    if clause.verb in _KEEPING and clause.subject[0].lower() in ("i", "we"):
+        topic, others = _cut(clause.rest, PREPOSITIONS - {"of", "for", "as"})
+        if topic and (others or clause.fronted) and told_by(topic).get("object"):
+            return clause._replace(subject=topic, rest=others, passive=True)
     if clause.verb in ("do", "have", "hold", "run", "start", "begin", "schedule"):
         topic, others = _cut(clause.rest, {"at", "on", "in", "every"})
         told = told_by(others).keys()
         if topic and ({"clock", "day", "frequency", "date"} & told or (clause.verb == "hold" and "place" in told)):
             return clause._replace(subject=topic, verb="be", rest=others)
     return clause
+
+
+_KEEPING = frozenset(
+    ["keep", "store", "host", "park", "file", "track", "archive", "save", "log", "deploy", "grow", "print"]
+)
+"""What people do with a thing in one place, as is said of the thing: "the ledger is kept in the safe"."""
 
 
 def _cut(words: Sequence[str], at: AbstractSet[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -61,6 +61,7 @@ _REPORT = re.compile(
     r"\b(?:report|reports|check|checks|passed|failed|run|test|tests|deploy|deployment|config|configuration|log|status|monitor|monitoring|result|results|"
     r"notes|changelog|audit|scan|build|release|verified|confirmed|confirmation|observed|inspection|output|info|update|updated|note|reading|sensor|probe|summary|notice|"
     r"changed|change|news|decision|correction|reminder|heads|sync|job|pipeline|ci|health|diagnostic|diagnostics|survey|review|lookup|query|import|"
+    r"upgrade|complete|completed|migration|rollout|installation|install|maintenance|finished|success|alert|warning|outcome|"
     r"went|round|mind|back|told|tells|said|says|confirms|switched|moved|true|fact|thing|again|settings|calendar|inventory|measurement|schedule|benchmark|detected|found)\b",
     re.IGNORECASE,
 )
@@ -95,6 +96,17 @@ _OVER_AND = re.compile(
     re.IGNORECASE,
 )
 """What has ended, before what holds since: "the works are over and the market is on the square"."""
+_THAT_IS_WHERE = re.compile(
+    r"^(?:i|we)(?:'ve|\s+have)?\s+(?:\w+\s+)?(?:switched|moved|changed|went|gone)\s+(?:over\s+)?to\s+(?P<new>[^,;.]{2,40}?)[,;]"
+    r"\s+(?:and\s+)?(?:that's|that\s+is|it's|which\s+is)\s+(?:now\s+)?where\s+(?P<does>[^,;.]{4,60})",
+    re.IGNORECASE,
+)
+_THAT_IS_HOW = re.compile(
+    r"^(?:please,?\s+)?(?P<new>(?:as|in|on|at|with|by|from|for|to|via|before|after|under)\s[^,;.]{2,40}?)[,;:]?\s+(?:-\s+)?(?:that's|that\s+is)\s+"
+    r"(?:how|where|when|what|who)\s+(?P<does>(?:i|we|my|our|the)\s[^,;.]{4,60})[.!]?$",
+    re.IGNORECASE,
+)
+_FLOATING = re.compile(r"\b(?P<verb>must|should|may|can|will|are|were|have\s+to)\s+(?:all|both|each)\s+", re.IGNORECASE)
 _IT_IS_THAT = re.compile(r"^it(?:'s|\s+is|\s+was)\s+(?P<what>.{2,60}?)\s+that\s+(?P<clause>\S+\s.+)$", re.IGNORECASE)
 _AS_MY = re.compile(
     r"^(?:i|we)\s+(?:now\s+)?(?:use|have|see|wear|drive|take|employ|keep)\s+(?P<what>.{2,50}?)\s+(?:as|for)\s+(?:my|our)\s+(?P<role>[\w\s-]{2,40})$",
@@ -118,6 +130,7 @@ _NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P
 
 def clause_of(sentence: str) -> Clause | None:
     """Return the clause of a sentence that states something; None: none that can be told."""
+    sentence = _THAT_IS_HOW.sub(r"\g<does> \g<new>", _THAT_IS_WHERE.sub(r"\g<does> on \g<new>", sentence))
     sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
     text, revises = spoken(sentence)
     # What the end of a sentence says of a change, it says of its last clause: "…, our bus leaves at 7:40 again".
@@ -194,7 +207,8 @@ def _noun_phrase(words: Sequence[str]) -> tuple[str, ...]:
 
 _PRELUDES = word_list(
     "change switch move go get come think say know leave quit retire finish lose drop cancel stop forget "
-    "realise realize decide notice happen find hear turn reorganise reorganize"
+    "realise realize decide notice happen find hear turn reorganise reorganize look check test verify inspect open try "
+    "ask see read compare review count measure"
 )
 """Verbs of what led to a statement: "I've left Brightwell, I work at Harbour Dental now"."""
 
@@ -252,7 +266,7 @@ _WHEREABOUTS = word_list("location venue whereabouts region")
 
 
 def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:
-    text, stopped = reworded(" ".join(tokens_of(text)))
+    text, stopped = reworded(_FLOATING.sub(r"\g<verb> ", " ".join(tokens_of(text))))
     leading = bool(_LEADING.match(text))
     cut = text if leading else _SUBORDINATE.sub("", text)
     words = cut.split()
@@ -288,9 +302,13 @@ def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[st
     """Return the subject, and what was said before it."""
     said = _DENIED.sub("", " ".join(words)).split()
     kept = [word for word in said if word.lower() not in PASSING and word.lower() not in NEGATIONS - {"no"}]
-    lower = [word.lower() for word in kept]
     if not kept:
         return [], []
+    if len(kept) > 1 and kept[0].lower() == "all":
+        kept = kept[1:]
+    if len(kept) > 1 and kept[-1].lower() in ("here", "all", "both", "each"):
+        kept = kept[:-1]
+    lower = [word.lower() for word in kept]
     if leading or lower[0] in PREPOSITIONS:
         for place in range(len(kept) - 1, 0, -1):
             if lower[place] in FIRST_PERSON | PRONOUNS or (
@@ -299,7 +317,7 @@ def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[st
                 # "… was switched on the test suite takes …", unlike "the chair of the council".
                 and (lower[place - 1] not in PREPOSITIONS or (leading and lower[place - 2].endswith("ed")))
             ):
-                return kept[place:], [] if leading else kept[:place]
+                return kept[place:], [] if leading and lower[0] != "with" else kept[:place]
         # "For lunch orders go …" has no way to tell.
         return (kept[-1:], kept[:-1]) if len(kept) > 2 and not leading else (kept, [])
     return kept, []

@@ -8,9 +8,12 @@ _SEGMENT = re.compile(
 )
 _WHO = (
     r"(?P<who>i|we|(?:our|my) (?:team|family|household|group|office|band|department|company|board|firm|crew|club"
-    r"|choir))"
+    r"|choir)|(?:our|my|the) [\w-]+|he|she|they)"
 )
-_ADVERBS = r"(?: (?:now|still|really|much|always|usually|generally|just|would|do|also|actually|far|by far|tend to))*"
+_ADVERBS = (
+    r"(?:'ve)?(?: (?:(?:have |has )?(?:come|grown|learn(?:ed|t)) to|"
+    r"now|still|really|much|always|usually|generally|just|would|do|also|actually|far|by far|tend to))*"
+)
 _THING = r"[\w'+#./-]+(?: [\w'+#./-]+){0,4}?"
 _CONTEXT = r"(?:at|in|for|on|when|while|during|to|with|as|after|any|every|of an?|by)\b.*"
 _PREFERRED = tuple(
@@ -50,7 +53,10 @@ _COMPARED = re.compile(
     r"|[\w-]+er|better|worse) than\b",
     re.IGNORECASE,
 )
-_SPEAKER = re.compile(r"^(?:we|our)\b", re.IGNORECASE)
+_SPEAKERS = re.compile(
+    r"we|(?:our|my) (?:team|family|household|group|office|band|department|company|board|firm|crew|club|choir)",
+    re.IGNORECASE,
+)
 _ADDED = re.compile(
     r"\s+(?:any time|any day|every time|these days|now|again|instead|today|nowadays|by far)[\s.!]*$", re.IGNORECASE
 )
@@ -78,7 +84,7 @@ def _plain(segment: str, before: str) -> str | None:
         match = pattern.search(segment)
         if match is None:
             continue
-        who = "we" if _SPEAKER.match(match["who"]) else "I"
+        who = _speaker(match["who"])
         fronted = " ".join(filter(None, (before, _circumstance(segment[: match.start()]))))
         one, other = match["one"], match["other"]
         if re.search(r"\bbelow\b", match.group()):
@@ -92,6 +98,12 @@ def _plain(segment: str, before: str) -> str | None:
     return None
 
 
+def _speaker(who: str) -> str:
+    return "we" if _SPEAKERS.fullmatch(who) else "I" if who.lower() == "i" else who
+
+
 def _circumstance(words: str) -> str:
     words = words.strip(" ,")
-    return words if _CIRCUMSTANCE.match(words) and not _SELF.match(words + " ") else ""
+    # "With fish" is when something is preferred; "with two children at home" is why.
+    reason = words.lower().startswith("with") and len(words.split()) > 3
+    return words if _CIRCUMSTANCE.match(words) and not reason and not _SELF.match(words + " ") else ""

@@ -16,10 +16,18 @@ from perdure.memory.extraction.lexicon import (
     PASSING,
     PREPOSITIONS,
     PRONOUNS,
+    word_list,
 )
 from perdure.memory.extraction.verbs import ASKED, FORMS
 
 _PARTICLES = frozenset({"up", "out", "off", "down", "away", "back", "over", "rid"})
+
+
+_WITHOUT_OBJECT = word_list(
+    "go run come start end close open arrive leave work stop fail pass rise fall grow begin finish happen last expire "
+    "return change matter sell ship"
+)
+"""What may end a clause: in "lunch orders go" it is the verb, unlike the last word of "the camera records sound"."""
 
 
 def verb_at(words: Sequence[str], *, last: bool = False) -> int | None:
@@ -37,7 +45,18 @@ def verb_at(words: Sequence[str], *, last: bool = False) -> int | None:
         # "Warns about unused imports" ends with what may be a verb as well.
         unknown = _unknown_verb(lower)
         return places[0] if unknown is None and places else unknown
-    return places[-1] if last else places[0]
+    return _first_of_chain(lower, places[-1]) if last else places[0]
+
+
+def _first_of_chain(lower: Sequence[str], place: int) -> int:
+    """Return where the auxiliaries of a verb begin: "do not ship" begins with "do"."""
+    first = place
+    for before in range(place - 1, -1, -1):
+        if lower[before] in AUXILIARIES:
+            first = before
+        elif lower[before] not in NEGATIONS | PASSING:
+            break
+    return first
 
 
 def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  # noqa: PLR0911
@@ -63,6 +82,8 @@ def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  #
     if after in FORMS and base != "get":
         # Of two verbs in a row the second one is it where it agrees: "lunch orders go", "the build runs".
         noun_is_plural = word.endswith("s")
+        if place + 2 == len(lower) and noun_is_plural and after == FORMS[after] and after not in _WITHOUT_OBJECT:
+            return True
         if after.endswith("ed") or (after == FORMS[after]) == noun_is_plural:
             return False
     if word == base:

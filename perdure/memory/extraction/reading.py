@@ -126,9 +126,17 @@ _CONDITION = re.compile(
 )
 
 
+_CONSEQUENCE = re.compile(r"(?<=[a-z]),? (?:or(?: else)?|otherwise) (?:it|they|he|she|you|we|i)\b.*$")
+_DEMAND = re.compile(r"\b(?:must|have to|has to|needs? to|never|always|do not|don't)\b")
+
+
 def without_conditions(words: str) -> str:
-    """Return the words of a sentence without its conditions: "if the server is down" does not say that it is."""
-    return _CONDITION.sub(lambda match: "if " + "x" * (len(match.group()) - 3), words)
+    """Return the words of a sentence without its conditions: "if the server is down" does not say that it is.
+
+    Nor does "or they are blocked" after what must be done.
+    """
+    words = _CONDITION.sub(lambda match: "if " + "x" * (len(match.group()) - 3), words)
+    return _CONSEQUENCE.sub("", words) if _DEMAND.search(words) else words
 
 
 _WORD = re.compile(r"[^\W_](?:[\w'-]*[^\W_])?")

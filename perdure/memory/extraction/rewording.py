@@ -39,6 +39,7 @@ _PHRASES = tuple(
         (r"(?:am|'m) not (?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "hate"),
         (r"(?:am|'m) (?:really |very |so )?(?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "like"),
         (r"(?:is|are|was|were) (?:called|named|titled)|goes by the name(?: of)?", "is"),
+        (r"(?:have|has|had) (?:come|grown|learned|learnt|started|begun|got used) to(?= \w+)", ""),
         (r"ahead of", "above"),
         (r"as well as", "and"),
     )

@@ -10,6 +10,7 @@ from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.findings import remainder
 from perdure.memory.extraction.grounds import (
     asked,
+    changes,
     chatter,
     hearsay,
     hedges,
@@ -21,6 +22,7 @@ from perdure.memory.extraction.grounds import (
     traits,
 )
 from perdure.memory.extraction.screening import Screened, screen
+from perdure.memory.extraction.trimming import trimmed
 from perdure.said import Candidate, Extraction, Ground, Left, Said, Voice
 
 _REASONS = {
@@ -108,25 +110,6 @@ def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
     return kept, tuple(_left(ground) for ground in dict.fromkeys(grounds))
 
 
-_CHANGE_OF_MIND = re.compile(
-    r"\b(?:changed my mind|(?:come|came) (?:round|around)(?: to|(?=:))|come to (?:see|prefer|like)|gone off|given up"
-    r"|gave up|ceased to|scrapped|dropped (?:that|it)|switched|transferred|upgraded|succeeded|took over|taken over"
-    r"|returned to our|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved"
-    r"|(?:went|gone|changed|moved) back(?=:))\b",
-    re.IGNORECASE,
-)
-"""Says that something else holds from now on, as people tell what lasts."""
-
-_TURN_BACK = re.compile(r",?\s*\b(?:again|any ?more|once more)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
-"""Says that something changed back or ended, of what lasts as of what passes: it is no sign of either."""
-
-_REASON = re.compile(
-    r"[,;]\s*(?:because |since |as )?(?:(?:the|that|this|our|my|their|its) )?[\w.'-]+(?: [\w.'-]+)? "
-    r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting )*too \w+[.!]?\s*$",
-    re.IGNORECASE,
-)
-"""Says after what holds why something else no longer does: "We lint with ruff, flake8 was too slow"."""
-
 _TAINTING = frozenset(
     {Ground.TRANSIENT, Ground.UNSTABLE, Ground.HEARSAY, Ground.INTENTION, Ground.SENSITIVE, Ground.RECALLED}
 )
@@ -171,52 +154,6 @@ def _joined(sentences: list[str]) -> list[str]:
     return joined
 
 
-_PREFIX = re.compile(
-    r"^[\s\"'*•>-]*(?:(?:please |pls |do |also |and |so |ok(?:ay)? |hey |hi |hello |yes |yeah |well |oh "
-    r"|btw |by the way |one more thing |just |quick note |important |reminder |info |fun fact |honestly "
-    r"|actually )[,:!.-]?\s*)*"
-    r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|be aware|know|be advised"
-    r"|for your information|for the record|for future reference|for reference|fyi|f\.y\.i\."
-    r"|just so you know|heads[- ]up|note to self|save this|nb|n\.b\.|ps|p\.s\.|memo|remember this"
-    r"|to be clear|as a reminder|friendly reminder|reminder|please note)"
-    r"(?:\s+(?:that|this)\b|\s*[:,!-]|\s+please\b)*\s+)",
-    re.IGNORECASE,
-)
-_GREETING = re.compile(
-    r"^(?:(?:hi|hey|hello|sorry|yes|yeah|yep|yup|no|nope|ok|okay|sure|right|well|oh|ah|lol|haha|thanks|thank you"
-    r"|cheers|btw|by the way|anyway|so|wow|hmm+|good (?:morning|afternoon|evening)|honestly|actually|and"
-    r"|also|oh and)(?: (?:there|all|team|everyone|so much|a lot))?\s*[,!:.…-]+\s*)+",
-    re.IGNORECASE,
-)
-
-
-_DISCLAIMER = re.compile(
-    r"^(?:i (?:might|may|could|must) be (?:the only one|alone|old[- ]fashioned|in (?:the|a) minority|weird|fussy|odd"
-    r"|picky|boring|strange|biased)"
-    r"(?: (?:in|on|about|with|here) \w+)*|call me (?:old[- ]fashioned|crazy|fussy|picky|boring)|(?:maybe|perhaps) "
-    r"it's just me"
-    r"|(?:this|it|that) (?:might|may|will|could) (?:sound|seem|be) (?:\w+ )?(?:odd|silly|weird|strange|funny|petty"
-    r"|fussy)"
-    r"|you (?:might|may|could|will) (?:laugh|think (?:me|i'm) \w+)|i know (?:it's|it is|this is|that's) (?:odd|silly"
-    r"|weird|petty|fussy)"
-    r"|believe it or not|not everyone agrees|others may differ),? (?:but )?(?=(?:i|i'm|we|my|our)\b)",
-    re.IGNORECASE,
-)
-"""What people say of themselves before what they want, which takes nothing back."""
-
-
-def trimmed(sentence: str) -> str:
-    """Return a statement without "Remember that", "FYI" and the like before it."""
-    bare = _DISCLAIMER.sub("", _GREETING.sub("", sentence.strip()))
-    match = _PREFIX.match(bare)
-    if match and re.search(r"\w", bare[match.end() :]):
-        bare = bare[match.end() :]
-    elif not re.search(r"\w", bare):
-        bare = sentence.strip()
-    bare = bare.strip(" \"'“”*•-" if bare.count('"') % 2 else " *•-")
-    return bare[:1].upper() + bare[1:] if bare != sentence.strip() else bare
-
-
 def _judged(sentence: str, said: Said) -> _Sentence:
     return _Sentence(sentence, _ground(sentence, said))
 
@@ -229,7 +166,33 @@ def _ground(sentence: str, said: Said) -> Ground | None:
     words = reading.words_of(trimmed(sentence))
     outcome = standing.is_outcome(words)
     of_voice = _ground_of_voice(sentence, words, said, outcome=outcome)
-    return of_voice or _ground_of_mood(words, said.by, outcome=outcome, begins=_begins(sentence, said))
+    found = of_voice or _ground_of_mood(words, said.by, outcome=outcome, begins=_begins(sentence, said))
+    return None if found is Ground.TRANSIENT and _holds_since(sentence, words, said) else found
+
+
+def _holds_since(sentence: str, words: str, said: Said) -> bool:
+    """Whether a part tells what holds, and the others only what happened: "I moved on, I work at the mill"."""
+    told = changes.parts(sentence)
+    if len(told) < 2 or passing.is_of_now(words):
+        return False
+    grounds = [_ground(part, said) for part in told]
+    happened = all(
+        ground is None or (ground is Ground.TRANSIENT and passing.is_event(reading.words_of(part)))
+        for part, ground in zip(told, grounds, strict=True)
+    )
+    return (
+        happened
+        and Ground.TRANSIENT in grounds
+        and any(
+            ground is None and len(reading.plain_words(part)) > 3 and _has_subject(part, said)
+            for part, ground in zip(told, grounds, strict=True)
+        )
+    )
+
+
+def _has_subject(part: str, said: Said) -> bool:
+    stated = assertion_of(part, said.at).assertion
+    return stated is not None and not stated.attribute.startswith("you ")
 
 
 def _begins(sentence: str, said: Said) -> bool:
@@ -249,10 +212,13 @@ def _foreign_ground(sentence: str, by: Voice) -> Ground | None:
 
 
 def _ground_of_voice(sentence: str, words: str, said: Said, *, outcome: bool) -> Ground | None:
-    if said.by is Voice.USER:
-        recalls = recalled.quotes_memory(sentence)
-    else:
-        recalls = said.by is Voice.AGENT and recalled.is_recalled(sentence, said.before, outcome=outcome)
+    match said.by:
+        case Voice.USER:
+            recalls = recalled.quotes_memory(sentence)
+        case Voice.AGENT:
+            recalls = recalled.is_recalled(sentence, said.before, outcome=outcome)
+        case _:
+            recalls = recalled.is_search_result(sentence)
     if recalls:
         return Ground.RECALLED
     if said.by is not Voice.USER and traits.is_guess_at_trait(sentence):
@@ -261,15 +227,15 @@ def _ground_of_voice(sentence: str, words: str, said: Said, *, outcome: bool) ->
 
 
 def _ground_of_mood(words: str, by: Voice, *, outcome: bool, begins: bool) -> Ground | None:
-    main = _REASON.sub("", reading.without_conditions(words))
-    lasts = begins or bool(_CHANGE_OF_MIND.search(main))
+    main = changes.without_reason(reading.without_conditions(words))
+    lasts = begins or changes.tells_of_change(main)
     applies = {
         Ground.QUESTION: asked.is_marked_as_question(words) if by is Voice.TOOL else asked.is_asking(words),
         Ground.CHATTER: chatter.is_chatter(words) or (by is Voice.AGENT and not outcome and chatter.is_service(words)),
         Ground.INTENTION: plans.is_plan(main) or (by is Voice.AGENT and plans.is_own_next_step(words)),
         Ground.UNSTABLE: hedges.is_hedged(main),
         Ground.TRANSIENT: passing.is_momentary(main)
-        or (not (outcome or lasts) and passing.is_transient(_TURN_BACK.sub("", main))),
+        or (not (outcome or lasts) and passing.is_transient(changes.without_turning_back(main))),
         Ground.UNCLEAR: chatter.is_unclear(words),
     }
     return next((ground for ground, holds in applies.items() if holds), None)
@@ -312,6 +278,10 @@ _PREFERENCE = re.compile(
 )
 
 
+_GIVEN_UP = re.compile(r"(?:i|we)(?:'ve| have)? (?:stopped|quit|given up|gave up) \w+ing\b")
+"""Tells what somebody no longer does, which is no result."""
+
+
 def _candidate(statement: str, said: Said) -> Candidate:
     words, by = reading.words_of(statement), said.by
     memory_type = _type_of(words, by)
@@ -329,7 +299,8 @@ def _candidate(statement: str, said: Said) -> Candidate:
 
 
 def _type_of(words: str, by: Voice) -> MemoryType:
-    if standing.is_outcome(words) and not (by is Voice.USER and _PREFERENCE.search(words)):
+    own = by is Voice.USER and bool(_PREFERENCE.search(words) or _GIVEN_UP.match(words))
+    if standing.is_outcome(words) and not own:
         return MemoryType.OUTCOME
     if _PREFERENCE.search(words):
         return MemoryType.PREFERENCE

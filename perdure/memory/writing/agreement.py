@@ -67,6 +67,7 @@ _EMPTY = frozenset(
     stem(word) for word in ["any", "all", "more", "some", "it", "them", "do", "be", "there", "here", "really"]
 )
 _OPPOSITES = {stem(one): stem(other) for one, other in OPPOSITES.items()}
+_SWITCHED = word_list("on off enabled disabled active inactive open closed up down true false yes no")
 _COLOURS = frozenset(map(stem, COLOURS))
 
 
@@ -99,8 +100,16 @@ def _agreement(old: Assertion, new: Assertion) -> Agreement:
     same_actor = sorted(one.actor) == sorted(other.actor)
     if not same_actor and not _near(one.actor, other.actor):
         return Agreement.APART
-    found = _denied(old, one, new, other) if old.negated != new.negated else _differing(old, one, new, other)
+    if _is_switched(old, new):
+        found = Agreement.CONTRADICTION
+    else:
+        found = _denied(old, one, new, other) if old.negated != new.negated else _differing(old, one, new, other)
     return Agreement.LIKELY if found is Agreement.CONTRADICTION and not same_actor else found
+
+
+def _is_switched(old: Assertion, new: Assertion) -> bool:
+    """Return whether one says that a thing is on and the other that it is off."""
+    return old.attribute == new.attribute == "be" and old.value != new.value and {old.value, new.value} <= _SWITCHED
 
 
 def _frame(assertion: Assertion) -> _Frame:

@@ -68,6 +68,16 @@ _ACCESS = (
         ),
         Kind.PASSWORD,
     ),
+    (
+        re.compile(
+            r"\bpass(?:word|phrase|code)?s? (?:is|was|being) (?:just |simply |still |always )?(?:the (?:words?"
+            r"|phrase|name|string)"
+            r"|my \w+'s name) (?P<value>[^\s,.;]{4,60}(?: [^\s,.;]{3,20}){0,3}?)(?=[,.;]|\s*$| in (?:lower|upper"
+            r"|small|capital|all|block)| with\b| plus\b| spelt| spelled| backwards| and\b)",
+            re.IGNORECASE,
+        ),
+        Kind.PASSWORD,
+    ),
     (re.compile(r"\bcommunity(?: string)?\s*(?:is|:|=)\s*(?P<value>\S{4,60})", re.IGNORECASE), Kind.PASSWORD),
     (re.compile(r"(?P<value>https?://[^\s\"'<>]{3,100}/(?:web)?hooks?/[^\s\"'<>]{8,200})", re.IGNORECASE), Kind.KEY),
     (
@@ -143,6 +153,19 @@ _MORE_ACCESS = (
         re.compile(
             r"\b(?:pin|code|combination|passcode|cvv|cvc)\b(?:'s)?(?: [\w']{1,15}){0,4}?[ :=,-]{1,3}"
             rf"(?P<value>{_SPOKEN_DIGIT}(?:[ ,-]{{1,2}}{_SPOKEN_DIGIT}){{2,7}})\b",
+            re.IGNORECASE,
+        ),
+        Kind.PIN,
+    ),
+    (
+        re.compile(
+            r"\b(?:alarm|gate|door|safe|locker|lock|padlock|keypad|key ?box|shed|garage|lift|barrier|intercom"
+            r"|unlock\w*|disarm\w*"
+            r"|log ?in|voicemail|phone|tablet|card)\b[^.;\n]{0,50}?\b(?:typ(?:e|es|ing)|enter(?:s|ing)?|press(?:es"
+            r"|ing)?|dial(?:s|ling)?"
+            r"|key(?:s|ing)? in|punch(?:es|ing)? in|tap(?:s|ping)?|with|by|is|code|number"
+            r"|digits)[ :,]{1,2}(?:the (?:digits|numbers) )?"
+            rf"(?P<value>{_SPOKEN_DIGIT}(?:[ ,-]{{1,2}}{_SPOKEN_DIGIT}){{3,7}})\b",
             re.IGNORECASE,
         ),
         Kind.PIN,

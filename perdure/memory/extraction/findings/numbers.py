@@ -115,10 +115,19 @@ _VERSION = re.compile(
 )
 
 
+_INSTALLED = re.compile(
+    r"\W{0,2} (?:(?:is|was|got|has been) )?(?:installed|released|is out|is the (?:latest|newest)|already satisfied)\b",
+    re.I,
+)
+"""Said after what looks like an address: it is a version."""
+
+
 def ip_addresses(folded: Folded) -> Iterator[Finding]:
     """Yield IP addresses but for loopback, unspecified, netmasks and whole networks; versions are none."""
     for pattern in (_IPV4, _IPV6):
         for match in pattern.finditer(folded.text):
+            if _INSTALLED.match(folded.text, match.end()):
+                continue
             end = match.start(1) if match.group(1) else match.end()
             if _is_address(folded.text[match.start() : end], match.group(1) or "") and not _VERSION.search(
                 folded.text, max(0, match.start() - _BEFORE), match.start()
@@ -150,6 +159,7 @@ _PHONE_LABEL = re.compile(
     r"\.?[^.;\n]{0,30}\W?$",
     re.IGNORECASE,
 )
+_GOES_ON = re.compile(r"[./]\d")
 _DATE = re.compile(r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d\d))(?:[ ].*)?")
 _REGIONS = ("GB", "DE", "FR", "IT", "NL", "AU", "CH", "AT", "BE", "SE", "ZA", "JP", "IN", "NZ", "IE", "TR", "PL")
 """Regions whose own way of writing their numbers, with a leading zero, is told from other numbers."""
@@ -164,9 +174,14 @@ def phones(folded: Folded) -> Iterator[Finding]:
             while opening > match.start() and folded.text[opening - 1] in "+( ":
                 opening -= 1
             opening += len(folded.text[opening:start]) - len(folded.text[opening:start].lstrip())
-            if _is_phone(folded.text, opening, end):
+            if not _is_part(folded.text, opening, end) and _is_phone(folded.text, opening, end):
                 yield folded.found(opening, end, Kind.PHONE)
                 break
+
+
+def _is_part(text: str, start: int, end: int) -> bool:
+    """Whether more of the same number stands before or after: "6." before "0.12.20261113", which is a version."""
+    return bool(_GOES_ON.match(text[end : end + 2]) or _GOES_ON.match(text[max(0, start - 2) : start][::-1]))
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:

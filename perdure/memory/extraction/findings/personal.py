@@ -106,14 +106,21 @@ _STREET = (
     r"|Terrace|Crescent|Gardens|Grove|Square|Boulevard|Blvd|Row|Mews|Hill|Parade|Quay|Walk|Rise|View|Park|Green)\b\.?"
     r"|[A-ZÄÖÜÅ][\w-]*(?:stra(?:ß|ss)e|str\.|gasse|weg|platz|allee|ring|damm|ufer|steig|gata|gatan|vägen|gate|vej|veien|katu"
     r"|tie|straat|laan|plein|gracht|kade|utca|ulica) \d{1,4}[a-z]?\b"
-    r"|\b(?:rue|avenue|boulevard|place|chemin|impasse|via|viale|piazza|corso|calle|avenida|plaza|paseo|rua|travessa|ul\.|ulica"
+    r"|\b(?i:rue|avenue|boulevard|place|chemin|impasse|via|viale|piazza|corso|calle|avenida|plaza|paseo|rua|travessa|ul\.|ulica"
     r"|carrer) (?:d[eiua]l? |la |le |les )*(?:[A-ZÀ-Ž][\w'.-]+ ?){1,4},? \d{1,4}[a-z]?\b"
-    r"|\b\d{1,4},? (?:bis,? )?(?:rue|avenue|boulevard|place|chemin|impasse) (?:d[eu]s? |la |le |l')*[A-ZÀ-Ž][\w'-]+)"
+    r"|\b\d{1,4},? (?:bis,? )?(?i:rue|avenue|boulevard|place|chemin|impasse) (?:d[eu]s? |la |le |l')*[A-ZÀ-Ž][\w'-]+)"
 )
+_SURELY_STREET = re.compile(
+    r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Terrace|Crescent|Boulevard|Blvd|Mews)\b|stra(?:ß|ss)e\b|str\.|gasse\b"
+    r"|allee\b|gata[n]?\b|vägen\b|katu\b|straat\b|gracht\b|utca\b|(?i:\brue\b|\bcalle\b|\bavenida\b|\bviale\b|\bcorso\b|\brua\b"
+    r"|\bimpasse\b|\bchemin\b)"
+)
+"""Nothing but streets is called so; a number beside it is a house's, and somebody's unless it is said to be public."""
 _AT_HOME = re.compile(
     r"\b(?:i|we|he|she|they|user|customer|client|tenant|patient) (?:\w+ )?(?:live|lives|living|lived|reside|resides"
     r"|stay|stays"
-    r"|moved|am|are|is)\b|\b(?:ship|send|post|mail|deliver|bring|drop|forward|collect|pick)\w* (?:\w+ ){0,4}?(?:to|at"
+    r"|moved|am|are|is)\b|\b(?:lives?|living|lodg(?:es|ing)|resid(?:es?|ing)) (?:at|in)\b|\b(?:ship|send|post|mail"
+    r"|deliver|bring|drop|forward|collect|pick)\w* (?:\w+ ){0,4}?(?:to|at"
     r"|round|from)\b"
     r"|\b(?:home|house|flat|apartment|resident\w*|living|lives|resident of|address|domicile|wohn\w*|zuhause|chez moi"
     r"|parcels?"
@@ -127,7 +134,12 @@ _LIVED_IN = re.compile(
     r"|grew|stay|home|house|flat|place|address)",
     re.IGNORECASE,
 )
-_STREETS = re.compile(_STREET + r"(?:,? (?:\d{4,5}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})? ?[A-ZÄÖÜ][\w-]+)?")
+_STREETS = re.compile(
+    _STREET + r"(?:,? (?:\d{4,6}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w))?"
+    r"(?:,? (?!I\b|My\b|We\b|The\b)[A-ZÄÖÜ][\w-]+(?:,? [A-Z]{2,3}(?!\w))?"
+    r"(?:,? (?:\d{4,6}(?:-\d{3,4})?|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w))?){0,2}"
+)
+"""A street and its house, with town, state and postcode."""
 _WITH_POSTCODE = re.compile(
     r"(?<![\w.])\d{1,4}[a-z]?,? (?:[A-Z][\w'-]+ ?){1,4},? (?:[A-Z][\w'-]+,? ){0,3}[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)"
 )
@@ -135,7 +147,10 @@ _WITH_POSTCODE = re.compile(
 _PUBLIC = re.compile(
     r"\b(?:offices?|shops?|stores?|compan\w+|warehouse|venue|museum|schools?|hall|clinic|hospital|depot|branch|hotel"
     r"|station|library|factory|bakery|restaurant|cafe|café|church|headquarters|hq|surgery|gallery|theatre|theater"
-    r"|market|gym|pub|bank|embassy|supplier|workshop)\b",
+    r"|market|gym|pub|bank|embassy|supplier|workshop|stops?|buildings?|conference|meetings?|events?|concerts?|garage"
+    r"|salon|studio|yard|docks?|gates?|park(?:ing)?|council|courts?|universit\w+|college|campus|labs?|laborator\w+"
+    r"|plant|mill|kiosk|stall|agency|centre|center|stadium|arena|pool|cinema|temple|mosque|chapel|inn|nursery"
+    r"|post office|terminal|dealer\w*|showroom|outlet|franchise|bookshop|deli|diner|bistro|tram|bus|junction)\b",
     re.IGNORECASE,
 )
 _HOUSE_NUMBER = re.compile(r"\d")
@@ -143,7 +158,7 @@ _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
 
 
 def addresses(folded: Folded) -> Iterator[Finding]:
-    """Yield what is named as a home address, or as where somebody lives, with a house number or a postal code."""
+    """Yield what is named as a home address or as where somebody lives, and houses that are not said to be public."""
     for pattern in _ADDRESSES:
         for match in pattern.finditer(folded.text):
             line = match.group(1)
@@ -155,6 +170,7 @@ def addresses(folded: Folded) -> Iterator[Finding]:
         yield folded.found(*match.span(), Kind.ADDRESS)
     for match in _STREETS.finditer(folded.text):
         before, after = max(0, match.start() - 80), match.end()
-        lived_in = _LIVED_IN.match(folded.text, after)
-        if lived_in or _AT_HOME.search(folded.text, before, match.start()):
+        lives = _LIVED_IN.match(folded.text, after) or _AT_HOME.search(folded.text, before, match.start())
+        around = f"{folded.text[before : match.start()]} {folded.text[after : after + 60]}"
+        if lives or (_SURELY_STREET.search(match.group()) and not _PUBLIC.search(around)):
             yield folded.found(*match.span(), Kind.ADDRESS)

@@ -40,7 +40,8 @@ _LABELS = frozenset(
         "keys token tokens secret secrets api access bearer authorization auth credential credentials creds "
         "session cookie header headers export set-cookie httponly secure curl root admin record customer data "
         "hint database db uid emergencies details info information file here's here asked following below please "
-        "thanks thank note keep later save "
+        "thanks thank note keep later save flat apartment apt unit floor bell buzzer doorbell top bottom ground ring "
+        "printenv env echo setenv mailer "
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
         "yours ours recovery seed phrase words connection string url curl x-api-key bearer client app application "
         "plate plates car vehicle registration registered reg belongs belong owner owned owns keeper patient member "
@@ -63,8 +64,20 @@ _FUNCTION_WORDS = frozenset(
         "who whom whose which what also too not no up out over off about only still now currently",
     )
 )
+_RECORDED = re.compile(
+    r"\s*(?:i(?:'ve| have)? )?(?:saved|noted|stored|recorded|logged|added|updated|registered)\b", re.IGNORECASE
+)
+_SETTING = re.compile(
+    r"[\w.-]*(?:user|login|name|host|server|port|db|database|url|uri|endpoint|region|account|email|_id|client)[\w.-]*=\S+",
+    re.IGNORECASE,
+)
+"""Where and as whom something connects."""
 _SAID_OF_IT = re.compile(r"\] (?:is|are|was) (?:only|just|always|never|also|the one|for|used)\b")
-_SUBJECT = re.compile(r"\s*(?:i|i'm|i've|we|we're|we've)\b", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"\s*(?:i|i'm|i've|we|we're|we've|(?:my|our) (?!name\b)\w+ (?:is|are) an?"
+    r"|the (?:user|customer|client|patient) (?!(?:is|was|has|does)\b)[a-z]+s)\b",
+    re.IGNORECASE,
+)
 _OF_A_DOCUMENT = re.compile(
     r"\s*(?:issued|expires|expiring|expiry|exp|valid|dated|registered|ending|holder|name|named|full name"
     r"|cvv|cvc|thru|until"
@@ -75,8 +88,19 @@ _OF_A_DOCUMENT = re.compile(
 )
 
 
+_ANY = TAKEN_OUT.pattern
+_ROW = re.compile(rf"{_ANY}\s*[;,|\t]\s*(?:[\w ]{{1,20}}[:=]\s*)?{_ANY}")
+"""Findings in a row: a record of somebody, in which names stand beside them."""
+_CONNECTION = re.compile(rf"\s*(?:(?:\w[\w ]*=[^\s;]*|{_ANY});)+(?:\w[\w ]*=[^\s;]*|{_ANY})?\s*")
+"""The settings of one connection: nothing but where it leads to and how."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n+")
+
+
 def says_something(text: str) -> bool:
     """Whether a text still states something beside what stood where the words in brackets are."""
+    if _CONNECTION.fullmatch(text):
+        return False
+    text = " ".join(sentence for sentence in _SENTENCE.split(text) if not _ROW.search(sentence))
     return any(part_says_something(part) and not _is_of_names(part) for part in parts(text))
 
 
@@ -109,12 +133,13 @@ def part_says_something(part: str) -> bool:
     """Whether one part states something by itself."""
     taken_out = TAKEN_OUT.search(part)
     bare = TAKEN_OUT.sub(" ", part)
+    bare = _SETTING.sub(" ", _RECORDED.sub("", bare))
     if taken_out:
         # Whose the finding is says nothing more.
         bare = _FULL_NAME.sub(" ", bare)
     content = [
         word
-        for word in (match.group().casefold() for match in _WORD.finditer(bare))
+        for word in (match.group().casefold().removesuffix("'s") for match in _WORD.finditer(bare))
         if word not in _LABELS and word not in _FUNCTION_WORDS and len(word) > 1 and not word.startswith("http")
     ]
     if all(word.isdigit() for word in content):

@@ -85,6 +85,12 @@ _WOULD_KNOW = re.compile(
     r"|(?:is|are) (?:it|there|they|you|we) (?:ok|okay|true|possible|any|allowed|worth)|help me (?:understand|choose"
     r"|decide|pick|find|with|out))\b"
 )
+_CLEFT = re.compile(
+    r"^(?:what|where|when|how|who) (?:i|we) (?:\w+ly )?(?:can't stand|cannot stand|like|love|hate|prefer|need|want"
+    r"|enjoy"
+    r"|dislike|care about|look for|avoid|work|live|use)\b.* (?:is|are|was)\b"
+)
+"""Begins like a question and states: "What I like is"."""
 _LEAD_IN = re.compile(r"^(?:(?:so|and|but|ok|okay|well|hey|hi|sorry|btw|also|or|now|um|right|anyway|hmm)[, ]+)+")
 _MARK = re.compile(r"[?？؟;]?[?？؟][\s!?.)\"'”’»\]]*(?:[^\w\s]+\s*)*$")
 
@@ -97,6 +103,8 @@ def is_marked_as_question(words: str) -> bool:
 def is_question(words: str) -> bool:
     """Whether it asks, with or without a question mark."""
     plain = _LEAD_IN.sub("", words.strip())
+    if _CLEFT.match(plain) and not is_marked_as_question(words):
+        return False
     return (
         is_marked_as_question(words)
         or bool(_WOULD_KNOW.search(plain))

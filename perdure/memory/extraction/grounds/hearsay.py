@@ -4,7 +4,8 @@ import re
 
 _RUMOUR = re.compile(
     r"\b(?:rumou?rs?(?! (?:check\w*|page|column|detect\w+|filter|module|service|feature|board|app)\b)|rumou?red"
-    r"|gossip\w*|grapevine|hearsay|scuttlebutt|(?:at|only|all|just) second[- ]hand"
+    r"|gossip\w*|grapevine|hearsay|word (?:a?round|about|from|at|on) (?:the |our |my )?\w+ (?:is|has it)|alleg(?:es?"
+    r"|ing)|scuttlebutt|(?:at|only|all|just) second[- ]hand"
     r"|second[- ]hand (?:info|news|account)|word (?:is|has it"
     r"|on the street|in the \w+)|the talk (?:of|is|in|at|around)"
     r"|(?:they|people|folks|some|many|most|others|everyone|everybody|half the \w+|neighbou?rs|colleagues"
@@ -46,7 +47,7 @@ _TOLD = re.compile(
     rf"(?:^(?:and |but |so |well |oh )?(?:\w+ ){{1,2}}|\b(?:X[\w'x]*|(?:my|the|our|his|her|their|your"
     rf"|this|that|these|those) (?:[\w'-]+ ){{0,5}}?{_PEOPLE}(?: (?:at|in|from|of|next"
     rf"|on) (?:[\w']+ ){{0,3}}?[\w']+)?|(?:X[\w'x]*|\w+)'s [\w'-]+|he|she|they) )(?:has |have |once |just |also "
-    rf"|always )?{_SAYS}\b(?P<what>.*)",
+    rf"|always )?{_SAYS}\b(?! (?:court|department|handler|adjuster|team|desk|form|process|manager)s?\b)(?P<what>.*)",
 )
 _ACCORDING = re.compile(
     rf"\b(?:according to|per|as per|if you (?:believe|ask)|says) (?:a |an |some |my |the |our "

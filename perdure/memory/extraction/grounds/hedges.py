@@ -4,12 +4,13 @@ import re
 
 _HEDGES = (
     re.compile(
-        r"\b(?:maybe|perhaps|possibly|probably|presumably|conceivably|(?:most |more than |quite "
+        r"\b(?:maybe|perhaps|possibly|probably|presumably|conceivably|(?:is|are|was|'s|be|quite|entirely|always"
+        r"|well) (?:\w+ )?(?:possible|conceivable|plausible)(?= that\b)|(?:most |more than |quite "
         r"|very )?likely(?! to be asked)|potentially|tentative(?:ly)?|hopefully|arguably|might|mightn't"
         r"|could(?:n't)? (?:be|have been|go|end|change|possibly|well|turn|become|mean|just be|also be|still)"
         r"|may or may not|(?:i"
         r"|we) (?:really |honestly |sort of |kind of |just |do |would |still |also )?(?:think|guess|suppose"
-        r"|assume|reckon|imagine|suspect|doubt|gather|fancy|figure)(?! (?:in|best|better|aloud|out loud|fast"
+        r"|assume|reckon|imagine|suspect|doubt|gather|fancy|figure)(?! (?:in|about|of|best|better|aloud|out loud|fast"
         r"|visually|ahead|highly|so highly|before))|(?:i|we) (?:really |do )?(?:believe|feel like"
         r"|feel that)(?! in\b)|i don't think|(?:i'd|i would) (?:say|guess|bet|imagine|assume|think)|i bet"
         r"|i wouldn't (?:swear|bet)"
@@ -80,7 +81,9 @@ _COULD = re.compile(
     r"|\bguess(?:ed|es)?\b|\bconfidence:? (?:is |of |= ?)?(?:0?\.\d|\d\d? ?%|low)|\bapproximately right\b"
 )
 _ODDS = re.compile(
-    r"\b(?:chances are|odds are|the odds|in all (?:likelihood|probability)|(?:half|part|most|some|one part|a part"
+    r"\b(?:chances are|odds are|not (?:\w+ly )?(?:out of the question|beyond the realms|ruled out|off the table)"
+    r"|(?:can't|cannot|couldn't|wouldn't|won't|not) rule (?:\w+ )?out|the odds|in all (?:likelihood|probability)"
+    r"|(?:half|part|most|some|one part|a part"
     r"|one half) of me"
     r"|(?:my|our|a|the) (?:\w+ )?(?:(?<!the )estimate(?! (?:sheet|form|template|tool))|guesstimate|ballpark"
     r"|approximation|reckoning)|guesstimat\w+|ballpark"

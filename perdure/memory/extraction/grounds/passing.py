@@ -117,7 +117,8 @@ _STATES = (
     re.compile(
         rf"(?<!there )\b(?:is|are|was|were|isn't|aren't|wasn't|weren't|'s|'re) (?:(?:\w+ly|still|already|now"
         rf"|just|not|all|both|also"
-        rf"|currently) )*(?!{_STABLE_ING}\b)[a-z]{{2,}}ing\b"
+        rf"|currently) )*(?!{_STABLE_ING}\b)[a-z]{{2,}}ing\b(?! [a-z]+ (?:is|are|was|were|has|have|meets?"
+        rf"|[a-z]{{3,}}s)\b)"
     ),
     re.compile(
         r"\b(?:there's|there is|there are) (?:\w+ ){0,5}(?:going on|happening|outside|coming|ahead|at the door"
@@ -156,7 +157,9 @@ _LASTING_CHANGE = re.compile(
     r"|closed|opened|merged|deprecated|removed|lived|worked|played|used|owned|standardi[sz]ed|enabled"
     r"|disabled|limited|based|allowed|trained|studied|attended|founded|graduated|qualified|learned|learnt"
     r"|grown|written|built|inherited|known)\b|\bsince\b|\bfor (?:\w+ )?(?:years|decades|ages|months"
-    r"|generations)\b|\b(?:19|20)\d\d\b"
+    r"|generations)\b|\b(?:19|20)\d\d\b|\b(?:twice|(?:three|four|five|six|seven|eight|nine|ten|several|many"
+    r"|\d+) times)\b"
+    r"|\blast (?:season|year|quarter|summer|winter|spring|autumn|harvest|term|financial year)\b"
 )
 _EVENT = re.compile(
     r"^(?:and |but |so |then |oh,? )?(?:i|we|he|she|they|it|that|someone|somebody) (?!turned out)(?:\w+ly |just |also "
@@ -177,7 +180,7 @@ _WHERE_IT_STANDS = re.compile(
     r"|at \w+'s)\b"
     r"|\b(?:in|over|during|within) the (?:last|past) (?:\w+ )?(?:minutes?|hours?|seconds?|day)\b"
     r"|\d%? (?:\w+ )?(?:at|as of|@) \d{1,2}:\d\d(?=[.,;)]|\s*$)|\b\d+ (?:\w+ )?(?:waiting|queued|pending"
-    r"|running|in flight|in progress|in the queue|left|remaining|to go)\b|\b\d+ (?:of|out of"
+    r"|running(?! [a-zX])|in flight|in progress|in the queue|left|remaining|to go)\b|\b\d+ (?:of|out of"
     r"|/) \d+ (?:files|tests|tasks|pods|items|rows|steps|pages|done|records|jobs|chunks|MB|GB)\b"
     r"|\bload average\b|\buptime\b|^(?:on|in|at) (?:mobile|a call|a meeting|transit|the bus|the train"
     r"|my phone)\b|\b(?:i've|i have) (?:\w+ ){0,2}(?:to go|a (?:call|meeting) (?:now|in)|no (?:signal"
@@ -186,17 +189,27 @@ _WHERE_IT_STANDS = re.compile(
 )
 
 
-def _is_event(words: str) -> bool:
-    if re.search(r"\b(?:prefer|hate|love|like|enjoy|always|never)d?\b", words):
+def is_event(words: str) -> bool:
+    """Whether it tells what happened once."""
+    if re.search(r"\b(?:prefer|hate|love|like|enjoy|always|never|pick|choose)d?\b", words):
         return False
     if _LASTING_CHANGE.search(words):
         return False
-    return bool(_PERFECT.search(words) or _EVENT.match(words))
+    return bool(_PERFECT.search(words) or _EVENT.match(words) or _BECAME.match(words))
 
 
+_BECAME = re.compile(r"^(?:it|that|they|we|i|(?:the|my|our) \w+) (?:got|became|turned|grew) \w+[.!]?$")
 _AT_THIS_MOMENT = re.compile(
     r"\b(?:right now|at (?:the|this) moment|currently|as we speak|as of now|in the (?:last|past) (?:minute"
     r"|hour|second|few minutes)|for a few (?:days|hours|minutes))\b"
+    r"|^(?:(?:tonight|today|tomorrow|this (?:morning|afternoon|evening))'s|the \w+ (?:tonight|today"
+    r"|tomorrow)) .*\b(?:pushed|moved|put"
+    r"|brought) (?:back|forward)\b|^(?:tonight|today|tomorrow|this (?:morning|afternoon|evening))'s .*\b(?:moved"
+    r"|postponed|delayed"
+    r"|rescheduled|cancell?ed|called off)\b"
+    r"|\b(?:in recess|in session|unavailable|tied up|out|away|busy|on (?:a )?break|adjourned|in surgery) (?:until"
+    r"|till|til) "
+    r"(?:half )?(?:\d|noon|midnight|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|after)\b"
 )
 
 
@@ -209,7 +222,7 @@ _BARE_STATE = re.compile(
     r"|postponed|stranded|soaked|jammed|out|off|on|up|over|behind|noisy|crowded|long|short-staffed"
     r"|understaffed|attached|wrong|right|mad|angry|upset|happy|sad|glad|excited|worried"
     r"|confused)(?: (?:again|now|already|here|outside|too))?(?=[.!,;]|\s*$)"
-    r"|(?:'s| is| are) (?:on|in|at) (?:the (?:table|oven|stove|door|phone|way|line|floor|ground|move|run"
+    r"|(?:'s| is| are) (?:on|in|at) (?:the (?:table|oven|stove|door|phone|way|line|floor|ground(?! floor)|move|run"
     r"|shower|bath|post)|(?:\w+ )?(?:leave|holiday|vacation|sick leave|strike|hold|surgery|hospital"
     r"|transit|parental leave|maternity leave))\b"
     r"|\b(?:road|street|motorway|bridge|tunnel|lane|lift|elevator|escalator|printer|server|site|website"
@@ -236,7 +249,7 @@ _LASTING_TRAIT = (
     r"|terrible|hopeless|passionate|serious"
     r"|strict|particular|careful|sensitive|subscribed|based|located|born|originally|from|of|for|against"
     r"|into|more|one|called|known|named|required|allowed|not|never|always|only|usually|mostly|generally"
-    r"|obliged|entitled|authori[sz]ed|bound|open|closed|part|member|head|chair|treasurer|secretary"
+    r"|no longer|obliged|entitled|authori[sz]ed|bound|open|closed|part|member|head|chair|treasurer|secretary"
     r"|fine with|okay with|ok with|happy (?:with|to)|available (?:on|from|between)"
     r"|back (?:to|on|with)"
     r"|a|an|the|my|your|our|his|her|their|this|that|\d+|one|two|three|four|five|six|seven|eight|nine|ten"
@@ -281,10 +294,15 @@ def is_momentary(words: str) -> bool:
     return bool(_AT_THIS_MOMENT.search(words))
 
 
+def is_of_now(words: str) -> bool:
+    """Whether it says itself when it is true: now, tonight, in a minute."""
+    return bool(_NOW.search(words) or _MOMENT.search(words))
+
+
 def is_transient(words: str) -> bool:
     """Whether it is true only now: it says so, or tells of a state that passes."""
     words = without_any_time(words)
-    if _NOW.search(words) or _MOMENT.search(words):
+    if is_of_now(words):
         return True
     if recurs(words):
         return False
@@ -296,7 +314,7 @@ def is_transient(words: str) -> bool:
             or _OF_PERSONS.match(words)
             or _WHEREABOUTS.match(words)
         )
-        or _is_event(words)
+        or is_event(words)
         or is_situation(words)
         or any(p.search(words) for p in _STATES)
     )

@@ -42,7 +42,8 @@ _PLANS = (
     re.compile(
         r"\b(?:i'm|i am|im|we're|we are|he's|she's|they're|(?:is|are|am|was|were))(?: (?:\w+ly|also|still|just"
         r"|now|all|both|not))* (?:going to (?!the\b|a\b|X)|gonna|about to|planning|hoping|intending"
-        r"|thinking (?:of|about)|aiming|set to|looking to|looking forward|meaning to|fixing to|off to"
+        r"|thinking (?:of|about)|aiming|set to [a-z]+ (?:the|a|an|in|on|at|by|for)\b|looking to|looking forward"
+        r"|meaning to|fixing to|off to"
         r"|trying (?:to|out)|moving (?:to|away|from|over)|switching|migrating|considering|scheduled to"
         r"|due to (?!the|a|an|X)\w+)\b"
     ),
@@ -108,7 +109,8 @@ _SOME_DAY = re.compile(
     r"forget to"
     r"|(?:the|my|our) (?:plan|idea|goal|aim|hope|dream|ambition|intention)(?:'s| is| for [\w ]{1,20} is| would be)"
     r"|resolution\b"
-    r"|(?:is|are|am|'s|'re|'m) (?:due|scheduled|slated|planned|booked|meant|supposed|set|expected|hoping|wanting"
+    r"|(?:is|are|am|'s|'re|'m) (?:due|scheduled|slated|planned|booked|meant|supposed|set(?= to [a-z]+ (?:the|a|an|in"
+    r"|on|at|by)\b)|expected|hoping|wanting"
     r"|eager|keen|tempted) to"
     r" (?!be\b)[a-z]+)\b"
 )
@@ -135,6 +137,12 @@ _UNFINISHED = re.compile(
     r"(?!.*\b(?:is|are|was|were|has|had|did|does|made|got|took|helps?|helped|makes?|gave|gives|brought|cut"
     r"|fixed|led|saved|stopped|\w+ed)\b)"
 )
+_CHOICE = re.compile(
+    r"\b(?:between|out of|of) .+(?:\band\b|\bor\b|\btwo\b|\bthree\b|\bboth\b|\ball\b).*\b(?:i|we)(?:'ll| will|'d"
+    r"| would) (?:always |rather )?"
+    r"(?:take|pick|choose|have|go (?:for|with)|opt for)\b|\b(?:any day|every time|over .+ any ?time)(?=[.!]|\s*$)"
+)
+"""Which of several somebody takes is a preference, however it is put."""
 _FROM_A_DATE = re.compile(
     r"\b(?:from|starting|as of|effective|beginning|since) (?:now|today|tomorrow|next|the|january|february"
     r"|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday"
@@ -144,7 +152,7 @@ _FROM_A_DATE = re.compile(
 
 def is_plan(words: str) -> bool:
     """Whether it says what somebody is going to do or wishes to, which is no result."""
-    if _FULFILLED.search(words):
+    if _FULFILLED.search(words) or _CHOICE.search(words):
         return False
     if re.search(r"\blet's\b|\bplan(?:ning)? to\b|\b(?:i|we)'ll\b", words) and not re.search(
         r"\b(?:always|never|only)\b", words

@@ -87,6 +87,19 @@ def is_recalled(sentence: str, before: str, *, outcome: bool) -> bool:
     )
 
 
+_SEARCHED = re.compile(
+    r"\bmemor(?:y|ies)[ _-]?(?:search|lookup|query|hits?|results?|recall|store|get)\b.*(?:\bhits?\b|\bscore|\bmatch"
+    r"|\bfound\b|[\"“:→=>])"
+    r"|^\W*(?:recalled|remembered|retrieved)\b[^:=]{0,30}[:=]",
+    re.IGNORECASE,
+)
+
+
+def is_search_result(sentence: str) -> bool:
+    """Whether a tool returns what a search of memory found."""
+    return bool(_SEARCHED.search(sentence))
+
+
 _QUOTES_MEMORY = re.compile(
     r"\b(?:according to|going by|in) your (?:notes|memory|memories|records)|\byour (?:memory|notes"
     r"|records) (?:says?|shows?|has|have)"

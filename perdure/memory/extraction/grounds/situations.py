@@ -29,7 +29,7 @@ _HAPPENED = (
 )
 _FINITE = (
     r"(?:is|are|was|were|has|had|did|does|helps?|makes?|made|took|takes|got|gets|keeps|kept|cut|cuts|led|leads|works?|gives?|gave"
-    r"|brings?|brought|\w{3,}ed|suits?|feels?|beats|means|costs?|saves?|needs?|requires?|comes|goes|must|can|should|may|will)"
+    r"|starts?|ends?|opens?|closes?|begins?|lasts?|runs?|happens|stands?|contains?|depends?|stays?|brings?|brought|\w{3,}ed|suits?|feels?|beats|means|costs?|saves?|needs?|requires?|comes|goes|must|can|should|may|will)"
 )
 _HABITUAL_ING = (
     r"(?:using|living|working|running|allergic|missing|everything|anything|nothing|something|morning|evening|king|string|thing"

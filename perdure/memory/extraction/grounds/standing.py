@@ -3,7 +3,8 @@
 import re
 
 _RECURS = re.compile(
-    r"\b(?:always|never|every|each|usually|generally|typically|normally|often|mostly|whenever|regularly"
+    r"\b(?:always|never|(?:don't|do not) ever|every|each|usually|generally|typically|normally|often|mostly|whenever"
+    r"|regularly"
     r"|by default|as a rule|in general"
     r"|on (?:\w+days?(?:,? (?:and|or) )?)?(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays"
     r"|sundays)|on weekdays|(?:at|on) weekends"
@@ -44,7 +45,8 @@ _RESULT = re.compile(
     r"|collapsed|won|lost|crashed|broke|broken by|sped up|slowed|went (?:from|better|worse|down|up)"
     r"|increased|decreased|grew|shrank|sustained|finished|completed|returned|timed out"
     r"|yielded|led to|resulted|prevented|eliminated|restored|recovered|reproduced|unblocked|avoided"
-    r"|down from|up from|did the trick|does the trick|paid off|blocked|rejected|accepted|refused|denied"
+    r"|down from|up from|did the trick|does the trick|sorted (?:it|that|this|them|out)|paid off|blocked|rejected"
+    r"|accepted|refused|denied"
     r"|approved|delivered|parsed|ended|cracked|shortened|kept|backfired|beat|outperformed|deadlocked"
     r"|leaked|exceeded|converted|migrated|raised|lowered)\b"
 )

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.entries import MemoryType, Source
-from perdure.memory.extraction.rules import RuleExtractor, extraction_of, trimmed
+from perdure.memory.extraction.rules import RuleExtractor, extraction_of
+from perdure.memory.extraction.trimming import trimmed
 from perdure.said import Extraction, Extractor, Ground, Said, Voice
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -1,0 +1,40 @@
+"""What changed and holds from now on, as people tell what lasts. Pure."""
+
+import re
+
+_CHANGE_OF_MIND = re.compile(
+    r"\b(?:changed my mind|(?:come|came) (?:round|around)(?: to|(?=:))|come to (?:see|prefer|like)|gone off|given up"
+    r"|gave up|ceased to|scrapped|dropped (?:that|it)|switched|shifted|transferred|promoted|upgraded|succeeded"
+    r"|took over|taken over"
+    r"|returned to our|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved"
+    r"|(?:went|gone|changed|moved) back(?=:)|(?:has|have|was|were) (?:been )?changed (?:to|from|over)"
+    r"|given the choice)\b",
+    re.IGNORECASE,
+)
+_TURN_BACK = re.compile(r",?\s*\b(?:again|any ?more|once more|by now)\b(?=[.,!;]|\s*$)", re.IGNORECASE)
+_REASON = re.compile(
+    r"[,;]\s*(?:because |since |as )?(?:(?:the|that|this|our|my|their|its) )?[\w.'-]+(?: [\w.'-]+)? "
+    r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting )*too \w+[.!]?\s*$",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"[,;:]\s+")
+
+
+def tells_of_change(words: str) -> bool:
+    """Whether it says that something else holds from now on: "We switched", "the language has changed to"."""
+    return bool(_CHANGE_OF_MIND.search(words))
+
+
+def without_turning_back(words: str) -> str:
+    """Return words without "again" and "any more", said of what lasts as of what passes: a sign of neither."""
+    return _TURN_BACK.sub("", words)
+
+
+def without_reason(words: str) -> str:
+    """Return words without why something else no longer holds: "We lint with ruff, flake8 was too slow"."""
+    return _REASON.sub("", words)
+
+
+def parts(sentence: str) -> list[str]:
+    """Return the parts of a sentence, of which one may tell what happened and another what holds since."""
+    return [part for part in _PART.split(sentence) if re.search(r"\w", part)]
