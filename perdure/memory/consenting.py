@@ -1,6 +1,7 @@
 """What a user consents to: written to the journal and to Redis, and read before each write and recall."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from perdure.changes import Actor
@@ -41,11 +42,8 @@ class ConsentBook:
         Raises:
             StoreUnavailable: Neither Redis nor the journal can tell.
         """
-        try:
-            if not await self._whole.lost(Store.REDIS):
-                return await self._redis.of(tenant)
-        except StoreUnavailable:
-            pass
+        with suppress(StoreUnavailable):
+            return await self._whole.answered(Store.REDIS, lambda: self._redis.of(tenant))
         # A folder that is not mounted, or an older copy of it, would say that nothing was withdrawn.
         if known_id(self._journal.folder) is None or await self._whole.lost(Store.JOURNAL):
             raise StoreUnavailable(Store.JOURNAL, "is not there, and Redis cannot tell what the user consents to")

@@ -103,8 +103,7 @@ class MemberBook:
         """
         tenant, found = self._key.tenant_of_owner(owner), None
         with suppress(StoreUnavailable):
-            if not await self._whole.lost(Store.REDIS):
-                found = await self._redis.all(tenant)
+            found = await self._whole.answered(Store.REDIS, lambda: self._redis.all(tenant))
         found = await self._journaled(tenant) if found is None else found
         return sorted((one for one in found.values() if one.belongs), key=lambda one: one.user_id)
 
@@ -198,8 +197,7 @@ class MemberBook:
 
     async def _one(self, owner: str, user: str) -> Membership | None:
         with suppress(StoreUnavailable):
-            if not await self._whole.lost(Store.REDIS):
-                return await self._redis.one(owner, user)
+            return await self._whole.answered(Store.REDIS, lambda: self._redis.one(owner, user))
         return (await self._journaled(owner)).get(user)
 
     async def _journaled(self, owner: str) -> Mapping[str, Membership]:

@@ -6,13 +6,15 @@ Compares on demand, before and after each change of memory and every few seconds
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
+from typing import TypeVar
 
 from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
 from perdure.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
 from perdure.stores.journal.marks import JournalMarks, new_id
+from perdure.stores.redis.connection import Connections
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.marks import WeaviateMarks
@@ -25,6 +27,8 @@ IDLE = 7 * 86_400.0
 """Seconds after which the marks of a process that writes nothing are removed, so that they do not grow in number."""
 
 _NEW = Told(None, {})
+
+_T = TypeVar("_T")
 
 _WHAT_TO_DO = {
     Store.JOURNAL: "mount the folder that the workers share, restore its backup, or begin it anew with "
@@ -41,9 +45,12 @@ class Wholeness:
         journal: What the journal says of itself.
         redis: What Redis says.
         weaviate: What Weaviate says.
+        connections: Those to Redis; after a new one, what it says of itself is compared anew.
     """
 
-    def __init__(self, journal: JournalMarks, redis: RedisMarks, weaviate: WeaviateMarks) -> None:
+    def __init__(
+        self, journal: JournalMarks, redis: RedisMarks, weaviate: WeaviateMarks, connections: Connections | None = None
+    ) -> None:
         self._journal = journal
         self._redis = redis
         self._stores = {Store.REDIS: redis, Store.WEAVIATE: weaviate}
@@ -55,6 +62,8 @@ class Wholeness:
         self._claimed = 0
         self._marking = asyncio.Lock()
         self._closing = asyncio.Lock()
+        self._connections = connections or Connections()
+        self._connected = 0
         self._compared: dict[Store, float] = {}
         self._found: dict[Store, Loss | None] = {}
 
@@ -126,18 +135,37 @@ class Wholeness:
         return self._judged(await self._ask_all())
 
     async def lost(self, store: Store) -> bool:
-        """Return whether a store lost data, as the last comparison found it; compares it anew where that is long ago.
+        """Return whether a store lost data; compared anew every few seconds, and once Redis was reached anew.
 
         Raises:
             JournalMismatch: It belongs to another installation.
             StoreUnavailable: The store does not answer.
         """
-        if time.monotonic() - self._compared.get(store, -COMPARED_EVERY) > COMPARED_EVERY:
-            told = await self._ask({Store.JOURNAL, store})
+        long_ago = time.monotonic() - self._compared.get(store, -COMPARED_EVERY) > COMPARED_EVERY
+        if long_ago or (store is Store.REDIS and self._connections.opened != self._connected):
+            # What the journal lacks only the others can tell.
+            told = await self._ask({Store.JOURNAL, store} if store in self._stores else tuple(Store))
             if store not in told:
                 raise StoreUnavailable(store, "does not answer")
             self._judged(told)
         return self._found.get(store) is not None
+
+    async def answered(self, store: Store, answer: Callable[[], Awaitable[_T]]) -> _T:
+        """Return what a store answers that has lost nothing.
+
+        Args:
+            store: The store.
+            answer: Asks it.
+
+        Raises:
+            StoreLost: It lost data, also where that shows only after its answer.
+            StoreUnavailable: It does not answer.
+        """
+        if not await self.lost(store):
+            found = await answer()
+            if not await self.lost(store):
+                return found
+        raise StoreLost(store, f"it has to be rebuilt: {_WHAT_TO_DO[store]}")
 
     def doubt(self) -> None:
         """Have the next question compare anew: a store did not answer, and may come back with other data."""
@@ -279,11 +307,14 @@ class Wholeness:
             except StoreUnavailable:
                 return None
 
+        connected = self._connections.opened
         before = await ask(self._journal.told())
         asked = [store for store in self._stores if store in stores]
         answers = await together(*(ask(self._stores[store].told()) for store in asked))
         after = await ask(self._journal.told())
         journal = None if before is None or after is None else seen_around(before, after)
+        if Store.REDIS in stores:
+            self._connected = connected
         told = {Store.JOURNAL: journal, **dict(zip(asked, answers, strict=True))}
         return {store: one for store, one in told.items() if one is not None}
 

@@ -20,8 +20,10 @@ from perdure.memory.extraction.lexicon import (
     PREPOSITIONS,
     SHARED_ROLES,
     is_quality,
+    word_list,
 )
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
+from perdure.memory.extraction.speech import spoken
 from perdure.memory.extraction.times import period_of
 from perdure.memory.extraction.verbs import (
     CHANGING,
@@ -62,7 +64,8 @@ def assertion_of(text: str, at: datetime) -> Stated:
         return Stated()
     period = period_of(text, at)
     clause = clause_of(compared(period.text) or period.text)
-    assertion = _asserted(clause, revises=bool(period.valid_from or period.valid_until)) if clause else None
+    revises = bool(period.valid_from or period.valid_until) or spoken(period.text)[1]
+    assertion = _asserted(clause, revises=revises) if clause else None
     return Stated(assertion, period.valid_from, period.valid_until)
 
 
@@ -144,8 +147,9 @@ def _led(clause: Clause) -> Clause:
     return clause
 
 
-_KEEPING = frozenset(
-    ["keep", "store", "host", "park", "file", "track", "archive", "save", "log", "deploy", "grow", "print"]
+_KEEPING = word_list(
+    "keep store host park file track archive save log deploy grow print sterilise sterilize clean water deliver build "
+    "brew bake roast wash review test release publish record measure paint harvest collect label pack bottle dry"
 )
 """What people do with a thing in one place, as is said of the thing: "the ledger is kept in the safe"."""
 
@@ -162,7 +166,7 @@ def _is_done_by_name(clause: Clause) -> bool:
         return False
     first = clause.rest[0].lower()
     # "Backups run …" begins with a capital as well.
-    plural = len(clause.subject) == 1 and clause.subject[0].endswith("s")
+    plural = len(clause.subject) == 1 and clause.subject[0].endswith("s") and not clause.third
     if plural or first in ("every", "each") or "object" not in told_by(clause.rest):
         return False
     return first in DETERMINERS or (clause.verb in PERSONAL and first not in PREPOSITIONS)

@@ -37,6 +37,8 @@ class Clause(NamedTuple):
     """What was said before the subject: "on weekdays"."""
     negated: bool = False
     passive: bool = False
+    third: bool = False
+    """Whether the verb is of one who does it: "runs"."""
     revises: bool = False
     """Whether it says itself that something has changed."""
     former: tuple[str, ...] = ()
@@ -96,6 +98,12 @@ _OVER_AND = re.compile(
     re.IGNORECASE,
 )
 """What has ended, before what holds since: "the works are over and the market is on the square"."""
+_PRELUDE_AND = re.compile(
+    r"^(?:they|he|she|someone|somebody|we|i)\s(?:have\s|has\s)?\w+ed\s[\w' -]{2,40}?\s(?:and|so)\s+(?=(?:my|our"
+    r"|the)\s\S+\s\S+\s\S+)",
+    re.IGNORECASE,
+)
+"""What somebody did before what holds since: "they shuffled the schedule and my show is on Sunday"."""
 _THAT_IS_WHERE = re.compile(
     r"^(?:i|we)(?:'ve|\s+have)?\s+(?:\w+\s+)?(?:switched|moved|changed|went|gone)\s+(?:over\s+)?to\s+(?P<new>[^,;.]{2,40}?)[,;]"
     r"\s+(?:and\s+)?(?:that's|that\s+is|it's|which\s+is)\s+(?:now\s+)?where\s+(?P<does>[^,;.]{4,60})",
@@ -131,6 +139,7 @@ _NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P
 def clause_of(sentence: str) -> Clause | None:
     """Return the clause of a sentence that states something; None: none that can be told."""
     sentence = _THAT_IS_HOW.sub(r"\g<does> \g<new>", _THAT_IS_WHERE.sub(r"\g<does> on \g<new>", sentence))
+    sentence = _PRELUDE_AND.sub("", sentence)
     sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))
     text, revises = spoken(sentence)
     # What the end of a sentence says of a change, it says of its last clause: "…, our bus leaves at 7:40 again".
@@ -159,7 +168,8 @@ def clause_of(sentence: str) -> Clause | None:
             continue
         if words[0].lower() in PREPOSITIONS and verb_at(words) is None:
             if found is None:
-                fronted += words
+                # "With two children at home" is why, and "with fish" is when.
+                fronted += words if words[0].lower() != "with" or len(words) < 4 else ()
             else:
                 found = found._replace(rest=(*found.rest, *words))
             continue
@@ -243,6 +253,8 @@ def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911
         return Clause(tuple(tokens_of(match["role"])), "be", tuple(tokens_of(match["new"])), revises=True)
     if (match := _CLEFT.match(text) or _IT_IS_THAT.match(text)) and (found := _plain(match["clause"], topic)):
         what = tokens_of(match["what"])
+        if " where " in match[0].lower() and what and what[0].lower() not in PREPOSITIONS:
+            what = ["in", *what]
         timed = " when " in match[0].lower() and what[0].lower() not in PREPOSITIONS
         return found._replace(rest=(*found.rest, *(["at"] if timed else []), *what))
     if match := _AS_MY.match(text):
@@ -295,7 +307,8 @@ def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:
         resolved and "them" in (word.lower() for word in rest)
     ):
         rest = tuple(w for word in rest for w in (resolved if word.lower() in ("it", "them") else (word,)))
-    return Clause(tuple(subject), verb, tuple(rest), tuple(fronted), negated, passive)
+    third = words[at].lower().endswith("s")
+    return Clause(tuple(subject), verb, tuple(rest), tuple(fronted), negated, passive, third=third)
 
 
 def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[str]]:
@@ -304,6 +317,10 @@ def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[st
     kept = [word for word in said if word.lower() not in PASSING and word.lower() not in NEGATIONS - {"no"}]
     if not kept:
         return [], []
+    if not leading and len(kept) > 1 and kept[-1].lower() in ("i", "we") and kept[-2].lower() != "and":
+        # "Fridays I never fly"
+        on = ["on"] if kept[0].lower().endswith("days") else []
+        return kept[-1:], [*on, *kept[:-1]]
     if len(kept) > 1 and kept[0].lower() == "all":
         kept = kept[1:]
     if len(kept) > 1 and kept[-1].lower() in ("here", "all", "both", "each"):

@@ -131,7 +131,9 @@ CORRECTIONS = re.compile(
         r"actually | scratch that | correction | strike that | no,? wait | wait | sorry | my (?:mistake|bad)",
         r"| i was wrong(?: about (?:that|it|this|[\w '-]{1,40}))? | i misspoke | i take (?:that|it) back",
         r"| change of plans? | on second thoughts? | update | news | change",
-        r"| forget (?:that|it|what i said(?: [\w '-]{1,40})?) | ignore (?:that|what i said(?: [\w '-]{1,40})?)",
+        r"| (?:forget|scrap|drop|disregard) (?:that|it",
+        r"|what i said(?: [\w '-]{1,40})?) | ignore (?:that"
+        r"|what i said(?: [\w '-]{1,40})?)",
         r"| never ?mind(?: (?:that|what i said))? | not any ?more | no longer |",
         "now | nowadays | these days | (?:i )?(?:have )?changed my mind" + _ABOUT + " | things (?:have )?changed |",
         r"that (?:has )?changed | we (?:have )?changed (?:that|it|our minds) | come to think of it",

@@ -40,6 +40,8 @@ _PHRASES = tuple(
         (r"(?:am|'m) (?:really |very |so )?(?:into|(?:a )?(?:big |huge |great )?fan of|keen on|fond of)", "like"),
         (r"(?:is|are|was|were) (?:called|named|titled)|goes by the name(?: of)?", "is"),
         (r"(?:have|has|had) (?:come|grown|learned|learnt|started|begun|got used) to(?= \w+)", ""),
+        (r"(?:ended|ends|wound|winds|finished) up (?=(?:on|in|at|with|as|under|being)\b)", "is "),
+        (r"(?:have |has )?put (?P<what>(?:the|my|our) [\w' -]{2,40}?) (?:up|down) to(?= \d)", r"raised \g<what> to"),
         (r"ahead of", "above"),
         (r"as well as", "and"),
     )

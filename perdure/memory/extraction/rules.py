@@ -77,6 +77,8 @@ def extraction_of(said: Said, allow: Iterable[str] = ()) -> Extraction:
         return Extraction(left=(_left(Ground.INSTRUCTION),))
     screened = screen(said.text, allow)
     taken_out = _left_of(screened)
+    if asked.answers_with_private(said.text, said.before):
+        return Extraction(left=taken_out or (_left(Ground.PRIVATE),))
     if not screened.says_something:
         return Extraction(left=taken_out)
     statements, left = _statements(screened.text, said)
@@ -97,17 +99,26 @@ def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
     grounds = [sentence.ground for sentence in sentences if sentence.ground is not None]
     if Ground.RECALLED in grounds and said.by is not Voice.USER:
         return [], (_left(Ground.RECALLED),)
+    tainting = _TAINTING.intersection(grounds)
+    if tainting == {Ground.TRANSIENT} and all(_happened(one) for one in sentences if one.ground is Ground.TRANSIENT):
+        tainting = frozenset()
     kept: list[str] = []
     for sentence in sentences:
         if sentence.ground is None:
             # Beside a sentence that is not believed, another one is only if it stands by itself.
-            if not _TAINTING.isdisjoint(grounds) and not standing.stands(reading.words_of(sentence.text)):
+            if tainting and not standing.stands(reading.words_of(sentence.text)):
                 grounds.append(Ground.UNCLEAR)
             else:
                 kept.append(sentence.text)
         else:
             kept += _kept_clauses(sentence, said)
     return kept, tuple(_left(ground) for ground in dict.fromkeys(grounds))
+
+
+def _happened(sentence: _Sentence) -> bool:
+    """Whether a sentence tells what happened once, which says nothing of the sentences beside it."""
+    words = reading.words_of(sentence.text)
+    return passing.is_event(words) and not passing.is_of_now(words)
 
 
 _TAINTING = frozenset(

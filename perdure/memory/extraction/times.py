@@ -59,6 +59,11 @@ _RULES = (
     ("window", r"(?:just\ |only\ )?(?:for\ )?(?P<near>tomorrow)(?:\ only)\b"),
     ("window", r"(?:just|only)\ (?:for\ )?next\ (?P<nextonly>week|month|quarter)\b"),
     ("window", r"(?:for\ )?next\ (?P<nextonly>week|month|quarter)\ only\b"),
+    (
+        "from",
+        r"(?:starting|beginning|effective|commencing)\ (?:in\ )?"
+        rf"(?P<count>{_COUNT})\ (?P<countunit>{_UNIT})(?:\ from\ now)?(?=$|[\s,;.])",
+    ),
     ("from", rf"in\ (?P<count>{_COUNT})\ (?P<countunit>{_UNIT})(?:['’]?\ time)?(?=$|[\s,;.])"),
     ("soon", r"(?P<which>next)\ (?P<unit>week|month|quarter|year)\b(?P<on>\ on(?:wards?)?)?"),
     ("soon", r"(?P<near>tomorrow|the\ day\ after\ tomorrow)\b(?P<on>\ on(?:wards?)?)?"),

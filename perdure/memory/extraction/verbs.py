@@ -50,7 +50,10 @@ trade train transfer translate travel treat tremble trigger trim truncate trust 
 undertake unify unlock unpack update upgrade upload urge use utilise utilize vacate vaccinate validate value vanish
 vary venture verify violate visit volunteer vote wait wake walk wander want warm warn wash waste watch water wear
 weigh welcome whisper win wipe wire wish withdraw withhold work worry wrap write yawn yell yield zip abandon ditch
-scrap abolish axe discontinue conduct captain curate code implement
+scrap abolish axe discontinue conduct captain curate code implement share sterilise sterilize cure air tune feed brew
+roast bottle label knit spin weave throw fire glaze bind stitch paint sand varnish carve forge weld solder wire
+sprout prune graft plough sow mow rake harvest water shear tax bill file invoice audit partition shuffle cost top
+exceed unlock double triple halve spell address swap score floor flour mend patch tow berth dock anchor trawl sail
 """
 
 _IRREGULAR = """

@@ -36,6 +36,8 @@ _WHEN_AND_WHERE = frozenset({"clock", "day", "date", "frequency", "place"})
 _QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "against", "per", *_COMPARING})
 """Kinds of phrases that say of what, rather than what: another one is another thing."""
 _WISHES = frozenset({"like", "want", "prefer"})
+_HAPPENING = frozenset({"air", "happen", "meet", "stand", "sit", "live", "lie", "hang", "stay"})
+"""What says when or where something is, as "be" does."""
 _RUNNING = frozenset({"be", "use"})
 _CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
 """What people say of themselves of which, for one purpose, there is one at a time."""
@@ -102,6 +104,8 @@ def _agreement(old: Assertion, new: Assertion) -> Agreement:
         return Agreement.APART
     if _is_switched(old, new):
         found = Agreement.CONTRADICTION
+    elif _is_turned(one, other):
+        found = Agreement.LIKELY
     else:
         found = _denied(old, one, new, other) if old.negated != new.negated else _differing(old, one, new, other)
     return Agreement.LIKELY if found is Agreement.CONTRADICTION and not same_actor else found
@@ -110,6 +114,17 @@ def _agreement(old: Assertion, new: Assertion) -> Agreement:
 def _is_switched(old: Assertion, new: Assertion) -> bool:
     """Return whether one says that a thing is on and the other that it is off."""
     return old.attribute == new.attribute == "be" and old.value != new.value and {old.value, new.value} <= _SWITCHED
+
+
+def _is_turned(one: _Frame, other: _Frame) -> bool:
+    """Return whether one prefers to the other what the other prefers to it, wherever each of them does."""
+    if one.verb != "prefer" or other.verb != "prefer" or "over" not in one.words or "over" not in other.words:
+        return False
+    here, there = one.words.index("over"), other.words.index("over")
+    first, second = one.words[:here], other.words[:there]
+    return bool(first and second) and (
+        one.words[here + 1 :][: len(second)] == second and other.words[there + 1 :][: len(first)] == first
+    )
 
 
 def _frame(assertion: Assertion) -> _Frame:
@@ -151,6 +166,8 @@ def _compatible(one: str, other: str) -> bool:
     if "quit" in (one, other):
         # Who gave something up may like it still.
         return not {one, other} & {"like", "prefer"}
+    if "be" in (one, other) and {one, other} & _HAPPENING:
+        return True
     return one == other or "change" in (one, other) or {one, other} <= _WISHES or {one, other} <= _RUNNING
 
 
@@ -192,6 +209,8 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
         found = Agreement.APART
     elif kind in _TYPED:
         found = Agreement.CONTRADICTION
+    elif _is_turned(one, other):
+        found = Agreement.LIKELY
     else:
         # "Allergic to nuts" and "allergic to wasps" can both be.
         adjective = one.verb == "be" and "object" in shared

@@ -15,7 +15,19 @@ from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable, TenantE
 _ERASED = "ERASED"
 
 
-def connect(url: str, *, timeout: float = 2.0) -> Redis:
+class Connections:
+    """Counts the connections that are opened to Redis: behind a new one may be an older copy of it."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+
+    async def open(self, connection: Any) -> None:
+        """Log in on a new connection, as the client does by itself, and count it."""
+        await connection.on_connect()
+        self.opened += 1
+
+
+def connect(url: str, *, timeout: float = 2.0, connections: Connections | None = None) -> Redis:
     """Make a client that gives up soon and retries a command once at most.
 
     The client's own default is ten retries: minutes in which a caller with a time limit gets no answer.
@@ -24,6 +36,7 @@ def connect(url: str, *, timeout: float = 2.0) -> Redis:
     Args:
         url: Redis's address: ``redis://host:port`` or ``rediss://…``.
         timeout: Seconds that connecting and each answer may take.
+        connections: Counts its connections; None: nobody asks.
 
     Raises:
         InvalidInput: The URL is not an address of Redis.
@@ -39,6 +52,7 @@ def connect(url: str, *, timeout: float = 2.0) -> Redis:
             socket_timeout=timeout,
             socket_connect_timeout=timeout,
             health_check_interval=30,
+            redis_connect_func=(connections or Connections()).open,
             retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 1),
             maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )

@@ -159,19 +159,6 @@ _MORE_ACCESS = (
     ),
     (
         re.compile(
-            r"\b(?:alarm|gate|door|safe|locker|lock|padlock|keypad|key ?box|shed|garage|lift|barrier|intercom"
-            r"|unlock\w*|disarm\w*"
-            r"|log ?in|voicemail|phone|tablet|card)\b[^.;\n]{0,50}?\b(?:typ(?:e|es|ing)|enter(?:s|ing)?|press(?:es"
-            r"|ing)?|dial(?:s|ling)?"
-            r"|key(?:s|ing)? in|punch(?:es|ing)? in|tap(?:s|ping)?|with|by|is|code|number"
-            r"|digits)[ :,]{1,2}(?:the (?:digits|numbers) )?"
-            rf"(?P<value>{_SPOKEN_DIGIT}(?:[ ,-]{{1,2}}{_SPOKEN_DIGIT}){{3,7}})\b",
-            re.IGNORECASE,
-        ),
-        Kind.PIN,
-    ),
-    (
-        re.compile(
             r"\b(?:backup|recovery|seed|mnemonic|wallet|secret) (?:phrase|words)[\s:=,-]{1,3}"
             r"(?P<value>(?!(?:\w+ ){0,2}(?:is|are|the|in|to|and|of|was|kept|on|with|must|for)\b)[a-z]{3,9}(?: "
             r"[a-z]{3,9}){3,23})\b",

@@ -85,6 +85,13 @@ _BANK_NUMBER = re.compile(
 )
 
 
+_BESIDE_SORT_CODE = re.compile(
+    r"\b(?:sort code|routing|bsb|blz|branch code|bank code)\b[^.;\n]{0,40}?\b(?:numbers?|no\.?|account|acct\.?"
+    r"|a/c)\W{0,3}(\d[\d -]{4,20}\d)",
+    re.IGNORECASE,
+)
+
+
 def ibans(folded: Folded) -> Iterator[Finding]:
     """Yield IBANs whose check digits hold, and what the text itself names as an IBAN or a bank account's number."""
     for match in _IBAN.finditer(folded.text):
@@ -94,7 +101,7 @@ def ibans(folded: Folded) -> Iterator[Finding]:
             ends = [end for end in _group_ends(match) if folded.text[end - 4 : end].strip().isalnum()][-1:]
         if ends:
             yield folded.found(start, ends[-1], Kind.IBAN)
-    for match in _BANK_NUMBER.finditer(folded.text):
+    for match in (*_BANK_NUMBER.finditer(folded.text), *_BESIDE_SORT_CODE.finditer(folded.text)):
         yield folded.found(*match.span(1), Kind.IBAN)
 
 

@@ -104,7 +104,7 @@ _CODES = re.compile(
 _MAIDEN = re.compile(
     r"\b(?:mother's maiden name|maiden name|(?:security|secret|memorable) (?:answer|word|question(?: answer)?)"
     r"|secret answer)\b"
-    rf"{_OF}{_IS}[\"']?(?P<value>[^\s\[\"',;.]{{2,60}})",
+    rf"{_OF}(?:{_IS}|,? which (?:is|was) )[\"']?(?P<value>[^\s\[\"',;.]{{2,60}})",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
@@ -175,7 +175,7 @@ def passwords(folded: Folded) -> Iterator[Finding]:
     ):
         for match in pattern.finditer(folded.text):
             start, end = _token(folded.text, *match.span("value"))
-            if _looks_made_up(folded.text[start:end]):
+            if looks_made_up(folded.text[start:end]):
                 yield folded.found(start, end, Kind.PASSWORD)
 
 
@@ -289,7 +289,7 @@ def _stated(text: str, start: int, end: int, words: int) -> tuple[int, int]:
     value = text[slice(*place)]
     if _PLACEHOLDER.fullmatch(value) or _PLACEHOLDER.fullmatch(first.group()) or not value:
         return start, start
-    if _looks_made_up(value) or re.fullmatch(r"[\d#*-]{4,}", value):
+    if looks_made_up(value) or re.fullmatch(r"[\d#*-]{4,}", value):
         return place[0], _end_of_made_up(text, place[1], end)
     clause = re.compile(r"[^.,;:!?()\n\[\]]+").match(text, start, end)
     stated = clause.group().split() if clause else []
@@ -300,7 +300,7 @@ def _stated(text: str, start: int, end: int, words: int) -> tuple[int, int]:
 
 def _end_of_made_up(text: str, at: int, end: int) -> int:
     """Return where the made-up tokens end that follow one another from a place on: recovery codes come in tens."""
-    while (following := re.compile(r"[,\s]+(\S+)").match(text, at, end)) and _looks_made_up(following.group(1)):
+    while (following := re.compile(r"[,\s]+(\S+)").match(text, at, end)) and looks_made_up(following.group(1)):
         at = _token(text, *following.span(1))[1]
     return at
 
@@ -312,7 +312,7 @@ def _is_about_passwords(words: list[str]) -> bool:
     return states and len(words) < 4
 
 
-def _looks_made_up(value: str) -> bool:
+def looks_made_up(value: str) -> bool:
     """Whether a token is no word: digits and letters, a sign inside, or capitals inside."""
     if len(value) < 4 or _PLACEHOLDER.fullmatch(value) or _TECHNICAL.fullmatch(value):
         return False

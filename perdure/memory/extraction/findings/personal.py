@@ -101,6 +101,7 @@ _ADDRESSES = (
     ),
 )
 _STREET = (
+    r"(?:(?:Flat|Apt\.?|Apartment|Unit|Suite|Floor|House|No\.?|Block|Door|Staircase|Room) [\w/-]{1,6},? )?"
     r"(?:\d{1,5}[a-z]?,? (?:[A-Z][\w'.-]+ ){1,4}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Close|Court|Ct|Way"
     r"|Place|Pl"
     r"|Terrace|Crescent|Gardens|Grove|Square|Boulevard|Blvd|Row|Mews|Hill|Parade|Quay|Walk|Rise|View|Park|Green)\b\.?"

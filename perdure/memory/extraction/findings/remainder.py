@@ -41,9 +41,10 @@ _LABELS = frozenset(
         "session cookie header headers export set-cookie httponly secure curl root admin record customer data "
         "hint database db uid emergencies details info information file here's here asked following below please "
         "thanks thank note keep later save flat apartment apt unit floor bell buzzer doorbell top bottom ground ring "
-        "printenv env echo setenv mailer "
+        "printenv env echo setenv mailer detail details wanted asked wants asks thru cid csc "
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
-        "yours ours recovery seed phrase words connection string url curl x-api-key bearer client app application "
+        "yours ours recovery seed phrase words security maiden connection string url curl x-api-key bearer"
+        " client app application "
         "plate plates car vehicle registration registered reg belongs belong owner owned owns keeper patient member "
         "filed geburtsdatum adresse anschrift correo landline mum's mom's dad's mother's father's wife's husband's "
         "sister's "
@@ -65,7 +66,13 @@ _FUNCTION_WORDS = frozenset(
     )
 )
 _RECORDED = re.compile(
-    r"\s*(?:i(?:'ve| have)? )?(?:saved|noted|stored|recorded|logged|added|updated|registered)\b", re.IGNORECASE
+    r"\s*(?:(?:i|we)(?:'ve| have)? )?(?:(?:saved|noted|stored|recorded|logged|added|updated|registered)\b"
+    r"|(?:just )?(?:reset|changed|set|created|generated|rotated|issued|made|sent) (?:it|that|them|one|this"
+    r"|a new one)\b.*"
+    r"|(?:\w+ )?(?:gave|gives|sent|issued|assigned|handed|showed|texted|emailed) (?:me|us|him|her|you|it|them)\b.*)"
+    r"|\s*(?:and |then )?(?:the |my |our )?(?:safe|door|gate|lock|locker|vault|box|it|garage) (?:opens|unlocks"
+    r"|is open|pops open)\W*$",
+    re.IGNORECASE,
 )
 _SETTING = re.compile(
     r"[\w.-]*(?:user|login|name|host|server|port|db|database|url|uri|endpoint|region|account|email|_id|client)[\w.-]*=\S+",
@@ -126,6 +133,11 @@ def _is_of_names(part: str) -> bool:
             and verb_at(words) is None
         ):
             return True
+    place = verb_at(words)
+    if TAKEN_OUT.search(part) is None and place is not None and words[place].casefold() not in _STATES:
+        return False
+    if re.search(r"\b(?:is|are) (?:what|where|when|how|all|the only)\b", part):
+        return False
     return 0 < len(said) <= 4 and all(_NAME.fullmatch(word) for word in said) and not _SUBJECT.match(part)
 
 

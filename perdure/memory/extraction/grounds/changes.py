@@ -17,7 +17,7 @@ _REASON = re.compile(
     r"(?:was|were|got|became|kept) (?:just |far |way |simply |always |getting )*too \w+[.!]?\s*$",
     re.IGNORECASE,
 )
-_PART = re.compile(r"[,;:]\s+")
+_PART = re.compile(r"[,;:]\s+|\s+(?:and|so)\s+(?=(?:my|our|the|it|i|we|that)\b)")
 
 
 def tells_of_change(words: str) -> bool:

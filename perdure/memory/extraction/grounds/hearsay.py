@@ -4,7 +4,8 @@ import re
 
 _RUMOUR = re.compile(
     r"\b(?:rumou?rs?(?! (?:check\w*|page|column|detect\w+|filter|module|service|feature|board|app)\b)|rumou?red"
-    r"|gossip\w*|grapevine|hearsay|word (?:a?round|about|from|at|on) (?:the |our |my )?\w+ (?:is|has it)|alleg(?:es?"
+    r"|gossip\w*|grapevine|hearsay|they (?:do |all )?say(?! (?:no|yes|so|hello|hi|to|thanks?|please|goodbye)\b)"
+    r"|word (?:a?round|about|from|at|on) (?:the |our |my )?\w+ (?:is|has it)|alleg(?:es?"
     r"|ing)|scuttlebutt|(?:at|only|all|just) second[- ]hand"
     r"|second[- ]hand (?:info|news|account)|word (?:is|has it"
     r"|on the street|in the \w+)|the talk (?:of|is|in|at|around)"
@@ -50,7 +51,8 @@ _TOLD = re.compile(
     rf"|always )?{_SAYS}\b(?! (?:court|department|handler|adjuster|team|desk|form|process|manager)s?\b)(?P<what>.*)",
 )
 _ACCORDING = re.compile(
-    rf"\b(?:according to|per|as per|if you (?:believe|ask)|says) (?:a |an |some |my |the |our "
+    rf"\bper (?:a |an |some |my |the |our )?{_PEOPLE}\b|\b(?:according to|if you (?:believe|ask)|says) (?:a |an "
+    rf"|some |my |the |our "
     rf"|one of \w+ |his |her )?(?:\w+ )?(?:{_PEOPLE}|X[\w'x]*)\b"
 )
 _ANYONE = re.compile(

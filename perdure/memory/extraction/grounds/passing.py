@@ -15,7 +15,7 @@ _NOW = re.compile(
     r"|(?:by |until |till |since |see you |for |from )?tomorrow|in a (?:sec|second|minute|bit|moment|mo"
     r"|while|tick|few|couple)|in (?:\w+|\d+) (?:minutes?|mins?|seconds?|secs?)(?=[.,!]?\s*$)"
     r"|for the next (?:\w+ )?(?:hours?|minutes?|mins?|days?|while|bit|few|couple|week)|(?:until|till"
-    r"|til) (?:later|tonight|tomorrow|then|further notice|i'm back|monday|tuesday|wednesday|thursday"
+    r"|til) (?:later|tonight|tomorrow|further notice|i'm back|monday|tuesday|wednesday|thursday"
     r"|friday|saturday|sunday|next week)"
     r"|later today|so far today|momentarily|any (?:minute|second|moment) now|at this hour|just a moment"
     r"|a (?:minute|moment|second|few minutes|couple of minutes) ago|\d+ (?:minutes|mins|seconds|hours) ago"
@@ -115,10 +115,16 @@ _STATES = (
         r"|broke|spoke|read|heard|took|gotten|been|began|put|bought|hung|sat|stood|missed|spilled|spilt)\b"
     ),
     re.compile(
-        rf"(?<!there )\b(?:is|are|was|were|isn't|aren't|wasn't|weren't|'s|'re) (?:(?:\w+ly|still|already|now"
+        rf"(?<!there )\b(?:is|are|was|were|isn't|aren't|wasn't|weren't|(?<=he)'s|(?<=she)'s|(?<=it)'s|(?<=that)'s"
+        rf"|(?<=there)'s|(?<=what)'s|(?<=who)'s|(?<=one)'s|'re) (?:(?:\w+ly|still|already|now"
         rf"|just|not|all|both|also"
         rf"|currently) )*(?!{_STABLE_ING}\b)[a-z]{{2,}}ing\b(?! [a-z]+ (?:is|are|was|were|has|have|meets?"
         rf"|[a-z]{{3,}}s)\b)"
+    ),
+    # "My daughter's sleeping", and not "my daughter's fencing club".
+    re.compile(
+        rf"'s (?:(?:\w+ly|still|already|now|just|not|all|currently) )*(?!{_STABLE_ING}\b)[a-z]{{2,}}ing\b"
+        rf"(?! (?:[a-z]+ )?(?:is|are|was|were|has|have|meets?|[a-z]{{3,}}s)\b)"
     ),
     re.compile(
         r"\b(?:there's|there is|there are) (?:\w+ ){0,5}(?:going on|happening|outside|coming|ahead|at the door"

@@ -137,6 +137,7 @@ _UNFINISHED = re.compile(
     r"(?!.*\b(?:is|are|was|were|has|had|did|does|made|got|took|helps?|helped|makes?|gave|gives|brought|cut"
     r"|fixed|led|saved|stopped|\w+ed)\b)"
 )
+_BEGINNING = re.compile(r"^(?:starting|beginning|effective|commencing|from|as of)\b[^,]{2,40},\s+")
 _CHOICE = re.compile(
     r"\b(?:between|out of|of) .+(?:\band\b|\bor\b|\btwo\b|\bthree\b|\bboth\b|\ball\b).*\b(?:i|we)(?:'ll| will|'d"
     r"| would) (?:always |rather )?"
@@ -152,6 +153,7 @@ _FROM_A_DATE = re.compile(
 
 def is_plan(words: str) -> bool:
     """Whether it says what somebody is going to do or wishes to, which is no result."""
+    words = _BEGINNING.sub("", words)
     if _FULFILLED.search(words) or _CHOICE.search(words):
         return False
     if re.search(r"\blet's\b|\bplan(?:ning)? to\b|\b(?:i|we)'ll\b", words) and not re.search(

@@ -28,8 +28,8 @@ _HAPPENED = (
     r"|nodded|dozed|arrived|landed|overslept|skipped|heard|dreamt|dreamed|tore|soaked|knocked)"
 )
 _FINITE = (
-    r"(?:is|are|was|were|has|had|did|does|helps?|makes?|made|took|takes|got|gets|keeps|kept|cut|cuts|led|leads|works?|gives?|gave"
-    r"|starts?|ends?|opens?|closes?|begins?|lasts?|runs?|happens|stands?|contains?|depends?|stays?|brings?|brought|\w{3,}ed|suits?|feels?|beats|means|costs?|saves?|needs?|requires?|comes|goes|must|can|should|may|will)"
+    r"(?:is|are|was|were|has|had|did|does|helps?|makes?|made|took|takes|got|gets|keeps|kept|cut|cuts|led|leads|won|wins|lost|loses|earns?|bought|buys|works?|gives?|gave"
+    r"|grows?|blooms?|ripens?|starts?|ends?|opens?|closes?|begins?|lasts?|runs?|happens|stands?|contains?|depends?|stays?|brings?|brought|\w{3,}ed|suits?|feels?|beats|means|costs?|saves?|needs?|requires?|comes|goes|must|can|should|may|will)"
 )
 _HABITUAL_ING = (
     r"(?:using|living|working|running|allergic|missing|everything|anything|nothing|something|morning|evening|king|string|thing"

@@ -1,0 +1,84 @@
+"""Finds what opens, unlocks or silences something where no word calls it a code, and numbers told in words. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.passwords import looks_made_up
+
+_OPENS = (
+    r"(?:(?:un)?locks?|unlocked|unlocking|opens?|opened|opening|(?:dis)?arms?|disarmed|disarming|silences?|silenced"
+    r"|(?:switch(?:es|ed)?|turns?|turned) (?:\w+ ){0,4}?off|deactivates?|decrypts?|log(?:s|ged|ging)? ?(?:in|on)(?:to)?"
+    r"|sign(?:s|ed|ing)? ?(?:in|on)(?:to)?|gets? (?:in|into)|lets? \w+ in|access(?:es|ed)?)"
+)
+_WITH = (
+    r"(?:with|using|by|via|at|is|:|you (?:type|enter|press|dial|tap)|typ(?:e|ing)|enter(?:ing)?|dial(?:l?ing)?"
+    r"|press(?:ing)?|key(?:ing)? in|punch(?:ing)? in|tapp?(?:ing)?)"
+)
+_NAMED = (
+    r"(?:(?:the|my|our|same|this|word|words|digits|numbers?"
+    r"|password|passphrase|code|combination|pattern|phrase)[,:]? ){0,4}"
+)
+_WITH_VALUE = re.compile(
+    rf"\b{_OPENS}\b[^.,;\n\[]{{0,40}}?(?:\b|(?=:)){_WITH}\s+{_NAMED}[\"'“]?(?P<value>[^\s\"'”,;()\[\]]{{4,60}})",
+    re.IGNORECASE,
+)
+_NAMED_VALUE = re.compile(
+    r"\b(?:pass ?words?|passphrases?|passcodes?|pins?|pwd)(?:,| -| –)\s+[\"'“]?(?P<value>[^\s\"'”,;()\[\]]{4,60})",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"[*#]?(?:\d{4,8}|\d{1,2}(?:-\d{1,2}){2,4})[*#]?")
+_AMOUNT = re.compile(r"\d+[a-z]{1,3}", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d|(?:19|20)\d\d")
+_DIGIT = r"(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine)"
+_NUMBER_WORD = (
+    rf"(?:(?:double|triple) {_DIGIT}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]{_DIGIT})?"
+    rf"|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|{_DIGIT})"
+)
+_TOLD = re.compile(
+    rf"\b{_NUMBER_WORD}(?:(?:, (?:and )?|[ -]){_NUMBER_WORD}){{3,20}}(?:,? (?:star|hash|pound|asterisk))?\b",
+    re.IGNORECASE,
+)
+_OF_PHONE = re.compile(
+    r"\b(?:ring|call|phone|mobile|cell|text|reach|dial|whatsapp|sms|landline|telephone|tel|number)\b[^.;\n]{0,40}$",
+    re.IGNORECASE,
+)
+_OF_ACCESS = re.compile(
+    r"\b(?:alarm|gate|door|safe|locker|padlock|keypad|key ?box|lock ?box|shed|garage|vault|barrier|intercom"
+    r"|(?:un)?lock\w*"
+    r"|disarm\w*|pin|pass ?code|code|combination|voicemail|log ?in|password)\b",
+    re.IGNORECASE,
+)
+
+
+def openings(folded: Folded) -> Iterator[Finding]:
+    """Yield what is typed, dialled or said to open something: "the locker that opens at 32-8-15"."""
+    for match in _WITH_VALUE.finditer(folded.text):
+        value = match["value"].rstrip(".!?:")
+        digits = _DIGITS.fullmatch(value) is not None and not _CLOCK.fullmatch(value)
+        if digits or _is_made_up(value):
+            yield folded.found(
+                match.start("value"), match.start("value") + len(value), Kind.PIN if digits else Kind.PASSWORD
+            )
+    for match in _NAMED_VALUE.finditer(folded.text):
+        value = match["value"].rstrip(".!?:")
+        if _is_made_up(value) or _DIGITS.fullmatch(value):
+            yield folded.found(match.start("value"), match.start("value") + len(value), Kind.PASSWORD)
+
+
+def told_numbers(folded: Folded) -> Iterator[Finding]:
+    """Yield phone numbers and codes whose digits are told in words, in pairs too: "zero six, twelve, thirty-four"."""
+    for match in _TOLD.finditer(folded.text):
+        before = folded.text[max(0, match.start() - 80) : match.start()]
+        if _OF_PHONE.search(before):
+            yield folded.found(*match.span(), Kind.PHONE)
+        elif _OF_ACCESS.search(before) or _OF_ACCESS.search(folded.text, match.end(), match.end() + 40):
+            yield folded.found(*match.span(), Kind.PIN)
+
+
+def _is_made_up(value: str) -> bool:
+    return (
+        looks_made_up(value)
+        and not _AMOUNT.fullmatch(value)
+        and (any(map(str.isdigit, value)) or re.search(r"[!#$%&*^_@]", value) is not None)
+    )
