@@ -14,7 +14,6 @@ from typing import TypeVar
 from perdure.errors import InvalidInput, JournalMismatch, StoreLost, StoreUnavailable
 from perdure.losses import Loss, LossKind, Mark, Store, Told, losses, restored, seen_around
 from perdure.stores.journal.marks import JournalMarks, new_id
-from perdure.stores.redis.connection import Connections
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.marks import WeaviateMarks
@@ -45,12 +44,9 @@ class Wholeness:
         journal: What the journal says of itself.
         redis: What Redis says.
         weaviate: What Weaviate says.
-        connections: Those to Redis; after a new one, what it says of itself is compared anew.
     """
 
-    def __init__(
-        self, journal: JournalMarks, redis: RedisMarks, weaviate: WeaviateMarks, connections: Connections | None = None
-    ) -> None:
+    def __init__(self, journal: JournalMarks, redis: RedisMarks, weaviate: WeaviateMarks) -> None:
         self._journal = journal
         self._redis = redis
         self._stores = {Store.REDIS: redis, Store.WEAVIATE: weaviate}
@@ -62,7 +58,6 @@ class Wholeness:
         self._claimed = 0
         self._marking = asyncio.Lock()
         self._closing = asyncio.Lock()
-        self._connections = connections or Connections()
         self._connected = 0
         self._compared: dict[Store, float] = {}
         self._found: dict[Store, Loss | None] = {}
@@ -142,7 +137,7 @@ class Wholeness:
             StoreUnavailable: The store does not answer.
         """
         long_ago = time.monotonic() - self._compared.get(store, -COMPARED_EVERY) > COMPARED_EVERY
-        if long_ago or (store is Store.REDIS and self._connections.opened != self._connected):
+        if long_ago or (store is Store.REDIS and self._redis.connections != self._connected):
             # What the journal lacks only the others can tell.
             told = await self._ask({Store.JOURNAL, store} if store in self._stores else tuple(Store))
             if store not in told:
@@ -307,7 +302,7 @@ class Wholeness:
             except StoreUnavailable:
                 return None
 
-        connected = self._connections.opened
+        connected = self._redis.connections
         before = await ask(self._journal.told())
         asked = [store for store in self._stores if store in stores]
         answers = await together(*(ask(self._stores[store].told()) for store in asked))

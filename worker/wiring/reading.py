@@ -20,7 +20,7 @@ from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.checks import Checks
-from perdure.stores.redis.connection import Connections, connect
+from perdure.stores.redis.connection import connect
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
@@ -71,13 +71,12 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     Raises:
         InvalidInput: A setting names an embedding model that is not there.
     """
-    connections = Connections()
-    redis = connect(addresses.redis_url, connections=connections)
+    redis = connect(addresses.redis_url)
     embedder = CachedEmbedder(embedder_of(settings), _CACHED_VECTORS)
     longterm = longterm_of(settings, addresses, redis, embedder)
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     checks, deletions = Checks(redis), Deletions(redis)
-    whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks, connections)
+    whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
     audit = Audit(settings.journal_folder / FOLDER, key, AuditHeads(redis))
     consents = ConsentBook(RedisConsents(redis), journal, Leases(redis), whole, audit)
     members = MemberBook(

@@ -99,7 +99,8 @@ _OVER_AND = re.compile(
 )
 """What has ended, before what holds since: "the works are over and the market is on the square"."""
 _PRELUDE_AND = re.compile(
-    r"^(?:they|he|she|someone|somebody|we|i)\s(?:have\s|has\s)?\w+ed\s[\w' -]{2,40}?\s(?:and|so)\s+(?=(?:my|our"
+    r"^(?:they|he|she|someone|somebody|we|i)\s(?:have\s|has\s)?\w+ed\s[\w' -]{2,40}?\s(?:and|so)\s+"
+    r"(?=(?:my|our"
     r"|the)\s\S+\s\S+\s\S+)",
     re.IGNORECASE,
 )

@@ -99,8 +99,10 @@ def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
     grounds = [sentence.ground for sentence in sentences if sentence.ground is not None]
     if Ground.RECALLED in grounds and said.by is not Voice.USER:
         return [], (_left(Ground.RECALLED),)
-    tainting = _TAINTING.intersection(grounds)
-    if tainting == {Ground.TRANSIENT} and all(_happened(one) for one in sentences if one.ground is Ground.TRANSIENT):
+    tainting: frozenset[Ground] = _TAINTING.intersection(grounds)
+    if set(tainting) == {Ground.TRANSIENT} and all(
+        _happened(one) for one in sentences if one.ground is Ground.TRANSIENT
+    ):
         tainting = frozenset()
     kept: list[str] = []
     for sentence in sentences:
@@ -130,7 +132,7 @@ _DIVISIBLE = frozenset(
 """Grounds of one clause that say nothing of another one."""
 
 _DEPENDENT = re.compile(
-    r"(?:goes for|same (?:for|goes)|(?:that|this|it|they|these|those|them|which|both|neither|also|and|or"
+    r"(?:even\b|goes for|same (?:for|goes)|(?:that|this|it|they|these|those|them|which|both|neither|also|and|or"
     r"|but|not|never|always|only|except|because|so|then|plus|no exceptions?)\b)",
     re.IGNORECASE,
 )

@@ -39,6 +39,7 @@ _DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
     access.access,
     opening.openings,
     opening.told_numbers,
+    opening.phrases,
     labelled.plates,
     labelled.personal_numbers,
     labelled.spoken_numbers,

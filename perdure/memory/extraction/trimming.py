@@ -3,7 +3,8 @@
 import re
 
 _PREFIX = re.compile(
-    r"^[\s\"'*•>-]*(?:(?:please |pls |do |also |and |so |ok(?:ay)? |hey |hi |hello |yes |yeah |well |oh "
+    r"^[\s\"'*•>-]*(?:(?:please |pls |(?:can|could|would|will) you (?:please |just |kindly )?(?=remember|note|keep"
+    r"|bear)|do |also |and |so |ok(?:ay)? |hey |hi |hello |yes |yeah |well |oh "
     r"|btw |by the way |one more thing |just |quick note |important |reminder |info |fun fact |honestly "
     r"|actually )[,:!.-]?\s*)*"
     r"(?:(?:remember|note|keep in mind|bear in mind|don't forget|be aware|know|be advised"
@@ -41,7 +42,8 @@ def trimmed(sentence: str) -> str:
     bare = _DISCLAIMER.sub("", _GREETING.sub("", sentence.strip()))
     match = _PREFIX.match(bare)
     if match and re.search(r"\w", bare[match.end() :]):
-        bare = bare[match.end() :]
+        # "Could you keep in mind that …?" asks nothing.
+        bare = bare[match.end() :].rstrip("?") if " you " in match.group().lower() else bare[match.end() :]
     elif not re.search(r"\w", bare):
         bare = sentence.strip()
     bare = bare.strip(" \"'“”*•-" if bare.count('"') % 2 else " *•-")

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from redis.asyncio import Redis
+from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
@@ -15,19 +15,26 @@ from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable, TenantE
 _ERASED = "ERASED"
 
 
-class Connections:
-    """Counts the connections that are opened to Redis: behind a new one may be an older copy of it."""
+class _Counting(ConnectionPool):
+    """Counts the connections that are opened: behind a new one may be an older copy of Redis."""
 
-    def __init__(self) -> None:
-        self.opened = 0
+    opened = 0
 
-    async def open(self, connection: Any) -> None:
-        """Log in on a new connection, as the client does by itself, and count it."""
-        await connection.on_connect()
+    def make_connection(self) -> Any:
+        connection: Any = super().make_connection()  # pyright: ignore[reportUnknownMemberType]
+        connection.register_connect_callback(self.opens)
+        return connection
+
+    def opens(self, _: object) -> None:
         self.opened += 1
 
 
-def connect(url: str, *, timeout: float = 2.0, connections: Connections | None = None) -> Redis:
+def opened(redis: Redis) -> int:
+    """Return how many connections a client made with ``connect`` has opened."""
+    return cast("_Counting", redis.connection_pool).opened
+
+
+def connect(url: str, *, timeout: float = 2.0) -> Redis:
     """Make a client that gives up soon and retries a command once at most.
 
     The client's own default is ten retries: minutes in which a caller with a time limit gets no answer.
@@ -36,26 +43,25 @@ def connect(url: str, *, timeout: float = 2.0, connections: Connections | None =
     Args:
         url: Redis's address: ``redis://host:port`` or ``rediss://…``.
         timeout: Seconds that connecting and each answer may take.
-        connections: Counts its connections; None: nobody asks.
 
     Raises:
         InvalidInput: The URL is not an address of Redis.
     """
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise InvalidInput("redis_url", f"{url.partition(':')[0]} is no scheme of Redis", fix="write redis://host:port")
-    kind: Any = Redis  # The types of its constructors are not written out.
+    pool: Any = _Counting  # The types of its constructors are not written out.
     try:
-        return kind.from_url(
+        pool = pool.from_url(
             url,
             decode_responses=True,
             protocol=3,
             socket_timeout=timeout,
             socket_connect_timeout=timeout,
             health_check_interval=30,
-            redis_connect_func=(connections or Connections()).open,
             retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 1),
             maint_notifications_config=MaintNotificationsConfig(enabled=False),
         )
+        return Redis.from_pool(pool)
     except ValueError as error:
         # Its text may quote the URL, which may hold a password.
         raise InvalidInput("redis_url", "is not an address", fix="write redis://host:port") from error

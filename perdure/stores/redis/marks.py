@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from perdure.errors import StoreLost
 from perdure.losses import Mark, Store, Told
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import Script, ask
+from perdure.stores.redis.connection import Script, ask, opened
 
 _ID = "journal"
 _SINCE = "since"
@@ -41,6 +41,11 @@ class RedisMarks:
         self._redis = redis
         self._mark = Script(redis, _MARK)
         self._claimed = Script(redis, _CLAIMED)
+
+    @property
+    def connections(self) -> int:
+        """How many connections were opened; after another one, what Redis said of itself may hold no longer."""
+        return opened(self._redis)
 
     async def told(self) -> Told:
         """Return what Redis says of itself."""

@@ -318,7 +318,7 @@ async def test_a_change_whose_first_attempt_died_is_told_by_the_next(
 ) -> None:
     by, lower = Actor(kind=ActorKind.AGENT, id="task-1"), DueIndex.lower
 
-    async def away(*_: object) -> None:
+    async def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("redis", "gone")
 
     one = await change(stores, 1, by, "insert")

@@ -3,7 +3,6 @@
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -13,7 +12,7 @@ from perdure.changes import Actor, ActorKind
 from perdure.entries import Purpose
 from perdure.errors import StoreUnavailable, UnknownOwner
 from perdure.stores.audit.files import FOLDER as AUDIT
-from perdure.stores.redis.connection import Connections
+from perdure.stores.redis.marks import RedisMarks
 from tests.conftest import OwnServers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.reconciling.test_losses import copied
@@ -49,7 +48,7 @@ async def test_an_older_copy_of_redis_is_not_believed_though_it_was_compared_a_m
     own_servers: OwnServers, tmp_path: Path, team: str, user: str, counted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not counted:
-        monkeypatch.setattr(Connections, "open", log_in)
+        monkeypatch.setattr(RedisMarks, "connections", 0)
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with deployment(fleet.addresses, tmp_path / "home", serving=False) as here:
         await say(here, user, team, may=True)
@@ -60,11 +59,6 @@ async def test_an_older_copy_of_redis_is_not_believed_though_it_was_compared_a_m
         restore()
         await fleet.start(Server.REDIS)
         assert await may(here, user, team) == (set() if counted else {"belong", "be extracted"})
-
-
-async def log_in(_: Connections, connection: Any) -> None:
-    """Log in without counting it, for the control."""
-    await connection.on_connect()
 
 
 @pytest.mark.parametrize("older", [True, False], ids=["older", "control"])

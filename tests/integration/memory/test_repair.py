@@ -126,7 +126,7 @@ async def test_a_repair_that_died_loses_nothing_to_the_next_writer(
     again = await stores.writer.plan(other, at=NOW + timedelta(days=1))
     if not protected:
 
-        async def nothing(*_: object) -> None:
+        async def nothing(*_: object, **__: object) -> None:
             return
 
         monkeypatch.setattr(Repair, "resume", nothing)

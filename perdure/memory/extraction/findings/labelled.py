@@ -85,8 +85,14 @@ _LEAST = 5
 _DATE = re.compile(r"\d{1,4}[-./ ]\d{1,2}[-./ ]\d{1,4}")
 
 
+_RECORD = re.compile(r"^\s*(?:PID|NK1|PV1|IN1|GT1)\|[^\n]+|\bMRN[ :#-]?\d{5,12}\b", re.MULTILINE)
+"""What clinics send each other of a patient (HL7), and the number under which they know them."""
+
+
 def personal_numbers(folded: Folded) -> Iterator[Finding]:
     """Yield the numbers under which an office, a clinic, a school or a bank knows a person."""
+    for match in _RECORD.finditer(folded.text):
+        yield folded.found(*match.span(), Kind.PERSONAL_NUMBER)
     for pattern in _PERSONAL:
         for match in pattern.finditer(folded.text):
             value = match["value"]

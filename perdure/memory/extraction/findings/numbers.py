@@ -80,7 +80,8 @@ _IBAN = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,32}", re.IGNOR
 _IBAN_LABEL = re.compile(r"\biban\b[^.\n]{0,40}$", re.IGNORECASE)
 _BANK_NUMBER = re.compile(
     r"\b(?:account (?:number|no\.?|nr\.?)|acct\.?(?: no\.?| number)?|sort code|routing (?:number|no\.?)|kontonummer"
-    r"|clabe|bank account)\b(?: is| was|:|=|,)*\s{0,3}(\d[\d -]{3,22}\d)",
+    r"|clabe|bank account|account(?= \d{8})|acct(?= \d{8})|routing(?= \d{9})|iban(?= \d))\b(?: is| was|:|="
+    r"|,)*\s{0,3}(\d[\d -]{3,22}\d)",
     re.IGNORECASE,
 )
 
@@ -166,7 +167,7 @@ _PHONE_LABEL = re.compile(
     r"\.?[^.;\n]{0,30}\W?$",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(r"[./]\d")
+_GOES_ON = re.compile(r"[./-]\d")
 _DATE = re.compile(r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d\d))(?:[ ].*)?")
 _REGIONS = ("GB", "DE", "FR", "IT", "NL", "AU", "CH", "AT", "BE", "SE", "ZA", "JP", "IN", "NZ", "IE", "TR", "PL")
 """Regions whose own way of writing their numbers, with a leading zero, is told from other numbers."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.numbers import is_reference
 from perdure.memory.extraction.findings.passwords import looks_made_up
 
 _OPENS = (
@@ -49,6 +50,163 @@ _OF_ACCESS = re.compile(
     r"|disarm\w*|pin|pass ?code|code|combination|voicemail|log ?in|password)\b",
     re.IGNORECASE,
 )
+
+
+_CODE_WORD = r"(?:code|pin|puk|pass ?code|combination|otp)"
+_CODES = re.compile(
+    rf"\b(?:mailbox|door|gate|alarm|sim|access|entry|voicemail|one[- ]time|verification|security|sms|2fa|text(?:ed)?"
+    rf"|log ?in|card|bank|safe"
+    rf"|puk|pin)\b[^.;\n\d]{{0,30}}?\b{_CODE_WORD}\b[^.;\n\d]{{0,40}}?(?P<value>\d{{3}} \d{{3,4}}"
+    rf"|\d{{4,8}})(?![^\W_]|[.,:]\d)"
+    rf"|\bpuk\b[^.;\n\d]{{0,25}}(?P<puk>\d{{8}})\b",
+    re.IGNORECASE,
+)
+_SAID_TO_PASS = re.compile(
+    r"\b(?:say|type|enter|whisper|answer|key in|tell it|give it)[,"
+    r" ]+[\"'“]?(?P<value>[a-z]+(?:-[a-z]+){1,6}-\d{1,4})(?![\w-])",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(
+    r"\b(?:maiden name|first pet|first school|first teacher|first car|security question|secret question"
+    r"|memorable (?:word|place|date)"
+    r"|street (?:i|we|he|she) grew up|childhood (?:friend|nickname))\b[^.;\n]{0,60}?(?:,|\banswer(?: is)?|\bsay"
+    r"|:) ?(?:it's |it is |the answer is |is |that's )?"
+    r"[\"'“]?(?P<value>[A-ZÀ-Ž][\w'’-]{2,40})"
+)
+_MYSQL = re.compile(r"\bmysql\w*\b[^\n]{0,80}?\s-p(?P<value>[^\s-][^\s]{3,60})")
+_WORDS = re.compile(r"(?<![\w'-])(?:[a-z]{3,8},? ){11,23}[a-z]{3,8}(?![\w'-])")
+_JOINING = frozenset(
+    [
+        "the",
+        "and",
+        "for",
+        "are",
+        "but",
+        "not",
+        "you",
+        "all",
+        "any",
+        "can",
+        "had",
+        "her",
+        "was",
+        "one",
+        "our",
+        "out",
+        "has",
+        "him",
+        "his",
+        "how",
+        "its",
+        "may",
+        "new",
+        "now",
+        "old",
+        "see",
+        "two",
+        "way",
+        "who",
+        "did",
+        "get",
+        "let",
+        "put",
+        "say",
+        "she",
+        "too",
+        "use",
+        "that",
+        "with",
+        "have",
+        "this",
+        "will",
+        "your",
+        "from",
+        "they",
+        "know",
+        "want",
+        "been",
+        "good",
+        "much",
+        "some",
+        "time",
+        "very",
+        "when",
+        "come",
+        "here",
+        "just",
+        "like",
+        "long",
+        "make",
+        "many",
+        "more",
+        "only",
+        "over",
+        "such",
+        "take",
+        "than",
+        "them",
+        "then",
+        "well",
+        "were",
+        "what",
+        "about",
+        "after",
+        "again",
+        "also",
+        "because",
+        "before",
+        "being",
+        "both",
+        "each",
+        "even",
+        "every",
+        "first",
+        "into",
+        "last",
+        "most",
+        "must",
+        "never",
+        "off",
+        "once",
+        "other",
+        "own",
+        "same",
+        "should",
+        "since",
+        "still",
+        "their",
+        "there",
+        "these",
+        "those",
+        "through",
+        "under",
+        "until",
+        "where",
+        "which",
+        "while",
+        "would",
+        "always",
+    ]
+)
+"""Words that join others in sentences, and of which a recovery phrase has none but by chance."""
+_BASE32 = re.compile(r"(?<![\w-])(?=[A-Z]*[2-7])(?=[2-7]*[A-Z])[A-Z2-7]{16,64}(?![\w-])")
+
+
+def phrases(folded: Folded) -> Iterator[Finding]:
+    """Yield recovery phrases, authenticators' seeds and answers to security questions, whatever they are called."""
+    for match in _WORDS.finditer(folded.text):
+        if not _JOINING.intersection(match.group().replace(",", "").split()):
+            yield folded.found(*match.span(), Kind.PASSWORD)
+    for match in _BASE32.finditer(folded.text):
+        if not is_reference(folded.text, match.start()):
+            yield folded.found(*match.span(), Kind.KEY)
+    for pattern in (_SAID_TO_PASS, _ANSWER, _MYSQL):
+        for match in pattern.finditer(folded.text):
+            yield folded.found(*match.span("value"), Kind.PASSWORD)
+    for match in _CODES.finditer(folded.text):
+        name = "value" if match["value"] else "puk"
+        if not is_reference(folded.text, match.start(name)) and not _CLOCK.fullmatch(match[name]):
+            yield folded.found(*match.span(name), Kind.PIN)
 
 
 def openings(folded: Folded) -> Iterator[Finding]:

@@ -151,8 +151,13 @@ _PUBLIC = re.compile(
     r"|market|gym|pub|bank|embassy|supplier|workshop|stops?|buildings?|conference|meetings?|events?|concerts?|garage"
     r"|salon|studio|yard|docks?|gates?|park(?:ing)?|council|courts?|universit\w+|college|campus|labs?|laborator\w+"
     r"|plant|mill|kiosk|stall|agency|centre|center|stadium|arena|pool|cinema|temple|mosque|chapel|inn|nursery"
-    r"|post office|terminal|dealer\w*|showroom|outlet|franchise|bookshop|deli|diner|bistro|tram|bus|junction)\b",
+    r"|post office|terminal|dealer\w*|showroom|outlet|franchise|bookshop|deli|diner|bistro|bus stop|junction)\b",
     re.IGNORECASE,
+)
+_BLOCK_AND_FLAT = re.compile(
+    r"\b[A-ZÀ-Ž][\w'-]+ (?:Apt|Apartments?|Mansions?|Heights|Residences?|Towers?|Villas?)\b\.?,? (?:#"
+    r"|No\. ?)?\d{1,4}(?:-\d{1,5})?"
+    r"(?:,? [A-Z][\w-]+)?"
 )
 _HOUSE_NUMBER = re.compile(r"\d")
 _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
@@ -165,6 +170,8 @@ def addresses(folded: Folded) -> Iterator[Finding]:
             line = match.group(1)
             if _HOUSE_NUMBER.search(line) and not _NOT_A_HOME.search(line) and "[" not in line:
                 yield folded.found(*match.span(1), Kind.ADDRESS)
+    for match in _BLOCK_AND_FLAT.finditer(folded.text):
+        yield folded.found(*match.span(), Kind.ADDRESS)
     for match in _WITH_POSTCODE.finditer(folded.text):
         if _PUBLIC.search(folded.text, max(0, match.start() - 60), match.start()):
             continue

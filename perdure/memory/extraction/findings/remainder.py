@@ -41,7 +41,8 @@ _LABELS = frozenset(
         "session cookie header headers export set-cookie httponly secure curl root admin record customer data "
         "hint database db uid emergencies details info information file here's here asked following below please "
         "thanks thank note keep later save flat apartment apt unit floor bell buzzer doorbell top bottom ground ring "
-        "printenv env echo setenv mailer detail details wanted asked wants asks thru cid csc "
+        "printenv env echo setenv mailer detail details wanted asked wants asks thru cid csc jwt copied "
+        "pasted devtools clipboard credit union puk sim "
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
         "yours ours recovery seed phrase words security maiden connection string url curl x-api-key bearer"
         " client app application "
@@ -98,16 +99,26 @@ _OF_A_DOCUMENT = re.compile(
 _ANY = TAKEN_OUT.pattern
 _ROW = re.compile(rf"{_ANY}\s*[;,|\t]\s*(?:[\w ]{{1,20}}[:=]\s*)?{_ANY}")
 """Findings in a row: a record of somebody, in which names stand beside them."""
+_COMMAND_LINE = re.compile(r"^\s*[$#>] [^\n]*$", re.MULTILINE)
 _CONNECTION = re.compile(rf"\s*(?:(?:\w[\w ]*=[^\s;]*|{_ANY});)+(?:\w[\w ]*=[^\s;]*|{_ANY})?\s*")
 """The settings of one connection: nothing but where it leads to and how."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n+")
+
+
+def _statements_beside(row: str) -> str:
+    """Return what is stated beside a record of somebody, and is no field of it."""
+    fields = (field for field in re.split(r"[;|\t]", row) if not TAKEN_OUT.search(field))
+    return ". ".join(field for field in fields if len(words := _WORD.findall(field)) > 4 and verb_at(words) is not None)
 
 
 def says_something(text: str) -> bool:
     """Whether a text still states something beside what stood where the words in brackets are."""
     if _CONNECTION.fullmatch(text):
         return False
-    text = " ".join(sentence for sentence in _SENTENCE.split(text) if not _ROW.search(sentence))
+    text = _COMMAND_LINE.sub("", text)
+    text = " ".join(
+        sentence if not _ROW.search(sentence) else _statements_beside(sentence) for sentence in _SENTENCE.split(text)
+    )
     return any(part_says_something(part) and not _is_of_names(part) for part in parts(text))
 
 

@@ -161,7 +161,8 @@ _FOR_PRIVATE = re.compile(
     r" code|combination|maiden name|security (?:question|answer)|iban|sort code|bank details|ssn|national insurance"
     r"|unlock|disarm|log ?in|credentials|api key|token|recovery (?:phrase|words)|seed phrase|cvv|cvc"
     r"|ship(?:ped)? (?:it )?to|deliver(?:ed)? to"
-    r"|where do you live|(?:alarm|lock|door|safe|gate) (?:off|open))\b",
+    r"|where do you live|(?:which|what) (?:car|vehicle|plate|registration)|sign in|(?:alarm|lock|door|safe"
+    r"|gate) (?:off|open))\b",
     re.IGNORECASE,
 )
 _SECRET_ASKED = re.compile(
@@ -173,7 +174,7 @@ _SECRET_ASKED = re.compile(
 
 def answers_with_private(text: str, before: str) -> bool:
     """Whether a short answer gives what the turn before it asks for, which identifies somebody or opens something."""
-    if "?" not in before or len(text.split()) > 12 or not _FOR_PRIVATE.search(before):
+    if len(text.split()) > 12 or not _FOR_PRIVATE.search(before):
         return False
     told = re.search(
         r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine)\b[ ,-]+(?:zero|one|two|three|four|five|six"
@@ -181,7 +182,7 @@ def answers_with_private(text: str, before: str) -> bool:
         text,
         re.IGNORECASE,
     )
-    return bool(told) or (bool(_SECRET_ASKED.search(before)) and len(text.split()) < 6)
+    return bool(told) or (bool(_SECRET_ASKED.search(before)) and len(text.split()) < 9)
 
 
 def is_asking(words: str) -> bool:

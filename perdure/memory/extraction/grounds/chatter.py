@@ -93,7 +93,8 @@ def is_chatter(words: str) -> bool:
 _SAYING = re.compile(
     r"^(?:beautifully (?:done|put)|nicely (?:done|put)|well (?:said|put|played|i never|well\b)|(?:ta|cheers|right|ok"
     r"|okay|later|bye),? (?:speak|talk|see you|chat|catch you)|(?:speak|talk|chat) (?:later|soon|then)|(?:oops"
-    r"|whoops|sorry|ah|oh),? wrong (?:window|chat|person|tab|thread)|look (?:who"
+    r"|whoops|sorry|ah|oh),? wrong (?:window|chat|person|tab|thread)|(?:phew|wow|ugh|man|oh|god|boy),? what an? "
+    r"|look (?:who"
     r"|what the cat|at (?:you|that|us))|can't argue with|you learn "
     r"something|tell me about it"
     r"|say no more|no harm done|all's well|who knew|there you have it|so it goes|right you are|fair (?:dos|play|point"

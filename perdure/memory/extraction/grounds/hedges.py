@@ -81,7 +81,10 @@ _COULD = re.compile(
     r"|\bguess(?:ed|es)?\b|\bconfidence:? (?:is |of |= ?)?(?:0?\.\d|\d\d? ?%|low)|\bapproximately right\b"
 )
 _ODDS = re.compile(
-    r"\b(?:chances are|odds are|not (?:\w+ly )?(?:out of the question|beyond the realms|ruled out|off the table)"
+    r"\b(?:chances are|odds are|(?:leads?|led) (?:me|us) to (?:believe|think|suspect|assume)|makes? me (?:think"
+    r"|believe|suspect)|i infer"
+    r"|suggests? (?:that )?(?:he|she|they|the user)\b|reading between the lines"
+    r"|not (?:\w+ly )?(?:out of the question|beyond the realms|ruled out|off the table)"
     r"|(?:can't|cannot|couldn't|wouldn't|won't|not) rule (?:\w+ )?out|the odds|in all (?:likelihood|probability)"
     r"|(?:half|part|most|some|one part|a part"
     r"|one half) of me"

@@ -29,6 +29,13 @@ _MUST = (
 )
 _ORDERS = (
     re.compile(
+        rf"\b{_AI}(?: \w+)? (?:is|are) (?:\w+ )?to \w+"
+        r"|\b(?:page|document|file|e-?mail|comment|readme|website|site|ticket|text|note|post|message|attachment|issue)\b[^.\n]{0,40}?"
+        r"\b(?:told|asked|instructed|ordered|urged|wanted|tells|asks|instructs|orders|urges|wants) (?:me|us"
+        r"|the (?:assistant|agent|ai|model|bot)) to\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
         rf"\b{_AI}\b[^.\n]{{0,90}}?"
         rf"\b{_MUST}\s+(?:now |also |then |always |never |not |immediately |henceforth |in future "
         rf"|please )*{_ORDER_VERB}\b",

@@ -125,7 +125,7 @@ _SITUATIONS = (
         r"|since (?:this|lunch|breakfast|dinner|noon|midday|midnight|landing|waking|takeoff|dawn|sunrise|last night"
         r"|yesterday|monday"
         r"|tuesday|wednesday|thursday|friday|saturday|sunday|i (?:got|woke|landed|arrived|sat|left))|the other day"
-        r"|so far(?=[.,!]|\s*$)"
+        r"|(?<!year )(?<!best )so far(?=[.,!]|\s*$)"
         r"|for \w+ (?:minutes?|hours?) now(?=[.,!]|\s*$)|days? (?:one|two|three|four|five|\d+) of|next stop|\d+ to go"
         r"|(?:two|three|four|five|\d+) (?:more )?(?:to go|left to)|again already|at this rate|as it stands|at the mo"
         r"|atm|rn|tonite"

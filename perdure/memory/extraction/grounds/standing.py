@@ -48,7 +48,8 @@ _RESULT = re.compile(
     r"|down from|up from|did the trick|does the trick|sorted (?:it|that|this|them|out)|paid off|blocked|rejected"
     r"|accepted|refused|denied"
     r"|approved|delivered|parsed|ended|cracked|shortened|kept|backfired|beat|outperformed|deadlocked"
-    r"|leaked|exceeded|converted|migrated|raised|lowered|ever since)\b"
+    r"|leaked|exceeded|converted|migrated|raised|lowered|ever since|did nothing|made no difference|had no effect"
+    r"|to no avail|in vain)\b"
 )
 _CAUSE = re.compile(
     r"\b(?:after|by|because|since|instead of|rather than|from|once|when|with|without|until|due to|to \d"

@@ -145,7 +145,7 @@ async def test_a_second_open_workflow_for_one_task_is_refused(agents: Bench) -> 
 async def test_a_second_open_workflow_is_refused_also_where_the_first_was_reset_to_its_beginning(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told_by: str
 ) -> None:
-    async def knows_nothing(*_: object) -> list[object]:
+    async def knows_nothing(*_: object, **__: object) -> list[object]:
         return []
 
     if told_by != "holder":

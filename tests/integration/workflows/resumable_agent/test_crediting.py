@@ -131,7 +131,7 @@ async def test_a_result_waits_for_no_store(agents: Bench, monkeypatch: pytest.Mo
     user = uuid4().hex
     ids = await believed(agents, user)
 
-    async def away(*_: object) -> list[str]:
+    async def away(*_: object, **__: object) -> list[str]:
         raise StoreUnavailable("redis", "is away")
 
     with monkeypatch.context() as patch:

@@ -58,7 +58,7 @@ async def test_claims_live_as_long_as_their_task_and_count_from_its_end(
 ) -> None:
     if not renewed:
 
-        async def keeps_nothing(*_: object) -> tuple[str, ...]:
+        async def keeps_nothing(*_: object, **__: object) -> tuple[str, ...]:
             return ()
 
         monkeypatch.setattr(TaskBindings, "keep", keeps_nothing)

@@ -37,11 +37,11 @@ output: "${steps.read.output}"
 """
 
 
-async def nothing(*_: object) -> None:
+async def nothing(*_: object, **__: object) -> None:
     pass
 
 
-async def full(*_: object) -> None:
+async def full(*_: object, **__: object) -> None:
     raise StoreUnavailable("journal", "No space left on device")
 
 

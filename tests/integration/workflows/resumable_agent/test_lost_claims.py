@@ -37,7 +37,7 @@ steps:
 def trust_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take a claim that is not there for an effect that was never tried: the control."""
 
-    async def lost_nothing(*_: object) -> bool:
+    async def lost_nothing(*_: object, **__: object) -> bool:
         return False
 
     monkeypatch.setattr(OnceRunner, "_may_be_lost", lost_nothing)
@@ -277,7 +277,7 @@ async def test_a_call_that_outlives_the_loss_of_its_claim_stores_its_result(
 ) -> None:
     if not taken:
 
-        async def lost(*_: object) -> None:
+        async def lost(*_: object, **__: object) -> None:
             raise ClaimLost("there is no claim")
 
         monkeypatch.setattr(Claims, "store", lost)

@@ -112,7 +112,7 @@ async def test_a_coroutine_that_goes_on_when_it_is_cut_off_keeps_the_claim(
     claims: Claims, monkeypatch: pytest.MonkeyPatch, renewed: bool, times: int
 ) -> None:
 
-    async def not_renewed(*_: object) -> None:
+    async def not_renewed(*_: object, **__: object) -> None:
         return
 
     if not renewed:

@@ -32,7 +32,7 @@ async def refused_before(handle: WorkflowHandle[Any, Any], tool: str = "append")
     return any(one.activity_type.name == tool and one.attempt >= 2 for one in pending)
 
 
-async def asks_nobody(*_: object) -> list[object]:
+async def asks_nobody(*_: object, **__: object) -> list[object]:
     """List no runs of a task: a control."""
     return []
 
@@ -216,7 +216,7 @@ async def test_a_task_that_ends_without_redis_is_bound_once_redis_is_back(
 ) -> None:
     if not kept:
 
-        async def keeps_nothing(*_: object) -> tuple[str, ...]:
+        async def keeps_nothing(*_: object, **__: object) -> tuple[str, ...]:
             raise StoreUnavailable("redis", "away for the keeping of claims")
 
         monkeypatch.setattr(TaskBindings, "keep", keeps_nothing)
