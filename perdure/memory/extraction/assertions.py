@@ -4,6 +4,7 @@ It abstains (no assertion) where it cannot tell subject from verb: such a senten
 It reads English.
 """
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
@@ -30,6 +31,7 @@ from perdure.memory.extraction.verbs import (
     CLASS,
     CONSUMING,
     DISLIKING,
+    FORMS,
     PERSONAL,
     QUITTING,
     RESPONSIBLE,
@@ -62,11 +64,29 @@ def assertion_of(text: str, at: datetime) -> Stated:
     """
     if len(text) > _LONGEST:
         return Stated()
-    period = period_of(text, at)
+    period = period_of(_REPORTED.sub("", _OF_THE_USER.sub(_as_speaker, text)), at)
     clause = clause_of(compared(period.text) or period.text)
     revises = bool(period.valid_from or period.valid_until) or spoken(period.text)[1]
     assertion = _asserted(clause, revises=revises) if clause else None
     return Stated(assertion, period.valid_from, period.valid_until)
+
+
+_OF_THE_USER = re.compile(r"^the (?:user|customer|client)(?P<own>'s)?\b(?: (?P<verb>[a-z]+s)\b)?", re.IGNORECASE)
+_REPORTED = re.compile(
+    r"^(?:[\w'-]+ ){1,3}(?:says?|said|confirm(?:s|ed)?|announced|wrote|writes|told (?:me|us)|tells (?:me"
+    r"|us))(?: that |: )"
+    r"(?=(?:from|as of|starting|the|my|our)\b)",
+    re.IGNORECASE,
+)
+"""Who says it, before what holds."""
+
+
+def _as_speaker(match: re.Match[str]) -> str:
+    """Return what an agent says of the user as the user says it: "The user writes novels" as "I write novels"."""
+    if match["own"]:
+        return f"my {match['verb']}" if match["verb"] else "my"
+    verb = match["verb"] or ""
+    return f"I {'have' if verb == 'has' else 'am' if verb == 'is' else FORMS.get(verb, verb)}".strip()
 
 
 def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:

@@ -23,7 +23,7 @@ from perdure.memory.extraction.phrases import is_identifier
 from perdure.memory.extraction.predicates import predicate_of, verb_at
 from perdure.memory.extraction.rewording import reworded
 from perdure.memory.extraction.speech import spoken, tokens_of
-from perdure.memory.extraction.verbs import FORMS
+from perdure.memory.extraction.verbs import CHANGING, FORMS, QUITTING
 
 
 class Clause(NamedTuple):
@@ -39,6 +39,8 @@ class Clause(NamedTuple):
     passive: bool = False
     third: bool = False
     """Whether the verb is of one who does it: "runs"."""
+    past: bool = False
+    """Whether the verb tells what was done: "ran"."""
     revises: bool = False
     """Whether it says itself that something has changed."""
     former: tuple[str, ...] = ()
@@ -111,8 +113,8 @@ _THAT_IS_WHERE = re.compile(
     re.IGNORECASE,
 )
 _THAT_IS_HOW = re.compile(
-    r"^(?:please,?\s+)?(?P<new>(?:as|in|on|at|with|by|from|for|to|via|before|after|under)\s[^,;.]{2,40}?)[,;:]?\s+(?:-\s+)?(?:that's|that\s+is)\s+"
-    r"(?:how|where|when|what|who)\s+(?P<does>(?:i|we|my|our|the)\s[^,;.]{4,60})[.!]?$",
+    r"^(?:please,?\s+)?(?P<new>(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|twelve|as|in|on|at|with|by|from|for|to|via|before|after|under)\s[^,;.]{2,40}?)[,;:]?\s+(?:-\s+)?(?:that's|that\s+is)\s+"
+    r"(?:how(?:\s+(?:long|much|many|often))?|where|when|what|who)\s+(?P<does>(?:i|we|my|our|the)\s[^,;.]{4,60})[.!]?$",
     re.IGNORECASE,
 )
 _FLOATING = re.compile(r"\b(?P<verb>must|should|may|can|will|are|were|have\s+to)\s+(?:all|both|each)\s+", re.IGNORECASE)
@@ -230,7 +232,7 @@ def _worth(clause: Clause, *, changed: bool) -> int:
     led = clause.verb in ("change", "go", "move", "switch") or {word.lower() for word in clause.subject} & PRONOUNS
     if clause.verb in _PRELUDES and led and "to" not in said:
         worth -= 2
-    if not said:
+    if not said or (clause.past and clause.verb not in CHANGING | QUITTING):
         worth -= 1
     if (said and said[0] in ("that", "it", "this", "them")) or "one" in said[:2]:
         worth -= 2
@@ -308,8 +310,9 @@ def _plain(text: str, topic: tuple[str, ...]) -> Clause | None:
         resolved and "them" in (word.lower() for word in rest)
     ):
         rest = tuple(w for word in rest for w in (resolved if word.lower() in ("it", "them") else (word,)))
-    third = words[at].lower().endswith("s")
-    return Clause(tuple(subject), verb, tuple(rest), tuple(fronted), negated, passive, third=third)
+    form = words[at].lower()
+    third, past = form.endswith("s"), FORMS.get(form, form) not in (form, "be", "have", "do") and form.endswith("ed")
+    return Clause(tuple(subject), verb, tuple(rest), tuple(fronted), negated, passive, third=third, past=past)
 
 
 def _subject(words: Sequence[str], *, leading: bool) -> tuple[list[str], list[str]]:

@@ -6,10 +6,9 @@ _SEGMENT = re.compile(
     r"[.;:!?]\s+|\s+[-–—]+\s+|,\s+(?:so|and|but)?\s*|\s+(?:so|and)\s+(?=(?:i|i'm|i'd|we|we'd|we're|when|for|my|our)\b)",
     re.IGNORECASE,
 )
-_WHO = (
-    r"(?P<who>i|we|(?:our|my) (?:team|family|household|group|office|band|department|company|board|firm|crew|club"
-    r"|choir)|(?:our|my|the) [\w-]+|he|she|they)"
-)
+_WE = r"(?:i|we|(?:our|my) (?:team|family|household|group|office|band|department|company|board|firm|crew|club|choir))"
+_ANYBODY = rf"(?:{_WE}|(?:our|my|the) [\w-]+|he|she|they)"
+"""Whose tastes are told; what others than the speakers have or take tells none."""
 _ADVERBS = (
     r"(?:'ve)?(?: (?:(?:have |has )?(?:come|grown|learn(?:ed|t)) to|"
     r"now|still|really|much|always|usually|generally|just|would|do|also|actually|far|by far|tend to))*"
@@ -18,25 +17,33 @@ _THING = r"[\w'+#./-]+(?: [\w'+#./-]+){0,4}?"
 _CONTEXT = r"(?:at|in|for|on|when|while|during|to|with|as|after|any|every|of an?|by)\b.*"
 _PREFERRED = tuple(
     re.compile(
-        rf"\b{_WHO}(?:'d)?{_ADVERBS} {verbs} (?P<one>{_THING}) {comparing} (?P<other>{_THING})(?P<rest>(?: "
-        rf"{_CONTEXT})?)$",
+        rf"\b(?P<who>{who})(?:'d)?{_ADVERBS} {verbs} (?P<one>{_THING}) {comparing} (?P<other>{_THING})"
+        rf"(?P<rest>(?: {_CONTEXT})?)$",
         re.IGNORECASE,
     )
-    for verbs, comparing in (
+    for who, verbs, comparing in (
         (
+            _ANYBODY,
             r"(?:prefer|favou?r|prefers|favou?rs)",
             r"(?:to|over|above|before|ahead of|rather than|instead of|more than|and not)",
         ),
         (
+            _WE,
             r"(?:choose|pick|take|want|have|chooses|picks|takes|wants|go for|opt for|reach for)",
             r"(?:over|before|above|ahead of|rather than|sooner than)",
         ),
         (
+            _WE,
             r"(?:value|values|put|puts|place|places|rate|rates|rank|ranks)",
             r"(?:over|before|above|ahead of|higher than|more than|more highly than|below)",
         ),
-        (r"(?:like|likes|love|loves|enjoy|enjoys|trust|trusts)", r"(?:more than|better than|over|above|before)"),
         (
+            _ANYBODY,
+            r"(?:like|likes|love|loves|enjoy|enjoys|trust|trusts)",
+            r"(?:more than|better than|over|above|before)",
+        ),
+        (
+            _WE,
             r"(?:am|are|is|feel|feels) (?:happier|better off|more (?:comfortable|at home|at ease))(?: with| in| on| "
             r"at| using)?",
             r"than(?: with| in| on| at| using)?",

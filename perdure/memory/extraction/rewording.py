@@ -42,6 +42,7 @@ _PHRASES = tuple(
         (r"(?:have|has|had) (?:come|grown|learned|learnt|started|begun|got used) to(?= \w+)", ""),
         (r"(?:ended|ends|wound|winds|finished) up (?=(?:on|in|at|with|as|under|being)\b)", "is "),
         (r"(?:have |has )?put (?P<what>(?:the|my|our) [\w' -]{2,40}?) (?:up|down) to(?= \d)", r"raised \g<what> to"),
+        (r"(?P<how>moved|switched|gone|went|changed|shifted|transferred) (?:over|across) to", r"\g<how> to"),
         (r"ahead of", "above"),
         (r"as well as", "and"),
     )

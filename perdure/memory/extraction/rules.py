@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
 from perdure.memory.extraction import reading
 from perdure.memory.extraction.assertions import assertion_of
@@ -132,7 +133,8 @@ _DIVISIBLE = frozenset(
 """Grounds of one clause that say nothing of another one."""
 
 _DEPENDENT = re.compile(
-    r"(?:even\b|goes for|same (?:for|goes)|(?:that|this|it|they|these|those|them|which|both|neither|also|and|or"
+    r"(?:(?:i|we|they) (?:\w+ )?(?:no longer|don't|do not|never|stopped|quit|won't|can't) \w+ (?:it|them|that"
+    r"|those)\b|even\b|goes for|same (?:for|goes)|(?:that|this|it|they|these|those|them|which|both|neither|also|and|or"
     r"|but|not|never|always|only|except|because|so|then|plus|no exceptions?)\b)",
     re.IGNORECASE,
 )
@@ -141,7 +143,8 @@ _DEPENDENT = re.compile(
 _IMPERSONAL = re.compile(
     r"it(?:['’]s| is| was| has been)? (?:(?:\w+ly|still|already|so|very|too|just|quite) )*(?:rain|snow|hail|pour|drizzl"
     r"|freez|thunder|storm|sunny|cloud|wind|fog|mist|cold|hot|warm|chilly|late|early|dark|getting|(?:mon|tues|wednes|thurs"
-    r"|fri|satur|sun)day|spring|summer|autumn|winter|half past|\d)",
+    r"|fri|satur|sun)day|spring|summer|autumn|winter|half past|\d{1,2}(?::\d\d)?(?: ?(?:o'clock|am|pm"
+    r"|degrees))?[.!]?$)",
     re.IGNORECASE,
 )
 """Begins with an "it" that stands for nothing said before: "It rains today"."""
@@ -284,6 +287,12 @@ _CONSTRAINT = re.compile(
     r"|at most|at least|no more than|forbid\w*|forbidden|can't be|cannot be|do not|don't|allerg\w+"
     r"|limit\w*|max(?:imum)?|minimum|by law|rule|policy|prohibited|without)\b|^no\b"
 )
+_WE = frozenset(["i", "we"])
+_BINDING_SELF = re.compile(
+    r"\b(?:must|mustn't|not allowed|may not|may only|have to|required|can't|cannot|forbidden|prohibited|allerg\w+"
+    r"|by law|rule)\b"
+)
+"""What binds people in what they say of themselves; "I never fly" is a habit, which they may change."""
 _PREFERENCE = re.compile(
     r"\b(?:prefer\w*|like|love|hate|enjoy|favou?r\w*|rather|can't stand|call me|i want|i'd|my favou?rite"
     r"|best for me|for me|to me|please|drink|eat)\b|^(?:give|use|keep|answer|reply|speak|write|explain"
@@ -296,9 +305,9 @@ _GIVEN_UP = re.compile(r"(?:i|we)(?:'ve| have)? (?:stopped|quit|given up|gave up
 
 
 def _candidate(statement: str, said: Said) -> Candidate:
-    words, by = reading.words_of(statement), said.by
-    memory_type = _type_of(words, by)
+    words, by = reading.words_of(trimmed(statement)), said.by
     stated = assertion_of(statement, said.at)
+    memory_type = _type_of(words, by, stated.assertion)
     explicit = by is Voice.USER and memory_type is not MemoryType.OUTCOME
     return Candidate(
         content=trimmed(statement),
@@ -311,10 +320,12 @@ def _candidate(statement: str, said: Said) -> Candidate:
     )
 
 
-def _type_of(words: str, by: Voice) -> MemoryType:
+def _type_of(words: str, by: Voice, asserted: Assertion | None) -> MemoryType:
     own = by is Voice.USER and bool(_PREFERENCE.search(words) or _GIVEN_UP.match(words))
     if standing.is_outcome(words) and not own:
         return MemoryType.OUTCOME
     if _PREFERENCE.search(words):
         return MemoryType.PREFERENCE
-    return MemoryType.CONSTRAINT if _CONSTRAINT.search(words) else MemoryType.FACT
+    of_self = asserted is not None and not _WE.isdisjoint((asserted.subject, asserted.attribute.split()[0]))
+    binding = _BINDING_SELF if of_self else _CONSTRAINT
+    return MemoryType.CONSTRAINT if binding.search(words) else MemoryType.FACT

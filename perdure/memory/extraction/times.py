@@ -64,6 +64,11 @@ _RULES = (
         r"(?:starting|beginning|effective|commencing)\ (?:in\ )?"
         rf"(?P<count>{_COUNT})\ (?P<countunit>{_UNIT})(?:\ from\ now)?(?=$|[\s,;.])",
     ),
+    (
+        "for",
+        rf"(?:(?<=[,:;]\ )|^)for\ (?P<count>{_COUNT})\ "
+        r"(?P<countunit>days?|weeks?|fortnights?)(?=,?\ (?:the|we|i|our|my)\ )",
+    ),
     ("from", rf"in\ (?P<count>{_COUNT})\ (?P<countunit>{_UNIT})(?:['’]?\ time)?(?=$|[\s,;.])"),
     ("soon", r"(?P<which>next)\ (?P<unit>week|month|quarter|year)\b(?P<on>\ on(?:wards?)?)?"),
     ("soon", r"(?P<near>tomorrow|the\ day\ after\ tomorrow)\b(?P<on>\ on(?:wards?)?)?"),

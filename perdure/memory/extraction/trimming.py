@@ -31,7 +31,8 @@ _DISCLAIMER = re.compile(
     r"|fussy)"
     r"|you (?:might|may|could|will) (?:laugh|think (?:me|i'm) \w+)|i know (?:it's|it is|this is|that's) (?:odd|silly"
     r"|weird|petty|fussy)"
-    r"|believe it or not|not everyone agrees|others may differ),? (?:but )?(?=(?:i|i'm|we|my|our)\b)",
+    r"|believe it or not|not everyone agrees|others may differ|(?:i )?never thought i(?:'d| would) say (?:it|this"
+    r"|that)|who would have thought),? (?:but )?(?=(?:i|i'm|we|my|our)\b)",
     re.IGNORECASE,
 )
 """What people say of themselves before what they want, which takes nothing back."""

@@ -130,6 +130,9 @@ _CLASSES = {
         be stay remain become sit stand live hold happen occur start begin take-place meet schedule locate base
         house host place situate run operate rest lie total sound
     """,
+    "leave": "leave depart",
+    "order": "order buy purchase source procure",
+    "accept": "accept take-in",
     "end": "end finish close shut expire lapse terminate",
     "use": "use run-on rely-on deploy-on build-on adopt employ",
     "like": "like love enjoy adore appreciate fancy crave",

@@ -206,7 +206,8 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
     if kind == "object":
         found = _of_objects(old, one, new, other, qualified=bool(shared - {"object"}))
     elif kind in _QUALIFYING and "object" in shared:
-        found = Agreement.APART
+        # "I earn my living as a beekeeper now"
+        found = Agreement.LIKELY if kind == "as" and new.revises else Agreement.APART
     elif kind in _TYPED:
         found = Agreement.CONTRADICTION
     elif _is_turned(one, other):

@@ -199,7 +199,7 @@ def phrases(folded: Folded) -> Iterator[Finding]:
             yield folded.found(*match.span(), Kind.PASSWORD)
     for match in _BASE32.finditer(folded.text):
         if not is_reference(folded.text, match.start()):
-            yield folded.found(*match.span(), Kind.KEY)
+            yield folded.found(*match.span(), Kind.PASSWORD)
     for pattern in (_SAID_TO_PASS, _ANSWER, _MYSQL):
         for match in pattern.finditer(folded.text):
             yield folded.found(*match.span("value"), Kind.PASSWORD)

@@ -159,6 +159,7 @@ _BLOCK_AND_FLAT = re.compile(
     r"|No\. ?)?\d{1,4}(?:-\d{1,5})?"
     r"(?:,? [A-Z][\w-]+)?"
 )
+_SENTENCES = re.compile(r"[.!?;]\s|\n")
 _HOUSE_NUMBER = re.compile(r"\d")
 _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
 
@@ -179,6 +180,7 @@ def addresses(folded: Folded) -> Iterator[Finding]:
     for match in _STREETS.finditer(folded.text):
         before, after = max(0, match.start() - 80), match.end()
         lives = _LIVED_IN.match(folded.text, after) or _AT_HOME.search(folded.text, before, match.start())
-        around = f"{folded.text[before : match.start()]} {folded.text[after : after + 60]}"
+        around = f"{_SENTENCES.split(folded.text[before : match.start()])[-1]} "
+        around += _SENTENCES.split(folded.text[after : after + 60])[0]
         if lives or (_SURELY_STREET.search(match.group()) and not _PUBLIC.search(around)):
             yield folded.found(*match.span(), Kind.ADDRESS)

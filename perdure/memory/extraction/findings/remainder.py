@@ -41,7 +41,7 @@ _LABELS = frozenset(
         "session cookie header headers export set-cookie httponly secure curl root admin record customer data "
         "hint database db uid emergencies details info information file here's here asked following below please "
         "thanks thank note keep later save flat apartment apt unit floor bell buzzer doorbell top bottom ground ring "
-        "printenv env echo setenv mailer detail details wanted asked wants asks thru cid csc jwt copied "
+        "printenv env echo setenv mailer detail details asked thru cid csc jwt copied "
         "pasted devtools clipboard credit union puk sim "
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
         "yours ours recovery seed phrase words security maiden connection string url curl x-api-key bearer"
@@ -67,7 +67,10 @@ _FUNCTION_WORDS = frozenset(
     )
 )
 _RECORDED = re.compile(
-    r"\s*(?:(?:i|we)(?:'ve| have)? )?(?:(?:saved|noted|stored|recorded|logged|added|updated|registered)\b"
+    r"\s*(?:the |my )?(?:security|secret) question (?:wants|asks)\b.*|\s*if (?:the |my )?(?:bank|they|anyone|anybody"
+    r"|someone|somebody|he|she|it) (?:asks?|wants?|needs?)\b.*|\s*(?:here's the )?(?:bank )?details? (?:you"
+    r"|i) wanted\W*$"
+    r"|\s*(?:(?:i|we)(?:'ve| have)? )?(?:(?:saved|noted|stored|recorded|logged|added|updated|registered)\b"
     r"|(?:just )?(?:reset|changed|set|created|generated|rotated|issued|made|sent) (?:it|that|them|one|this"
     r"|a new one)\b.*"
     r"|(?:\w+ )?(?:gave|gives|sent|issued|assigned|handed|showed|texted|emailed) (?:me|us|him|her|you|it|them)\b.*)"

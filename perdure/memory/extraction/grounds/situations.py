@@ -29,10 +29,10 @@ _HAPPENED = (
 )
 _FINITE = (
     r"(?:is|are|was|were|has|had|did|does|helps?|makes?|made|took|takes|got|gets|keeps|kept|cut|cuts|led|leads|won|wins|lost|loses|earns?|bought|buys|works?|gives?|gave"
-    r"|grows?|blooms?|ripens?|starts?|ends?|opens?|closes?|begins?|lasts?|runs?|happens|stands?|contains?|depends?|stays?|brings?|brought|\w{3,}ed|suits?|feels?|beats|means|costs?|saves?|needs?|requires?|comes|goes|must|can|should|may|will)"
+    r"|covers?|includes?|serves?|supplies|handles?|grows?|blooms?|ripens?|starts?|ends?|opens?|closes?|begins?|lasts?|runs?|happens|stands?|contains?|depends?|stays?|brings?|brought|\w{3,}ed|suits?|feels?|beats|means|costs?|saves?|needs?|requires?|comes|goes|must|can|should|may|will)"
 )
 _HABITUAL_ING = (
-    r"(?:using|living|working|running|allergic|missing|everything|anything|nothing|something|morning|evening|king|string|thing"
+    r"(?:using|living|working|running|standing|allergic|missing|everything|anything|nothing|something|morning|evening|king|string|thing"
     r"|spring|building|ring|wing|during|according|excluding|including|regarding|concerning|following|billing|parking|shipping"
     r"|training|spelling|printing|meeting|warning|heating|lighting|seating|pricing|staging|wedding|housing|boarding|planning"
     r"|hosting|logging|monitoring|testing|outgoing|incoming|existing|voting|opening|closing|banking|accounting|marketing)"
