@@ -20,7 +20,17 @@ from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from activities.updating import UpdatingActivities
-from perdure.names import RESERVED, Activity, Workflow
+from perdure.names import (
+    ACCESSES,
+    CONSOLIDATING,
+    PROMOTING,
+    RECONCILING,
+    REDATING,
+    RESERVED,
+    SCHEDULE,
+    Activity,
+    Workflow,
+)
 from worker.plugin import WORKFLOWS
 
 PRODUCT = ("perdure", "activities", "workflows", "worker", "localservers", "demo", "playbooks")
@@ -67,3 +77,9 @@ def test_the_definitions_are_looked_for_where_temporal_puts_them() -> None:
 def _texts(file: Path) -> Iterator[str]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def test_the_page_on_temporal_names_every_workflow_and_schedule() -> None:
+    page = Path("docs/temporal.md").read_text(encoding="utf-8")
+    schedules = (SCHEDULE, ACCESSES, PROMOTING, CONSOLIDATING, REDATING, RECONCILING)
+    assert [name for name in (*Workflow, *schedules) if f"`{name}`" not in page] == []

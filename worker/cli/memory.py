@@ -2,12 +2,14 @@
 
 import json
 import secrets
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from perdure.documents import validated
 from perdure.entries import Lane, MemoryType
@@ -122,7 +124,9 @@ async def remember(
     *,
     user: User,
     of: Of = None,
-    file: Annotated[Path | None, typer.Option(help="A JSON list of items instead: records or memories.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="A JSON list of items instead: records or memories; - reads stdin.")
+    ] = None,
     memory_type: Annotated[MemoryType, typer.Option("--type")] = MemoryType.FACT,
     confidence: Annotated[float, typer.Option(min=0, max=1)] = 0.9,
     supersedes: Annotated[str, typer.Option(help="The id of the memory that this one replaces.")] = "",
@@ -164,18 +168,24 @@ async def remember(
 
 def _read_items(file: Path) -> list[JsonValue]:
     try:
-        items = _items.validate_python(json.loads(file.read_text(encoding="utf-8"), parse_constant=_not_json))
+        text = sys.stdin.read() if file == Path("-") else file.read_text(encoding="utf-8")
+        items = _items.validate_python(json.loads(text, parse_constant=_not_json))
         # Refuses half a surrogate pair, and lists that are nested too deep to be sent.
         _items.dump_json(items)
     except OSError as error:
         raise InvalidItem(str(file), f"cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidItem(str(file), "is not a JSON list of items") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InvalidItem(str(file), f"is not JSON: {error.msg.lower()} in {place}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidItem(str(file), "is not UTF-8 text") from error
+    except (ValidationError, RecursionError, PydanticSerializationError) as error:
+        raise InvalidItem(str(file), "is not a JSON list of items", fix="write [{...}, {...}]") from error
     return items
 
 
 def _not_json(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
+    raise InvalidItem("--file", f"{constant} is no JSON number", fix="write null, or leave the field out")
 
 
 def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:

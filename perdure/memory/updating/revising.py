@@ -11,7 +11,10 @@ from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Sou
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Unit
-from perdure.updates import Feedback, MemoryUpdate
+from perdure.updates import Feedback, MemoryUpdate, Pinning, Removal, Update
+
+FORGOTTEN = "forgotten on request"
+"""Why something is forgotten that somebody names. It stays in the deletion log, which has no content."""
 
 HELPFUL = 0.1
 """What helping adds to a memory's confidence (R32)."""
@@ -186,3 +189,14 @@ def _earliest(one: datetime | None, other: datetime | None) -> datetime | None:
 
 def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
     return None if one is None or other is None else max(one, other)
+
+
+def why_of(update: Update) -> str:
+    """Return why an entry changes, as its history shows it."""
+    match update:
+        case Removal():
+            return FORGOTTEN
+        case Pinning(pinned=False):
+            return "unpin"
+        case _:
+            return update.kind

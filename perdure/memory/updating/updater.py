@@ -32,9 +32,6 @@ from perdure.updates import (
     Updated,
 )
 
-FORGOTTEN = "forgotten on request"
-"""Why something is forgotten that somebody names. It stays in the deletion log, which has no content."""
-
 CREDITED = "credit"
 """Why a memory is changed that a task recalled which has ended."""
 
@@ -181,7 +178,7 @@ class Updater:
                 entry=after,
                 vector=vectors.get(headline_of(after.text)),
                 by=by,
-                why=FORGOTTEN if isinstance(asked.request.update, Removal) else asked.request.update.kind,
+                why=revising.why_of(asked.request.update),
                 note=asked.request.note,
                 operation=asked.operation,
             )
@@ -194,8 +191,9 @@ class Updater:
             if asked.operation not in entry.operations:
                 raise InvalidInput("id", "it is forgotten already")
             return _Plan(entry.id, ((entry, entry),))
-        line = Deletion(id=entry.id, at=asked.at, reason=FORGOTTEN, run=asked.operation, occurrences=entry.occurrences)
-        return _Plan(entry.id, ((entry, entry.forgotten(FORGOTTEN, asked.at + self._grace)),), (line,))
+        why, known = revising.FORGOTTEN, entry.occurrences
+        line = Deletion(id=entry.id, at=asked.at, reason=why, run=asked.operation, occurrences=known)
+        return _Plan(entry.id, ((entry, entry.forgotten(revising.FORGOTTEN, asked.at + self._grace)),), (line,))
 
     async def _merger(self, asked: _Asked, other: str) -> _Plan:
         if other == asked.request.id:

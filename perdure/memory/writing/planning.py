@@ -12,8 +12,9 @@ from datetime import datetime
 from perdure.changes import Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, State
 from perdure.errors import InvalidItem
-from perdure.items import Item, MemoryItem, item_id
+from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
+from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.policies import WritePolicy
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.checking import require_timely
@@ -126,7 +127,14 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     elif found.same:
         target, reason = found.same.id, "it says the same"
     over = tuple(memory.id for memory in found.over)
-    return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason)
+    return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason or _taken_out(item))
+
+
+def _taken_out(item: Item) -> str:
+    """Return what is not kept of an item; empty: everything is."""
+    text = item.summary if isinstance(item, RecordItem) else item.content
+    kinds = dict.fromkeys(match.group() for match in TAKEN_OUT.finditer(text))
+    return f"kept without what identifies somebody or gives access: {', '.join(kinds)}" if kinds else ""
 
 
 def _known_as(case: _Case, item: Item, target: str) -> Memory | None:
@@ -159,7 +167,7 @@ def _objection(case: _Case, item: Item, found: Verdict) -> str:
         field, low = f"items[{index}].confidence", f"{item.confidence} is below {case.policy.minimum_confidence}"
         return str(InvalidItem(field, low, fix="verify it first"))
     if item.supersedes and (problem := _cannot_replace(batch.tenant, item, known.entries.get(item.supersedes))):
-        return str(InvalidItem(f"items[{index}].supersedes", problem))
+        return str(InvalidItem(f"items[{index}].supersedes", f"{item.supersedes}: {problem}"))
     return ""
 
 

@@ -245,7 +245,7 @@ async def test_nobody_can_replace_another_users_memory(stores: Stores, tenant: s
     mine = read_batch(tenant=tenant + "x", key="b", items=[fact("The lead is Eve.", "o2", supersedes=theirs)])
     plan = await stores.writer.plan(mine, at=NOW)
     assert plan.items[0].decision is Decision.REJECT
-    assert "no such memory of this user" in plan.items[0].reason
+    assert f"supersedes: {theirs}: no such memory of this user" in plan.items[0].reason
 
 
 async def test_no_write_starts_when_the_lease_has_too_little_left(stores: Stores, tenant: str) -> None:

@@ -84,6 +84,25 @@ class Installation:
         """Run the command to its end."""
         return await (await self.start(*arguments, **environment)).ended()
 
+    async def fed(self, text: str, *arguments: str) -> Ran:
+        """Run the command with a text on its stdin."""
+        source = self.folder / f"{uuid4().hex}.stdin"
+        source.write_text(text)
+        with source.open("rb") as opened:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "worker.cli",
+                *arguments,
+                env=self.environment,
+                stdin=opened,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=self.folder,
+            )
+        self.processes.append(process)
+        return await Running(process).ended()
+
     async def typed(self, line: str) -> Ran:
         """Run a line as a shell would."""
         command, *arguments = shlex.split(line)

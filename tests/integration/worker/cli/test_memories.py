@@ -56,6 +56,7 @@ async def test_pins_feedback_merging_and_forgetting(installed: Installation, use
     assert (await installed.typed(undo)).status == 0
     assert [entry["id"] for entry in await asked(installed, "list", "--user", user)] == [whole]
     await asked(installed, "unpin", whole, "--user", user)
+    assert (await asked(installed, "history", whole, "--user", user))[-1]["why"] == "unpin"
     itself = await installed.perdure("memories", "merge", whole, whole, "--user", user)
     assert (itself.status, "cannot be merged with itself" in itself.complaint) == (2, True)
 

@@ -28,6 +28,14 @@ async def test_what_is_remembered_is_recalled(installed: Installation, user: str
     assert [item.text for item in found.items] == ["Deploys happen on Tuesdays"]
 
 
+async def test_what_is_taken_out_is_said_and_items_come_from_stdin_too(installed: Installation, user: str) -> None:
+    item = {"kind": "memory", "content": "Deploys happen on Tuesdays, ask ada@example.org.", "confidence": 0.9}
+    ran = await installed.fed(json.dumps([item]), "remember", "--user", user, "--file", "-")
+    assert ran.status == 0, ran.err
+    assert ran.out.rstrip().endswith("kept without what identifies somebody or gives access: [email]")
+    assert "ask [email]" in (await installed.perdure("memories", "list", "--user", user)).out
+
+
 async def test_the_same_items_under_the_same_key_are_the_same_job(installed: Installation, user: str) -> None:
     line = ("remember", "The build has two cores", "--user", user, "--key", "k", "--json")
     first, again = [await installed.perdure(*line) for _ in range(2)]

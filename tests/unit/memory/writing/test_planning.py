@@ -245,16 +245,16 @@ def test_why_a_memory_cannot_replace_another() -> None:
     kim, item = memory("The lead is Kim."), memory("The lead is Lee.")
     of_kim, field = item_id("t", kim), "PRD105 items[0].supersedes: "
     item = item.changed(supersedes=of_kim)
-    none = f"{field}no such memory of this user"
+    none = f"{field}{of_kim}: no such memory of this user"
     assert reason(item, NOTHING) == none
     happened = observed(None, of_kim, record("p", "o"), batch(kim))
     assert reason(item, Known(entries={of_kim: happened}, deletions={})) == none
     itself = believed(memory("The lead is Lee."))
     known = Known(entries={itself.id: itself}, deletions={})
-    assert reason(item.changed(supersedes=itself.id), known) == f"{field}a memory cannot replace itself"
+    assert reason(item.changed(supersedes=itself.id), known) == f"{field}{itself.id}: a memory cannot replace itself"
     for gone in (believed(kim).forgotten("expired", NOW), believed(kim).superseded("mem_other", NOW)):
         known = Known(entries={of_kim: gone}, deletions={})
-        assert reason(item, known) == f"{field}that memory is no longer believed"
+        assert reason(item, known) == f"{field}{of_kim}: that memory is no longer believed"
     replaced = Known(entries={of_kim: believed(kim).superseded(item_id("t", item), NOW)}, deletions={})
     [again] = plan(batch(item), replaced, policy=WritePolicy(), at=NOW).items
     assert again.decision is Decision.SUPERSEDE, "by this one already"

@@ -28,7 +28,7 @@ COMMANDS = {
     "remember x --user u --file object.json": "content: is given together with --file (give either a statement, or",
     "remember --user u --file object.json": "object.json: is not a JSON list of items",
     "remember --user u --file nothing.json": "nothing.json: cannot be read: No such file or directory",
-    "remember --user u --file nan.json": "nan.json: is not a JSON list of items",
+    "remember --user u --file nan.json": "--file: NaN is no JSON number (write null, or leave the field out)",
     "recall x --user \udcff": "--user: is not UTF-8 text",
     "recall x --user u --lane pattern --key a --key \udcff": "--key: is not UTF-8 text",
     "remember \udcff --user u": "content: is not UTF-8 text",
@@ -40,6 +40,8 @@ COMMANDS = {
     "answer task-x q yes --by \udcff": "--by: is not UTF-8 text",
     "remember --user u --file deep.json": "deep.json: is not a JSON list of items",
     "remember --user u --file nested.json": "nested.json: is not a JSON list of items",
+    "remember --user u --file cut.json": "cut.json: is not JSON: expecting property name enclosed in double quotes in "
+    "line 3, column 2",
     "remember --user u --file half.json": "half.json: is not a JSON list of items",
     "answer task-x --by=me  yes": "question_id: string should have at least 1 character",
     "forget --undo": "--undo: needs a user or a sweep (add --user, or --sweep with the id of one)",
@@ -55,6 +57,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "object.json").write_text("{}")
     (tmp_path / "deep.json").write_text("[" * 100_000)
     (tmp_path / "nested.json").write_text("[" * 400 + "]" * 400)
+    (tmp_path / "cut.json").write_text('[\n  {"kind": "memory"},\n{')
     (tmp_path / "half.json").write_text('["\\ud800"]')
     (tmp_path / "nan.json").write_text('[{"kind": "record", "payload": {"x": NaN}}]')
 
