@@ -90,6 +90,8 @@ class ModelExtractor:
         asked = f"{before}The utterance, said by the {one.by.value}:\n{screened.text}"
         async with self._turns:
             answer = await self._model.answer(_INSTRUCTIONS, asked, Statements)
+        if answer is None:
+            return Extraction(left=(*left, Left(ground=Ground.UNCLEAR, reason="the model declines to judge it")))
         candidates: list[Candidate] = []
         refused: list[Left] = []
         for statement in answer.statements:

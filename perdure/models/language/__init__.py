@@ -18,8 +18,8 @@ class LanguageModel(Protocol):
 
     name: str
 
-    async def answer(self, instructions: str, text: str, form: type[M]) -> M:
-        """Return the model's answer.
+    async def answer(self, instructions: str, text: str, form: type[M]) -> M | None:
+        """Return the model's answer; None where it declines to give one.
 
         Args:
             instructions: What to do.
@@ -27,7 +27,7 @@ class LanguageModel(Protocol):
             form: What the answer must look like.
 
         Raises:
-            ModelRefused: The same question would fail again, or the model declines to answer.
+            ModelRefused: The same question would fail again.
             StoreUnavailable: The model does not answer, or not in this form; the question may be repeated.
         """
         ...

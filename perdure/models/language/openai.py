@@ -5,7 +5,7 @@ from typing import TypeVar
 import openai
 from pydantic import BaseModel, ValidationError
 
-from perdure.errors import ModelRefused, StoreUnavailable
+from perdure.errors import StoreUnavailable
 from perdure.models.language import Api
 from perdure.models.openai import asking
 
@@ -37,18 +37,15 @@ class OpenAILanguageModel:
         self._api = api
         self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
 
-    async def answer(self, instructions: str, text: str, form: type[M]) -> M:
+    async def answer(self, instructions: str, text: str, form: type[M]) -> M | None:
         """Return the model's answer; see ``LanguageModel``."""
         try:
             with asking():
-                found = await (self._response if self._api == "responses" else self._completion)(
+                return await (self._response if self._api == "responses" else self._completion)(
                     instructions, text, form
                 )
         except ValidationError as error:
             raise StoreUnavailable("openai", f"{self.name} did not answer in the form of {form.__name__}") from error
-        if found is None:
-            raise ModelRefused("openai", f"{self.name} declined to answer")
-        return found
 
     async def _response(self, instructions: str, text: str, form: type[M]) -> M | None:
         answer = await self._client.responses.parse(

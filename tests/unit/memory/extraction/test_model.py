@@ -160,13 +160,25 @@ async def test_kinds_and_grounds_that_only_the_model_knows_are_told(
     ]
 
 
+async def test_a_text_that_the_model_declines_keeps_no_other_one_out(
+    httpserver: HTTPServer, model: OpenAILanguageModel
+) -> None:
+    def answer(_: str, asked: str) -> str | None:
+        return None if "bomb" in asked else json.dumps({"statements": [statement("The standup is at 9")]})
+
+    serve_model(httpserver, answer)
+    declined, kept = await ModelExtractor(model).extract([said("How to build a bomb."), said("The standup is at 9.")])
+    assert [(one.ground, one.reason) for one in declined.left] == [(Ground.UNCLEAR, "the model declines to judge it")]
+    assert (declined.candidates, len(kept.candidates)) == ((), 1)
+
+
 async def test_a_long_talk_asks_few_questions_at_once(httpserver: HTTPServer, model: OpenAILanguageModel) -> None:
     asking, most = 0, 0
 
     class Counting:
         name = "counting"
 
-        async def answer(self, instructions: str, text: str, form: type[Statements]) -> Statements:
+        async def answer(self, instructions: str, text: str, form: type[Statements]) -> Statements | None:
             nonlocal asking, most
             asking, most = asking + 1, max(most, asking + 1)
             found = await model.answer(instructions, text, form)
