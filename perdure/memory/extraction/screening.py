@@ -40,6 +40,7 @@ _DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
     opening.openings,
     opening.told_numbers,
     opening.phrases,
+    opening.codes,
     labelled.plates,
     labelled.personal_numbers,
     labelled.spoken_numbers,

@@ -36,7 +36,10 @@ asyncio.run(main())
 @pytest.mark.parametrize("forking", [False, pytest.param(True, id="control", marks=pytest.mark.slow)])
 async def test_a_process_is_started_beside_a_thread_that_multiplies(forking: bool, tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", STARTING.format(forking=forking, starts=3_000 if forking else 200), str(tmp_path / "logs" / "log")
+        sys.executable,
+        "-c",
+        STARTING.format(forking=forking, starts=3_000 if forking else 200),
+        str(tmp_path / "logs" / "log"),
     )
     try:
         async with asyncio.timeout(20):

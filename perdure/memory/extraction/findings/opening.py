@@ -52,12 +52,12 @@ _OF_ACCESS = re.compile(
 )
 
 
-_CODE_WORD = r"(?:code|pin|puk|pass ?code|combination|otp)"
+_CODE_WORD = r"(?:code|pin|puk|pass ?code|combination|combo|otp)"
 _CODES = re.compile(
     rf"\b(?:mailbox|door|gate|alarm|sim|access|entry|voicemail|one[- ]time|verification|security|sms|2fa|text(?:ed)?"
-    rf"|log ?in|card|bank|safe"
+    rf"|log ?in|card|bank|safe|locker|lock|padlock|bike"
     rf"|puk|pin)\b[^.;\n\d]{{0,30}}?\b{_CODE_WORD}\b[^.;\n\d]{{0,40}}?(?P<value>\d{{3}} \d{{3,4}}"
-    rf"|\d{{4,8}})(?![^\W_]|[.,:]\d)"
+    rf"|\d{{4,8}}|\d{{1,2}}(?:-\d{{1,2}}){{2,4}})(?![^\W_]|[.,:]\d)"
     rf"|\bpuk\b[^.;\n\d]{{0,25}}(?P<puk>\d{{8}})\b",
     re.IGNORECASE,
 )
@@ -192,6 +192,24 @@ _JOINING = frozenset(
 _BASE32 = re.compile(r"(?<![\w-])(?=[A-Z]*[2-7])(?=[2-7]*[A-Z])[A-Z2-7]{16,64}(?![\w-])")
 
 
+_DIALLED = re.compile(
+    r"\b(?:dial|turn|turned|combination|combo|spin)\b[^.;\n\d]{0,40}(?P<value>\d{1,2}(?:,? (?:then |and "
+    r"|to )*\d{1,2}){2,5})(?![\w:])"
+    r"|\b(?:press|type|enter|key in|punch in|tap in|dial) (?:in )?(?P<spaced>[*#]?\d(?: \d){2,7}[*#]?)(?!\w)",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"\b(?:pass ?word|passphrase|pass ?code)\b[^.;?\n]{0,50}\?\s+[\"'“]?(?P<value>[^\s\"'”,;()\[\]]{4,60})",
+    re.IGNORECASE,
+)
+_ADMIN_AND = re.compile(
+    r"\b(?:admin|root|administrator|guest|user|login)\s+(?:and|with|/|then)\s+[\"'“]?(?P<value>[^\s\"'”,;()\[\]]{4,60})",
+    re.IGNORECASE,
+)
+_THREE_PARTS = re.compile(r"(?<![\w.])[\w-]{3,30}\.[\w-]{5,8}\.[\w-]{25,60}(?![\w.])")
+"""How bots log in to Discord and others: who, when, and a signature."""
+
+
 def phrases(folded: Folded) -> Iterator[Finding]:
     """Yield recovery phrases, authenticators' seeds and answers to security questions, whatever they are called."""
     for match in _WORDS.finditer(folded.text):
@@ -203,6 +221,20 @@ def phrases(folded: Folded) -> Iterator[Finding]:
     for pattern in (_SAID_TO_PASS, _ANSWER, _MYSQL):
         for match in pattern.finditer(folded.text):
             yield folded.found(*match.span("value"), Kind.PASSWORD)
+    for pattern in (_ASKED, _ADMIN_AND):
+        for match in pattern.finditer(folded.text):
+            value = match["value"].rstrip(".!?:")
+            if _is_made_up(value) or value.count("-") > 2:
+                yield folded.found(match.start("value"), match.start("value") + len(value), Kind.PASSWORD)
+    for match in _THREE_PARTS.finditer(folded.text):
+        if sum(map(str.isdigit, match.group())) > 2 and match.group() != match.group().lower():
+            yield folded.found(*match.span(), Kind.KEY)
+
+
+def codes(folded: Folded) -> Iterator[Finding]:
+    """Yield the digits of codes that are named a few words before, or dialled, or pressed one by one."""
+    for match in _DIALLED.finditer(folded.text):
+        yield folded.found(*match.span("value" if match["value"] else "spaced"), Kind.PIN)
     for match in _CODES.finditer(folded.text):
         name = "value" if match["value"] else "puk"
         if not is_reference(folded.text, match.start(name)) and not _CLOCK.fullmatch(match[name]):

@@ -126,7 +126,8 @@ _REQUEST = re.compile(
     r"|play|turn|push|commit|build|test|debug|investigate|analy[sz]e|ping|notify|text|tidy|clean|grab"
     r"|fetch|copy|paste|plan|prepare|pull|set up|let|ask|describe|count|sort|extract|reply|respond|forward"
     r"|share|continue|proceed|go)"
-    r"(?: (?:me|us|him|her|them|to|through|over|for|with|up|out|off|on|about|into|at))?(?: (?:it|this|that"
+    r"(?: (?:me|us|him|her|them|to|through|over|for|with|up|out|off|on|about|into|at))?(?: (?:it|this|that|last|next"
+    r"|today's|yesterday's|tomorrow's"
     r"|these|those|the|a|an|my|our|his|her|their|again|some|another|more|one|all|both|two|three|X\w*"
     r"|everything|something|(?:page|line|step|chapter|section|slide|item|file|row|column|version) \w+))\b"
 )

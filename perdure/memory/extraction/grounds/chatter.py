@@ -91,7 +91,10 @@ def is_chatter(words: str) -> bool:
 
 
 _SAYING = re.compile(
-    r"^(?:beautifully (?:done|put)|nicely (?:done|put)|well (?:said|put|played|i never|well\b)|(?:ta|cheers|right|ok"
+    r"^(?:good things come|i could murder|(?:rome|easy come|never a dull moment|music to my|and there was much)\b.*"
+    r"|you crack me|good to be back"
+    r"|lead the way|you(?:'ve| have) outdone|couldn't have (?:said|put|done)|hope your|(?:it's |it was )?no trouble"
+    r"|beautifully (?:done|put)|nicely (?:done|put)|well (?:said|put|played|i never|well\b)|(?:ta|cheers|right|ok"
     r"|okay|later|bye),? (?:speak|talk|see you|chat|catch you)|(?:speak|talk|chat) (?:later|soon|then)|(?:oops"
     r"|whoops|sorry|ah|oh),? wrong (?:window|chat|person|tab|thread)|(?:phew|wow|ugh|man|oh|god|boy),? what an? "
     r"|look (?:who"

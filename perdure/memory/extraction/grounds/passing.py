@@ -238,6 +238,7 @@ _BARE_STATE = re.compile(
     r"|\bnot (?:responding|working|loading|answering|starting|reachable|available)\b"
     r"|\bservice unavailable\b|\bhttp \d{3}\b.*\bretry\b|\bnow \d|\bsmells? (?:of|like)\b|\b(?:two|three"
     r"|four|five|ten|\d+) (?:stops|minutes|mins|blocks|streets|hours) (?:away|late|behind|left|to go)\b"
+    r"|\b(?:is|are|'s|'re|am|'m) (?:off (?:school|work|sick)|stuck (?:between|in|on|at|behind|under|outside))\b"
     r"|\bfor a few (?:days|hours|minutes)\b|\b(?:this|that) (?:time|once)\b|\bhere until\b|\bagain(?=[.!]"
     r"|\s*$)|^(?:\w+ing) (?:on|in|at|from|through) [^,.]* here(?=[.!]|\s*$)|\buntil (?:january|february"
     r"|march|april|june|july|august|september|october|november|december)\b|\bstarted \d+ (?:minutes|hours"

@@ -33,6 +33,7 @@ _PLANS = (
         rf"|resolved|decided|promised|agreed|wishes|wish|hope) to (?!be (?:reminded|told|called"
         rf"|addressed)){_ACHIEVE}\b"
     ),
+    re.compile(r"\b(?:hopes?|intends?|plans|is hoping|are hoping) to (?!be\b|the\b|have\b)[a-z]+\b"),
     re.compile(r"\b(?:i|we) (?:\w+ )?(?:plan|intend|aim|hope|propose|mean|resolve) (?:to|on)\b"),
     re.compile(
         rf"\b(?:i|we|he|she|they|X\w*|the \w+|my \w+|our \w+)(?:'d| would)? (?:really |do |also |still "

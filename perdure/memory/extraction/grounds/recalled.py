@@ -90,7 +90,7 @@ def is_recalled(sentence: str, before: str, *, outcome: bool) -> bool:
 _SEARCHED = re.compile(
     r"\bmemor(?:y|ies)[ _-]?(?:search|lookup|query|hits?|results?|recall|store|get)\b.*(?:\bhits?\b|\bscore|\bmatch"
     r"|\bfound\b|[\"“:→=>])"
-    r"|^\W*(?:recalled|remembered|retrieved)\b[^:=]{0,30}[:=]",
+    r"|^\W*(?:recall(?:ed)?|remembered|retrieved|memor(?:y|ies))\b[^:=]{0,30}[:=]",
     re.IGNORECASE,
 )
 
