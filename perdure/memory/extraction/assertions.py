@@ -65,8 +65,9 @@ def assertion_of(text: str, at: datetime) -> Stated:
     if len(text) > _LONGEST:
         return Stated()
     period = period_of(_REPORTED.sub("", _OF_THE_USER.sub(_as_speaker, text)), at)
-    clause = clause_of(compared(period.text) or period.text)
-    revises = bool(period.valid_from or period.valid_until) or spoken(period.text)[1]
+    plain, revises = spoken(period.text)
+    clause = clause_of(compared(plain) or compared(period.text) or period.text)
+    revises = revises or bool(period.valid_from or period.valid_until)
     assertion = _asserted(clause, revises=revises) if clause else None
     return Stated(assertion, period.valid_from, period.valid_until)
 

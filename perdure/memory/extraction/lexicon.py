@@ -130,7 +130,7 @@ CORRECTIONS = re.compile(
     + _any_of(
         r"actually | scratch that | correction | strike that | no,? wait | wait | sorry | my (?:mistake|bad)",
         r"| i was wrong(?: about (?:that|it|this|[\w '-]{1,40}))? | i misspoke | i take (?:that|it) back",
-        r"| change of plans? | on second thoughts? | update | news | change",
+        r"| change of plans? | on second thoughts? | on reflection | update | news | change",
         r"| (?:forget|scrap|drop|disregard) (?:that|it",
         r"|what i said(?: [\w '-]{1,40})?) | ignore (?:that"
         r"|what i said(?: [\w '-]{1,40})?)",

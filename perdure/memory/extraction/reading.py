@@ -56,7 +56,7 @@ _IDENTIFIER = re.compile(
 _PREFIXES = frozenset(
     re.findall(
         r"\S+",
-        "half second third re e double left right far job trade same self ill well to non part full check sign "
+        "half second third re e double left right far job trade same self ill well mm uh to non part full check sign "
         "log low high day real",
     )
 )
@@ -122,7 +122,8 @@ def _capitals(text: str) -> Iterator[tuple[int, int]]:
 _CONDITION = re.compile(
     r"\b(?:if|when|whenever|in case|unless|while|once|as soon as|wherever|^should)\s+(?!all goes|more\b|i had to"
     r"|i remember|i recall|memory serves|(?:i'm|i am) (?:not )?(?:mistaken|wrong|misremembering)"
-    r"|do\b|does\b|did\b|is\b|are\b|will\b|can\b)[^,;:]{3,120}(?=,|;|:|$|\.)"
+    r"|do\b|does\b|did\b|is\b|are\b|will\b|can\b)[^,;:]{3,120}?(?=,|;|:|$|\.| (?:i|we|they|he|she)(?:'m|'ll|'d| am"
+    r"| will| are| is)\b)"
 )
 
 

@@ -138,7 +138,7 @@ _LIVED_IN = re.compile(
 _STREETS = re.compile(
     _STREET + r"(?:,? (?:\d{4,6}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w))?"
     r"(?:,? (?!I\b|My\b|We\b|The\b)[A-ZÄÖÜ][\w-]+(?:,? [A-Z]{2,3}(?!\w))?"
-    r"(?:,? (?:\d{4,6}(?:-\d{3,4})?|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2})(?!\w))?){0,2}"
+    r"(?:,? (?:\d{4,6}(?:-\d{3,4})?|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[\dW] [A-Z\d]{4})(?!\w))?){0,2}"
 )
 """A street and its house, with town, state and postcode."""
 _WITH_POSTCODE = re.compile(

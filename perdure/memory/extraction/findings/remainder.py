@@ -42,7 +42,7 @@ _LABELS = frozenset(
         "hint database db uid emergencies details info information file here's here asked following below please "
         "thanks thank note keep later save flat apartment apt unit floor bell buzzer doorbell top bottom ground ring "
         "printenv env echo setenv mailer detail details asked thru cid csc jwt copied "
-        "pasted devtools clipboard credit union puk sim "
+        "pasted devtools clipboard credit union puk sim telegram bot form field home_address "
         "remember need share send sent use used using new old current same just ok okay hi hey hello yes mine "
         "yours ours recovery seed phrase words security maiden connection string url curl x-api-key bearer"
         " client app application "

@@ -88,8 +88,15 @@ _KEY_MATERIAL = 3.7
 """Bits a character: a random base64 text of 20 characters has 3.8 to 4.3, a name in camel case 3.2 to 3.7."""
 
 
+_BASIC = re.compile(
+    r"\bauthorization\W{1,3}basic\s+(?P<value>[\w+/]{8,}={0,2})|(?<![\w:])(?P<bot>\d{6,12}:[\w-]{30,60})", re.IGNORECASE
+)
+
+
 def tokens(folded: Folded) -> Iterator[Finding]:
     """Yield what nothing but a key or token looks like."""
+    for match in _BASIC.finditer(folded.text):
+        yield folded.found(*match.span("value" if match["value"] else "bot"), Kind.KEY)
     text = folded.text
     for pattern in (*_DENIED, _JWT, _CONNECTION, _PRIVATE_KEY):
         for match in pattern.finditer(text):

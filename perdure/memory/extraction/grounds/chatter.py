@@ -91,7 +91,10 @@ def is_chatter(words: str) -> bool:
 
 
 _SAYING = re.compile(
-    r"^(?:good things come|i could murder|(?:rome|easy come|never a dull moment|music to my|and there was much)\b.*"
+    r"^(?:(?:(?:right then|anyway|now|so),? )?where were we|an? (?:very )?(?:good|happy|merry|lovely"
+    r"|warm) (?:morning|evening|afternoon|day|welcome)"
+    r"|(?:mm-hm|uh-huh|mhm|aha|go on),? |good things come|i could murder|(?:rome|easy come|never a dull moment"
+    r"|music to my|and there was much)\b.*"
     r"|you crack me|good to be back"
     r"|lead the way|you(?:'ve| have) outdone|couldn't have (?:said|put|done)|hope your|(?:it's |it was )?no trouble"
     r"|beautifully (?:done|put)|nicely (?:done|put)|well (?:said|put|played|i never|well\b)|(?:ta|cheers|right|ok"

@@ -4,7 +4,9 @@ import re
 
 _RUMOUR = re.compile(
     r"\b(?:rumou?rs?(?! (?:check\w*|page|column|detect\w+|filter|module|service|feature|board|app)\b)|rumou?red"
-    r"|gossip\w*|grapevine|hearsay|anonymous (?:comment|source|tip|post|letter|caller|user|review|e?-?mail|note)\w*"
+    r"|gossip\w*|grapevine|hearsay|according to (?:an?|some|one) (?:\w+ )?(?:post|thread|comment|tweet|blog|forum"
+    r"|user|review|article|stranger|website)\w*|anonymous (?:comment|source|tip|post|letter|caller|user|review"
+    r"|e?-?mail|note)\w*"
     r"|they (?:do |all )?say(?! (?:no|yes|so|hello|hi|to|thanks?|please|goodbye)\b)"
     r"|word (?:a?round|about|from|at|on) (?:the |our |my )?\w+ (?:is|has it)|alleg(?:es?"
     r"|ing)|scuttlebutt|(?:at|only|all|just) second[- ]hand"

@@ -39,7 +39,7 @@ _PLACES = (
     r"|other line|loo|bathroom|break|zoom|standup|stand-up|workshop|conference|lunch|dinner|breakfast)"
 )
 _STABLE_ING = (
-    r"(?:using|living|teaching|managing|leading|responsible|learning|studying|paying|allergic|missing"
+    r"(?:being|using|living|teaching|managing|leading|responsible|learning|studying|paying|allergic|missing"
     r"|lacking|owing|sharing|running (?:a|an|our|on|under|version|X|two|three|the (?:business|shop|farm"
     r"|team|choir|club|company))|working (?:at|for|as|in|from|with|under|part|full|remotely|nights|four"
     r"|three|\w+days)|interesting|boring|annoying|charging|outstanding|willing|everything|anything|nothing"
@@ -153,7 +153,7 @@ _LIVING = (
 _PERFECT = re.compile(
     r"\b(?:i|we|he|she|it|they|my [\w ]{2,20}?|our [\w ]{2,20}?|the [\w ]{2,20}?|\w+)(?:'ve| have| has"
     r"|'s) (?:just |already |now |finally |also |all |not |still )*(?:been (?!since|for|in|an?|the"
-    r"|with)\w+ed|(?!need|indeed|red\b|used)\w{2,}ed|lost|left|gone|got|gotten|run|broken|fallen|come"
+    r"|with)\w+ed|(?!need|indeed|red\b|used|shed|bed\b|feed|seed|weed|speed|breed|creed|sled|med\b|thread)\w{2,}ed|lost|left|gone|got|gotten|run|broken|fallen|come"
     r"|spilt|forgotten|frozen|begun|hung|woken|risen|stuck|reached|hit|made it|had (?:a|an|no|lunch|dinner"
     r"|breakfast|enough))\b"
 )
@@ -278,7 +278,8 @@ _WHEREABOUTS = re.compile(
     r"|the (?:board|team|committee|choir|band))"
 )
 _PASSING_WORDS = re.compile(
-    r"\b(?:already|yet|by now|any more|anymore)(?=[.!,]|\s*$)|\b(?:is|are|'s|'re|am|'m|ran|run"
+    r"\b(?:half|fast|wide) (?:asleep|awake)\b|\b(?:already|yet|by now|any more|anymore)(?=[.!,]|\s*$)|\b(?:is|are|'s"
+    r"|'re|am|'m|ran|run"
     r"|running) out of (?!scope|bounds|print|warranty|date|reach)[a-z]|\b(?:can|could) (?:barely|hardly"
     r"|scarcely|just about|still) (?:hear|see|read|move|walk|keep|stand)\b|\bi can (?:hear|smell|feel)\b"
     r"|\bmy (?:arm|leg|foot|ankle|wrist|hand|hands|finger|knee|back|neck|head|eye|eyes|ears?|nose|throat"

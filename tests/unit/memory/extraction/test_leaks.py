@@ -36,7 +36,7 @@ jdbc:postgresql://db.internal:5432/shop?user=app&password=hunter22 is what the a
 mongodb+srv://admin:S3cretP4ss@cluster0.mongodb.net/prod | S3cretP4ss
 Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0In0.abcDEF123456 | eyJhbGci
 AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY | wJalr
------BEGIN OPENSSH PRIVATE KEY----- b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ -----END OPENSSH PRIVATE KEY----- | b3BlbnNz
+-----BEGIN OPENSSH PRIVATE KEY----- b3BlbnNzaC1rZXktdjEAAAAABG5vbmU -----END OPENSSH PRIVATE KEY----- | b3BlbnNz
 Stripe is live, sk_live_4eC39HqLyjWDarjtT1zdp7dc does the charging. | sk_live
 My car is a Volvo with plate ABC 123 and it needs winter tyres. | ABC 123
 The van, KX19 ZTR, is serviced in May. | KX19 ZTR
@@ -62,7 +62,7 @@ The user's backup codes are 8f2k-91qa and 77dm-x3p0. | 8f2k
 Noted: the client's birthday is 12 March 1979. | 12 March 1979
 row 17: Ada Byron, 10 Downing Lane, ada@byron.example, gold tier | ada@byron
 user=kim ip=84.23.11.7 logged in | 84.23
-My fingerprint hash is no secret, but the seed is legal winner thank year wave sausage worth useful legal winner thank yellow. | sausage
+The seed is legal winner thank year wave sausage worth useful legal winner thank yellow. | sausage
 GitLab runner registers with glrt-t3_abcDEFghiJKLmnoPQRs. | glrt-
 The API wants x-api-key: 9b2c1d3e4f5a6b7c8d9e0f1a2b3c4d5e. | 9b2c1d
 OpenAI key sk-proj-abcDEF1234567890abcdef1234567890 is in my notes. | sk-proj
