@@ -17,6 +17,13 @@ class Erasure(Stored):
     """What was accepted before is not written, and what an older copy of a store still has is removed again."""
     operation: str
     """The erasure that raised the epoch to this; asked again, it is the same one."""
+    removed: bool = False
+    """Whether everything was removed: a copy of a store that says no may still have what was there when it began."""
+
+    @property
+    def order(self) -> tuple[int, bool]:
+        """By which the later of two is told."""
+        return self.epoch, self.removed
 
 
 class ErasureReceipt(Passed):
@@ -43,6 +50,8 @@ UNREACHABLE = (
     "what the user wrote into memories of teams and agents, with the histories of those requests: it is theirs",
     "what the tasks of members recalled from a team or an agent, or wrote to it: it stands in their sessions and "
     "histories, and is the members'",
+    "requests for a team or an agent that were refused or under way meanwhile: they are found with the member"
+    " who asked",
     "archived histories, and other Temporal clusters that replicate this one",
     "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
     "a worker starts, as long as one of the stores still knows of the erasure",
@@ -74,6 +83,6 @@ def highest(found: Iterable[Erasure]) -> dict[str, Erasure]:
     """Return the latest erasure of each user, from what several stores know."""
     latest: dict[str, Erasure] = {}
     for one in found:
-        if one.tenant not in latest or one.epoch > latest[one.tenant].epoch:
+        if one.tenant not in latest or one.order > latest[one.tenant].order:
             latest[one.tenant] = one
     return latest

@@ -137,12 +137,19 @@ class Wholeness:
             StoreUnavailable: The store does not answer.
         """
         long_ago = time.monotonic() - self._compared.get(store, -COMPARED_EVERY) > COMPARED_EVERY
-        if long_ago or (store is Store.REDIS and self._redis.connections != self._connected):
+        connected = self._redis.connections
+        anew = store is Store.REDIS and connected != self._connected
+        if long_ago or anew:
             # What the journal lacks only the others can tell.
             told = await self._ask({Store.JOURNAL, store} if store in self._stores else tuple(Store))
             if store not in told:
                 raise StoreUnavailable(store, "does not answer")
-            self._judged(told)
+            if Store.JOURNAL in told:
+                self._judged(told)
+                self._connected = connected
+            elif anew:
+                # Without the journal an older copy would look whole; one that was reached before is what it was.
+                raise StoreUnavailable(Store.JOURNAL, "does not answer, so whether redis is an older copy is not known")
         return self._found.get(store) is not None
 
     async def answered(self, store: Store, answer: Callable[[], Awaitable[_T]]) -> _T:
@@ -302,14 +309,11 @@ class Wholeness:
             except StoreUnavailable:
                 return None
 
-        connected = self._redis.connections
         before = await ask(self._journal.told())
         asked = [store for store in self._stores if store in stores]
         answers = await together(*(ask(self._stores[store].told()) for store in asked))
         after = await ask(self._journal.told())
         journal = None if before is None or after is None else seen_around(before, after)
-        if Store.REDIS in stores:
-            self._connected = connected
         told = {Store.JOURNAL: journal, **dict(zip(asked, answers, strict=True))}
         return {store: one for store, one in told.items() if one is not None}
 

@@ -274,8 +274,7 @@ class Audit:
         return any(
             one is not None
             and (one.kind, one.tenant, one.operation, one.by) == (line.kind, line.tenant, line.operation, line.by)
-            # An operation on many entries has a line for each of its parts.
-            and all(why in one.ids and set(some) <= set(one.ids[why]) for why, some in line.ids.items())
+            and _tells(one, line)
             for one in found
         )
 
@@ -285,6 +284,16 @@ class Audit:
             if oldest is not None:
                 del self._waiting[oldest]
                 self._lost += 1
+
+
+def _tells(written: AuditLine, line: AuditLine) -> bool:
+    """Whether a line of the same operation tells what another one would.
+
+    An operation on many entries has a line for each of its parts. A retry may give another reason for what it finds
+    done: where it inserted, it says that it reinforced.
+    """
+    named = {one for some in written.ids.values() for one in some}
+    return all(why in written.ids if not some else named.issuperset(some) for why, some in line.ids.items())
 
 
 class _Waiting:

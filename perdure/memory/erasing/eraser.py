@@ -120,6 +120,10 @@ class Eraser:
             reached(CrashPoint.ERASE_JOURNAL)
             held = await holdings(self._redis, tenant)
             await self._remove_keys(tenant, held)
+            # A copy that was taken since ``begin`` knows of the erasure, and has what it has removed by now.
+            begun = highest(one for log in await self._known() for one in log.values()).get(tenant)
+            if begun is not None:
+                await together(*(log.add(begun.changed(removed=True)) for log in self._logs.values()))
         return Removed(entries, len(_content(held, tenant)))
 
     async def left(self, tenant: str) -> tuple[str, ...]:
@@ -149,7 +153,7 @@ class Eraser:
         known = dict(zip(self._logs, await self._known(), strict=True))
         removed = 0
         for tenant, erasure in highest(one for log in known.values() for one in log.values()).items():
-            behind = [store for store, log in known.items() if tenant not in log or log[tenant].epoch < erasure.epoch]
+            behind = [store for store, log in known.items() if tenant not in log or log[tenant].order < erasure.order]
             if not behind:
                 continue
             await self._remove_older(tenant, behind)

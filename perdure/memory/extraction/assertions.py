@@ -72,7 +72,11 @@ def assertion_of(text: str, at: datetime) -> Stated:
     return Stated(assertion, period.valid_from, period.valid_until)
 
 
-_OF_THE_USER = re.compile(r"^the (?:user|customer|client)(?P<own>'s)?\b(?: (?P<verb>[a-z]+s)\b)?", re.IGNORECASE)
+_OF_THE_USER = re.compile(
+    r"^the (?:user|customer|client)(?:(?P<own>'s)\b| (?P<verb>[a-z]+s)\b(?! (?:is|are|was|were|has|have|runs?"
+    r"|lives?)\b))",
+    re.IGNORECASE,
+)
 _REPORTED = re.compile(
     r"^(?:[\w'-]+ ){1,3}(?:says?|said|confirm(?:s|ed)?|announced|wrote|writes|told (?:me|us)|tells (?:me"
     r"|us))(?: that |: )"
@@ -85,9 +89,9 @@ _REPORTED = re.compile(
 def _as_speaker(match: re.Match[str]) -> str:
     """Return what an agent says of the user as the user says it: "The user writes novels" as "I write novels"."""
     if match["own"]:
-        return f"my {match['verb']}" if match["verb"] else "my"
-    verb = match["verb"] or ""
-    return f"I {'have' if verb == 'has' else 'am' if verb == 'is' else FORMS.get(verb, verb)}".strip()
+        return "my"
+    verb = match["verb"]
+    return f"I {'have' if verb == 'has' else 'am' if verb == 'is' else FORMS.get(verb, verb)}"
 
 
 def _asserted(clause: Clause, *, revises: bool) -> Assertion | None:
@@ -168,10 +172,7 @@ def _led(clause: Clause) -> Clause:
     return clause
 
 
-_KEEPING = word_list(
-    "keep store host park file track archive save log deploy grow print sterilise sterilize clean water deliver build "
-    "brew bake roast wash review test release publish record measure paint harvest collect label pack bottle dry"
-)
+_KEEPING = word_list("keep store host park file archive save sterilise sterilize dry")
 """What people do with a thing in one place, as is said of the thing: "the ledger is kept in the safe"."""
 
 

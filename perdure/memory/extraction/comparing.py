@@ -96,7 +96,8 @@ def _plain(segment: str, before: str) -> str | None:
         one, other = match["one"], match["other"]
         if re.search(r"\bbelow\b", match.group()):
             one, other = other, one
-        said = f"{who} prefer {one} over {other}{match['rest']}"
+        verb = "prefer" if who in ("I", "we", "they") or who.endswith("s") else "prefers"
+        said = f"{who} {verb} {one} over {other}{match['rest']}"
         return f"{said} {fronted}" if fronted else said
     if match := _MORE.search(segment):
         return f"{match['one']} is {match['how']} than {match['rest']}"

@@ -131,7 +131,7 @@ _CLASSES = {
         house host place situate run operate rest lie total sound
     """,
     "leave": "leave depart",
-    "order": "order buy purchase source procure",
+    "order": "order procure",
     "accept": "accept take-in",
     "end": "end finish close shut expire lapse terminate",
     "use": "use run-on rely-on deploy-on build-on adopt employ",

@@ -36,7 +36,7 @@ _WHEN_AND_WHERE = frozenset({"clock", "day", "date", "frequency", "place"})
 _QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "against", "per", *_COMPARING})
 """Kinds of phrases that say of what, rather than what: another one is another thing."""
 _WISHES = frozenset({"like", "want", "prefer"})
-_HAPPENING = frozenset({"air", "happen", "meet", "stand", "sit", "live", "lie", "hang", "stay"})
+_HAPPENING = frozenset({"air", "happen", "meet"})
 """What says when or where something is, as "be" does."""
 _RUNNING = frozenset({"be", "use"})
 _CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
@@ -122,9 +122,10 @@ def _is_turned(one: _Frame, other: _Frame) -> bool:
         return False
     here, there = one.words.index("over"), other.words.index("over")
     first, second = one.words[:here], other.words[:there]
-    return bool(first and second) and (
-        one.words[here + 1 :][: len(second)] == second and other.words[there + 1 :][: len(first)] == first
-    )
+    rest, others = one.words[here + 1 :], other.words[there + 1 :]
+    turned = bool(first and second) and rest[: len(second)] == second and others[: len(first)] == first
+    # Where each says when it holds, both can.
+    return turned and not (rest[len(second) :] and others[len(first) :])
 
 
 def _frame(assertion: Assertion) -> _Frame:
@@ -206,8 +207,9 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
     if kind == "object":
         found = _of_objects(old, one, new, other, qualified=bool(shared - {"object"}))
     elif kind in _QUALIFYING and "object" in shared:
-        # "I earn my living as a beekeeper now"
-        found = Agreement.LIKELY if kind == "as" and new.revises else Agreement.APART
+        # "I earn my living as a beekeeper now"; what is used has many uses.
+        living = kind == "as" and new.revises and one.actor[0] in SPEAKERS and one.verb not in _RUNNING
+        found = Agreement.LIKELY if living else Agreement.APART
     elif kind in _TYPED:
         found = Agreement.CONTRADICTION
     elif _is_turned(one, other):

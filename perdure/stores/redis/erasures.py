@@ -49,5 +49,5 @@ class RedisErasures:
         """Keep an erasure; from then on no change that was accepted before it is written."""
         await self._raise([keys.epoch(erasure.tenant)], erasure.epoch)
         known = await self.of(erasure.tenant)
-        if known is None or known.epoch < erasure.epoch:
+        if known is None or known.order < erasure.order:
             await ask(self._redis, "HSET", keys.ERASURES, erasure.tenant, erasure.model_dump_json())

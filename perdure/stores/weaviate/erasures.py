@@ -53,7 +53,7 @@ class WeaviateErasures:
         """Keep an erasure."""
         collection = await self._made()
         known = await self.of(erasure.tenant)
-        if known is not None and known.epoch >= erasure.epoch:
+        if known is not None and known.order >= erasure.order:
             return
         properties: Any = {"line": erasure.model_dump_json()}
         async with asking(self._timeout):

@@ -24,10 +24,11 @@ _PLATES = (
     ),
     re.compile(
         r"(?i:\b(?:plates?|skoda|škoda|volvo|toyota|honda|ford|fiat|bmw|audi|mercedes|renault|peugeot|citro[eë]n|opel|vauxhall"
-        r"|seat|kia|hyundai|mazda|nissan|suzuki|subaru|tesla|vw|volkswagen|golf|dacia|lada|tata|mini|jeep|car|van|truck|lorry"
+        r"|kia|hyundai|mazda|nissan|suzuki|subaru|tesla|vw|volkswagen|golf|dacia|lada|jeep|car|van|truck|lorry"
         r"|motorbike|motorcycle|scooter|trailer|camper|vehicle|drives?|parked|auto|wagen)\b)"
         r"[^.;\n]{0,40}?(?<![\w-])(?P<value>[A-ZÄÖÜ]{1,3}[- ][A-Z]{1,2}[- ]?\d{2,4}[EH]?|[A-Z]{2,3}[- ]?\d{3,4}"
-        r"[- ]?[A-Z]{1,3}|\d{3,4}[ -][A-Z]{3}|[A-Z]{1,3} (?=[A-Z\d]*[A-Z])(?=[A-Z\d]*\d)[A-Z\d]{4,6})(?![\w-])"
+        r"[- ]?[A-Z]{1,3}|\d{3,4}[ -][A-Z]{3}|(?!SAE|AMD|GTI"
+        r"|TDI)[A-Z]{1,3} (?=[A-Z\d]*[A-Z])(?=[A-Z\d]*\d)[A-Z\d]{4,6})(?![\w-])"
     ),
     re.compile(r"(?<![\w-])(?P<value>[A-HJ-PR-Y][A-HJ-PR-Y]\d{2} [A-HJ-PR-Z]{3})(?![\w-])"),
 )
@@ -74,7 +75,7 @@ _PERSONAL = (
         r"(?i:\b(?:licen[cs]e|passport|permit|policy|membership|insurance|visa|enrolment|registration|pension"
         r"|social security"
         r"|national insurance|medicare|blue card|green card))(?i:\s+(?:is|no\.?|nr\.?|number|#))*[\s:=#(,]{1,3}"
-        r"(?P<value>(?=[A-Z\d-]*\d[A-Z\d-]*\d[A-Z\d-]*\d[A-Z\d-]*\d)[A-Z\d][A-Z\d-]{6,20})(?![^\W_])"
+        r"(?P<value>(?=[\d-]*[A-Z])(?=[A-Z\d-]*\d[A-Z\d-]*\d[A-Z\d-]*\d[A-Z\d-]*\d)[A-Z\d][A-Z\d-]{6,20})(?![^\W_])"
     ),
     re.compile(rf"\b{_ABBREVIATION}\b(?i: {_NUMBER})?{_IS}{_VALUE}"),
     re.compile(rf"(?i:\b(?:patient|resident|pupil|inmate|claimant|insured)) (?:[A-Z]{{2,6}} )?{_VALUE}"),
@@ -85,7 +86,7 @@ _LEAST = 5
 _DATE = re.compile(r"\d{1,4}[-./ ]\d{1,2}[-./ ]\d{1,4}")
 
 
-_RECORD = re.compile(r"^\s*(?:PID|NK1|PV1|IN1|GT1)\|[^\n]+|\bMRN[ :#-]?\d{5,12}\b", re.MULTILINE)
+_RECORD = re.compile(r"^[ \t]*(?:PID|NK1|PV1|IN1|GT1)\|[^\n]+|\bMRN[ :#-]?\d{5,12}\b", re.MULTILINE)
 """What clinics send each other of a patient (HL7), and the number under which they know them."""
 
 

@@ -80,7 +80,8 @@ _IBAN = re.compile(r"(?<![^\W_])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,32}", re.IGNOR
 _IBAN_LABEL = re.compile(r"\biban\b[^.\n]{0,40}$", re.IGNORECASE)
 _BANK_NUMBER = re.compile(
     r"\b(?:account (?:number|no\.?|nr\.?)|acct\.?(?: no\.?| number)?|sort code|routing (?:number|no\.?)|kontonummer"
-    r"|clabe|bank account|account(?= \d{8})|acct(?= \d{8})|routing(?= \d{9})|iban(?= \d))\b(?: is| was|:|="
+    r"|clabe|bank account|account(?= (?!(?:19|20)\d{6}\b)\d{8})|acct(?= \d{8})|routing(?= \d{9})"
+    r"|iban(?= \d))\b(?: is| was|:|="
     r"|,)*\s{0,3}(\d[\d -]{3,22}\d)",
     re.IGNORECASE,
 )
@@ -124,7 +125,8 @@ _VERSION = re.compile(
 
 
 _INSTALLED = re.compile(
-    r"\W{0,2} (?:(?:is|was|got|has been) )?(?:installed|released|is out|is the (?:latest|newest)|already satisfied)\b",
+    r" (?:(?:is|was|got|has been) )?installed (?:in|into|to|under|at) [/~.\w]|,? (?:was |is )?(?:already satisfied"
+    r"|up to date)\b",
     re.I,
 )
 """Said after what looks like an address: it is a version."""
@@ -167,7 +169,10 @@ _PHONE_LABEL = re.compile(
     r"\.?[^.;\n]{0,30}\W?$",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(r"[./-]\d")
+_RUN_BEFORE = re.compile(r"(?<![\w+])\d[\d./-]*[./-]$")
+_RUN_AFTER = re.compile(r"[./-]\d[\d./-]*")
+_WHOLE = 7
+"""Digits from which on what is joined to a number is a number itself: "07700900123/07700900456"."""
 _DATE = re.compile(r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d\d))(?:[ ].*)?")
 _REGIONS = ("GB", "DE", "FR", "IT", "NL", "AU", "CH", "AT", "BE", "SE", "ZA", "JP", "IN", "NZ", "IE", "TR", "PL")
 """Regions whose own way of writing their numbers, with a leading zero, is told from other numbers."""
@@ -189,7 +194,8 @@ def phones(folded: Folded) -> Iterator[Finding]:
 
 def _is_part(text: str, start: int, end: int) -> bool:
     """Whether more of the same number stands before or after: "6." before "0.12.20261113", which is a version."""
-    return bool(_GOES_ON.match(text[end : end + 2]) or _GOES_ON.match(text[max(0, start - 2) : start][::-1]))
+    before, after = _RUN_BEFORE.search(text, max(0, start - 20), start), _RUN_AFTER.match(text, end)
+    return any(run is not None and sum(map(str.isdigit, run.group())) < _WHOLE for run in (before, after))
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:

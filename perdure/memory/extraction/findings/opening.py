@@ -74,7 +74,7 @@ _ANSWER = re.compile(
     r"[\"'“]?(?P<value>[A-ZÀ-Ž][\w'’-]{2,40})"
 )
 _MYSQL = re.compile(r"\bmysql\w*\b[^\n]{0,80}?\s-p(?P<value>[^\s-][^\s]{3,60})")
-_WORDS = re.compile(r"(?<![\w'-])(?:[a-z]{3,8},? ){11,23}[a-z]{3,8}(?![\w'-])")
+_WORDS = re.compile(r"(?<![\w'-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\w'-])")
 _JOINING = frozenset(
     [
         "the",
@@ -192,6 +192,13 @@ _JOINING = frozenset(
 _BASE32 = re.compile(r"(?<![\w-])(?=[A-Z]*[2-7])(?=[2-7]*[A-Z])[A-Z2-7]{16,64}(?![\w-])")
 
 
+_VALUE_OPENS = re.compile(
+    r"(?<![\w.:-])(?P<value>[*#]?\d{4,8}[*#]?) (?:opens|unlocks|disarms|gets you (?:in|into|past)|lets (?:you|them"
+    r"|us) in) (?:the|my|our|his|her|it)\b"
+    r"|\b(?:keypad|door|gate|alarm|safe|lock|locker|phone|tablet)(?: \w+)? (?:wants|asks for|expects"
+    r"|takes) [\"'“]?(?P<wanted>\d{4,8})(?![\w.:-]| \w)",
+    re.IGNORECASE,
+)
 _DIALLED = re.compile(
     r"\b(?:dial|turn|turned|combination|combo|spin)\b[^.;\n\d]{0,40}(?P<value>\d{1,2}(?:,? (?:then |and "
     r"|to )*\d{1,2}){2,5})(?![\w:])"
@@ -213,10 +220,11 @@ _THREE_PARTS = re.compile(r"(?<![\w.])[\w-]{3,30}\.[\w-]{5,8}\.[\w-]{25,60}(?![\
 def phrases(folded: Folded) -> Iterator[Finding]:
     """Yield recovery phrases, authenticators' seeds and answers to security questions, whatever they are called."""
     for match in _WORDS.finditer(folded.text):
-        if not _JOINING.intersection(match.group().replace(",", "").split()):
+        words = match.group().split()
+        if sum(word in _JOINING for word in words) <= len(words) // 8:
             yield folded.found(*match.span(), Kind.PASSWORD)
     for match in _BASE32.finditer(folded.text):
-        if not is_reference(folded.text, match.start()):
+        if not is_reference(folded.text, match.start()) and sum(map(str.isdigit, match.group())) > 1:
             yield folded.found(*match.span(), Kind.PASSWORD)
     for pattern in (_SAID_TO_PASS, _ANSWER, _MYSQL):
         for match in pattern.finditer(folded.text):
@@ -233,17 +241,37 @@ def phrases(folded: Folded) -> Iterator[Finding]:
 
 def codes(folded: Folded) -> Iterator[Finding]:
     """Yield the digits of codes that are named a few words before, or dialled, or pressed one by one."""
+    for match in _VALUE_OPENS.finditer(folded.text):
+        yield folded.found(*match.span("value" if match["value"] else "wanted"), Kind.PIN)
     for match in _DIALLED.finditer(folded.text):
         yield folded.found(*match.span("value" if match["value"] else "spaced"), Kind.PIN)
     for match in _CODES.finditer(folded.text):
         name = "value" if match["value"] else "puk"
-        if not is_reference(folded.text, match.start(name)) and not _CLOCK.fullmatch(match[name]):
+        other = is_reference(folded.text, match.start(name)) or _MEASURED.match(folded.text, match.end(name))
+        if not other and not _CLOCK.fullmatch(match[name]):
             yield folded.found(*match.span(name), Kind.PIN)
+
+
+_OTHERWISE = re.compile(
+    r"\b(?:opened|accessed?|accesses|random access) (?:at|by|is)\b|\b(?:turn(?:s|ed)?|switch(?:es"
+    r"|ed)?) (?:\w+ ){0,4}?off at\b|\b[A-Z]{2,10}-\d+$"
+    r"|[\w-]+\.[\w.-]*[a-z]{2,}$|\b(?:winrar|tpm|usb|pkcs|word|excel|photoshop|acrobat)\S*$",
+    re.IGNORECASE,
+)
+"""What is opened by somebody, at a host, at a price or with a program; what turns itself off at a measure."""
+_MEASURED = re.compile(
+    r" ?(?:%|°|degrees?|lit(?:re|er)s?|euros?|dollars?|pounds?|points?|mhz|ghz|k?hz|ms|seconds?|minutes?|hours?"
+    r"|days?|people|lines?|rows?|users?"
+    r"|km|m|cm|mm|kg|g|bar|volts?|watts?|rpm|requests?|items?|steps?|times|o'clock|am|pm)\b",
+    re.IGNORECASE,
+)
 
 
 def openings(folded: Folded) -> Iterator[Finding]:
     """Yield what is typed, dialled or said to open something: "the locker that opens at 32-8-15"."""
     for match in _WITH_VALUE.finditer(folded.text):
+        if _OTHERWISE.search(match.group()) or _MEASURED.match(folded.text, match.end()):
+            continue
         value = match["value"].rstrip(".!?:")
         digits = _DIGITS.fullmatch(value) is not None and not _CLOCK.fullmatch(value)
         if digits or _is_made_up(value):
@@ -256,13 +284,20 @@ def openings(folded: Folded) -> Iterator[Finding]:
             yield folded.found(match.start("value"), match.start("value") + len(value), Kind.PASSWORD)
 
 
+_ONE_BY_ONE = re.compile(
+    rf"{_DIGIT}(?:(?:, (?:and )?|[ -]){_DIGIT})+(?:,? (?:star|hash|pound|asterisk))?", re.IGNORECASE
+)
+
+
 def told_numbers(folded: Folded) -> Iterator[Finding]:
     """Yield phone numbers and codes whose digits are told in words, in pairs too: "zero six, twelve, thirty-four"."""
     for match in _TOLD.finditer(folded.text):
         before = folded.text[max(0, match.start() - 80) : match.start()]
-        if _OF_PHONE.search(before):
+        if _OF_PHONE.search(before) and len(match.group().split()) > 5:
             yield folded.found(*match.span(), Kind.PHONE)
-        elif _OF_ACCESS.search(before) or _OF_ACCESS.search(folded.text, match.end(), match.end() + 40):
+        elif _ONE_BY_ONE.fullmatch(match.group()) and (
+            _OF_ACCESS.search(before) or _OF_ACCESS.search(folded.text, match.end(), match.end() + 40)
+        ):
             yield folded.found(*match.span(), Kind.PIN)
 
 

@@ -105,7 +105,7 @@ _STREET = (
     r"(?:\d{1,5}[a-z]?,? (?:[A-Z][\w'.-]+ ){1,4}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Close|Court|Ct|Way"
     r"|Place|Pl"
     r"|Terrace|Crescent|Gardens|Grove|Square|Boulevard|Blvd|Row|Mews|Hill|Parade|Quay|Walk|Rise|View|Park|Green)\b\.?"
-    r"|[A-ZÄÖÜÅ][\w-]*(?:stra(?:ß|ss)e|str\.|gasse|weg|platz|allee|ring|damm|ufer|steig|gata|gatan|vägen|gate|vej|veien|katu"
+    r"|(?<![\w-])[A-ZÄÖÜÅ][\w-]{0,40}(?:stra(?:ß|ss)e|str\.|gasse|weg|platz|allee|ring|damm|ufer|steig|gata|gatan|vägen|gate|vej|veien|katu"
     r"|tie|straat|laan|plein|gracht|kade|utca|ulica) \d{1,4}[a-z]?\b"
     r"|\b(?i:rue|avenue|boulevard|place|chemin|impasse|via|viale|piazza|corso|calle|avenida|plaza|paseo|rua|travessa|ul\.|ulica"
     r"|carrer) (?:d[eiua]l? |la |le |les )*(?:[A-ZÀ-Ž][\w'.-]+ ?){1,4},? \d{1,4}[a-z]?\b"
@@ -151,11 +151,14 @@ _PUBLIC = re.compile(
     r"|market|gym|pub|bank|embassy|supplier|workshop|stops?|buildings?|conference|meetings?|events?|concerts?|garage"
     r"|salon|studio|yard|docks?|gates?|park(?:ing)?|council|courts?|universit\w+|college|campus|labs?|laborator\w+"
     r"|plant|mill|kiosk|stall|agency|centre|center|stadium|arena|pool|cinema|temple|mosque|chapel|inn|nursery"
-    r"|post office|terminal|dealer\w*|showroom|outlet|franchise|bookshop|deli|diner|bistro|bus stop|junction)\b",
+    r"|post office|terminal|dealer\w*|showroom|outlet|franchise|bookshop|deli|diner|bistro|bus stop|junction"
+    r"|dentists?|doctors?|notar(?:y|ies)|pharmac\w+|barbers?|plumbers?|boutiques?|tram|train|lawyers?"
+    r"|solicitors?|surgeon|accountant|tailor|butcher|florist|hairdresser|opticians?|practice|firm|client site"
+    r"|atelier|brewery|cellar|vineyard|town hall|landmark|exhibition|show)\b",
     re.IGNORECASE,
 )
 _BLOCK_AND_FLAT = re.compile(
-    r"\b[A-ZÀ-Ž][\w'-]+ (?:Apt|Apartments?|Mansions?|Heights|Residences?|Towers?|Villas?)\b\.?,? (?:#"
+    r"\b[A-ZÀ-Ž][\w'-]+ (?:Apt|Apartments?|Mansions?|Residences?|Villas?)\b\.?,? (?:#"
     r"|No\. ?)?\d{1,4}(?:-\d{1,5})?"
     r"(?:,? [A-Z][\w-]+)?"
 )

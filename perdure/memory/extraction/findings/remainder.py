@@ -102,7 +102,7 @@ _OF_A_DOCUMENT = re.compile(
 _ANY = TAKEN_OUT.pattern
 _ROW = re.compile(rf"{_ANY}\s*[;,|\t]\s*(?:[\w ]{{1,20}}[:=]\s*)?{_ANY}")
 """Findings in a row: a record of somebody, in which names stand beside them."""
-_COMMAND_LINE = re.compile(r"^\s*[$#>] [^\n]*$", re.MULTILINE)
+_COMMAND_LINE = re.compile(r"^[ \t]*\$ [^\n]*$", re.MULTILINE)
 _CONNECTION = re.compile(rf"\s*(?:(?:\w[\w ]*=[^\s;]*|{_ANY});)+(?:\w[\w ]*=[^\s;]*|{_ANY})?\s*")
 """The settings of one connection: nothing but where it leads to and how."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n+")

@@ -160,9 +160,9 @@ _FOR_PRIVATE = re.compile(
     r"|reach you|e-?mail|pass ?words?|passphrase|pass ?code|pin\b|(?:door|gate|alarm|entry|access|unlock|locker|safe"
     r"|verification|security)"
     r" code|combination|maiden name|security (?:question|answer)|iban|sort code|bank details|ssn|national insurance"
-    r"|unlock|disarm|log ?in|credentials|api key|token|recovery (?:phrase|words)|seed phrase|cvv|cvc"
+    r"|unlock|disarm|credentials|api key|recovery (?:phrase|words)|seed phrase|cvv|cvc"
     r"|ship(?:ped)? (?:it )?to|deliver(?:ed)? to"
-    r"|where do you live|(?:which|what) (?:car|vehicle|plate|registration)|sign in|(?:alarm|lock|door|safe"
+    r"|where do you live|(?:which|what) (?:car|vehicle|plate|registration)|(?:alarm|lock|door|safe"
     r"|gate) (?:off|open))\b",
     re.IGNORECASE,
 )
@@ -173,9 +173,16 @@ _SECRET_ASKED = re.compile(
 )
 
 
+_STATES = re.compile(
+    r"\W*(?:i (?:prefer|like|want|need|use|never|always|don't|work)|we |our \w+ (?:has|have|is|are)|use "
+    r"|the \w+ (?:is|are|has) )",
+    re.IGNORECASE,
+)
+
+
 def answers_with_private(text: str, before: str) -> bool:
     """Whether a short answer gives what the turn before it asks for, which identifies somebody or opens something."""
-    if len(text.split()) > 12 or not _FOR_PRIVATE.search(before):
+    if len(text.split()) > 12 or not _FOR_PRIVATE.search(before) or _STATES.match(text):
         return False
     told = re.search(
         r"\d|\b(?:zero|one|two|three|four|five|six|seven|eight|nine)\b[ ,-]+(?:zero|one|two|three|four|five|six"
