@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 
 from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Source, State
 from perdure.errors import InvalidInput
-from perdure.memory.updating.revising import credited, merged, merged_id, refined, reverted, trial_of
+from perdure.memory.updating.revising import (
+    corrected,
+    credited,
+    merged,
+    merged_id,
+    operation_of,
+    refined,
+    reverted,
+    trial_of,
+    why_of,
+)
+from perdure.updates import Feedback, MemoryUpdate, Pinning, Removal
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -111,3 +122,74 @@ def test_reverting_believes_again_what_was_believed_then() -> None:
     replaced = memory(state=State.SUPERSEDED, superseded_by="mem_2")
     assert reverted(replaced, memory(), NOW).state is State.CURRENT
     assert reverted(replaced, replaced, NOW).state is State.SUPERSEDED
+
+
+def test_what_else_is_known_of_two_is_known_of_the_whole() -> None:
+    day = timedelta(days=1)
+    one = memory(importance=0.2, access_count=2, last_accessed=NOW, valid_from=NOW, valid_until=NOW + day, kept_at=NOW)
+    other = memory(
+        "mem_2",
+        importance=0.7,
+        access_count=3,
+        last_accessed=NOW + day,
+        valid_from=NOW - day,
+        valid_until=NOW + 2 * day,
+        first_seen=NOW - day,
+        trials=("x",),
+        successes=("x",),
+        metadata_json={"a": 1},
+    )
+    whole = merged("mem_whole", one.changed(metadata_json={"a": 2, "b": 3}), other)
+    assert (whole.importance, whole.access_count, whole.last_accessed) == (0.7, 5, NOW + day)
+    assert (whole.first_seen, whole.valid_from, whole.valid_until) == (NOW - day, NOW - day, NOW + 2 * day)
+    assert (whole.trials, whole.successes, whole.kept_at) == (("x",), ("x",), NOW)
+    assert (whole.supersedes, whole.superseded_by, whole.version, whole.operations) == (one.id, "", 1, ())
+    assert whole.metadata_json == {"a": 2, "b": 3}, "of what both say, the first says it"
+    assert merged("mem_whole", one, other).metadata_json == {"a": 1}
+    for open_ended in (one.changed(valid_from=None, valid_until=None), one):
+        both = merged("mem_whole", open_ended, other.changed(valid_from=None, valid_until=None))
+        assert (both.valid_from, both.valid_until) == (None, None), "what holds for ever still does"
+
+
+def test_a_correction_is_a_persons_and_never_takes_time_back() -> None:
+    one = memory(source=Source.LEARNED, last_seen=NOW, recorded_at=NOW)
+    for days in (-1, 1):
+        at = NOW + timedelta(days=days)
+        found = corrected(one, described={"tags": ("t",)}, text="Other.", confidence=0.95, at=at)
+        assert (found.text, found.tags, found.confidence, found.source) == ("Other.", ("t",), 0.95, Source.EXPLICIT)
+        assert (found.last_seen, found.recorded_at) == (max(NOW, at), max(NOW, at))
+
+
+def test_only_feedback_about_something_is_the_same_operation_whoever_runs_it() -> None:
+    def operation(run: str = "r", *, tenant: str = "t", **fields: Any) -> str:
+        given = {"id": "mem_1", "update": Feedback(helpful=True, key="k"), "by": {"kind": "person", "id": "ada"}}
+        return operation_of(tenant, MemoryUpdate.model_validate(given | fields), run)
+
+    assert operation("r") == operation("s")
+    others = [
+        operation(tenant="u"),
+        operation(id="mem_2"),
+        operation(update=Feedback(helpful=False, key="k")),
+        operation(update=Feedback(helpful=True, key="l")),
+        operation(update=Feedback(helpful=True), expected=3),
+        operation(by={"kind": "agent", "id": "ada"}),
+        operation(by={"kind": "person", "id": "eve"}),
+    ]
+    assert len({operation(), *others}) == len(others) + 1
+    assert operation("r", update=Feedback(helpful=True)) == "update:r"
+    assert operation("r", update=Pinning(pinned=True)) == "update:r"
+    assert operation().startswith("update:")
+    assert len(operation()) == len("update:") + 32
+
+
+def test_why_an_entry_changes() -> None:
+    assert [why_of(one) for one in (Removal(), Pinning(pinned=False), Pinning(pinned=True))] == [
+        "forgotten on request",
+        "unpin",
+        "pin",
+    ]
+
+
+def test_the_short_form_of_a_task_is_of_its_user() -> None:
+    assert len({trial_of(tenant, task) for tenant in "tu" for task in "ab"}) == 4
+    assert len(trial_of("t", "a")) == 12
