@@ -63,7 +63,7 @@ _CODES = re.compile(
 )
 _SAID_TO_PASS = re.compile(
     r"\b(?:say|type|enter|whisper|answer|key in|tell it|give it)[,"
-    r" ]+[\"'“]?(?P<value>[a-z]+(?:-[a-z]+){1,6}-\d{1,4})(?![\w-])",
+    r" ]+[\"'“]?(?P<value>[a-z]+(?:-[a-z]+){1,6}-\d{1,4})(?![\w-]| [a-z])",
     re.IGNORECASE,
 )
 _ANSWER = re.compile(
@@ -196,7 +196,7 @@ _VALUE_OPENS = re.compile(
     r"(?<![\w.:-])(?P<value>[*#]?\d{4,8}[*#]?) (?:opens|unlocks|disarms|gets you (?:in|into|past)|lets (?:you|them"
     r"|us) in) (?:the|my|our|his|her|it)\b"
     r"|\b(?:keypad|door|gate|alarm|safe|lock|locker|phone|tablet)(?: \w+)? (?:wants|asks for|expects"
-    r"|takes) [\"'“]?(?P<wanted>\d{4,8})(?![\w.:-]| \w)",
+    r"|takes) [\"'“]?(?P<wanted>\d{4,8})(?![\w:-]|\.\d| \w)",
     re.IGNORECASE,
 )
 _DIALLED = re.compile(
@@ -273,7 +273,8 @@ def openings(folded: Folded) -> Iterator[Finding]:
         if _OTHERWISE.search(match.group()) or _MEASURED.match(folded.text, match.end()):
             continue
         value = match["value"].rstrip(".!?:")
-        digits = _DIGITS.fullmatch(value) is not None and not _CLOCK.fullmatch(value)
+        clock = _CLOCK.fullmatch(value) and re.search(r"\bat\s", match.group())
+        digits = _DIGITS.fullmatch(value) is not None and not clock
         if digits or _is_made_up(value):
             yield folded.found(
                 match.start("value"), match.start("value") + len(value), Kind.PIN if digits else Kind.PASSWORD

@@ -152,7 +152,7 @@ _PUBLIC = re.compile(
     r"|salon|studio|yard|docks?|gates?|park(?:ing)?|council|courts?|universit\w+|college|campus|labs?|laborator\w+"
     r"|plant|mill|kiosk|stall|agency|centre|center|stadium|arena|pool|cinema|temple|mosque|chapel|inn|nursery"
     r"|post office|terminal|dealer\w*|showroom|outlet|franchise|bookshop|deli|diner|bistro|bus stop|junction"
-    r"|dentists?|doctors?|notar(?:y|ies)|pharmac\w+|barbers?|plumbers?|boutiques?|tram|train|lawyers?"
+    r"|dentists?|doctors?|notar(?:y|ies)|pharmac\w+|barbers?|plumbers?|boutiques?|the bus|tram|train|lawyers?"
     r"|solicitors?|surgeon|accountant|tailor|butcher|florist|hairdresser|opticians?|practice|firm|client site"
     r"|atelier|brewery|cellar|vineyard|town hall|landmark|exhibition|show)\b",
     re.IGNORECASE,

@@ -12,6 +12,8 @@ def texts(*said: str, by: str = "user") -> list[str]:
 
 
 REPLACED = (
+    ("My wife prefers tea over coffee.", "My wife prefers coffee over tea now."),
+    ("My son likes trains more than cars.", "My son likes cars more than trains these days."),
     ("I prefer rye to wheat for toast.", "Changed my mind, I prefer wheat to rye for toast."),
     ("I'd pick the bus before the tram.", "Went off the bus. I'd pick the tram before the bus."),
     ("We like prints more than slides.", "The members won us over: we like slides more than prints."),
@@ -37,6 +39,12 @@ SAID_AGAIN = (
     ("I'm left-handed.", "I'm a lefty."),
 )
 APART = (
+    ("The customer portal runs on Django.", "The user portal runs on Rails."),
+    ("We record interviews with Zoom.", "We record interviews with a microphone."),
+    ("We order paper from Staples.", "We purchase paper from Amazon."),
+    ("The picture hangs in the hall.", "The picture is in the catalogue."),
+    ("We use Redis as a queue.", "We now use Redis as a cache."),
+    ("For work I prefer Linux over Windows.", "For games I prefer Windows over Linux."),
     ("I prefer tea over coffee in the morning.", "I prefer coffee over tea in the evening."),
     ("My daughter plays chess.", "My daughter gave up tennis."),
     ("My daughter plays chess.", "My son gave up chess."),
