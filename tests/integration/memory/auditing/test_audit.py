@@ -123,6 +123,15 @@ async def test_a_retry_adds_nothing_here_or_in_another_process(place: Place, pro
     assert [line.operation for line in place.lines()] == expected
 
 
+async def test_a_retry_that_finds_everything_done_gives_no_other_reason(place: Place) -> None:
+    async with place.process() as audit:
+        await changed(audit)
+        for why, number, told in (("reinforce", 1, 1), ("insert", 3, 2)):
+            ids = {why: [f"mem_{number}", "mem_1b"]}
+            await audit.changed(TENANT, ids, operation="job 1", by=TASK, again=True)
+            assert len(place.lines()) == told, "one that nothing was said of is told: the control"
+
+
 async def test_a_read_that_is_attempted_again_is_told_once(place: Place) -> None:
     async with place.process() as audit:
         for operation in ("one", "one", "two"):
