@@ -9,6 +9,7 @@ ROWS: tuple[str, ...] = (
     "| {recall_floor_p50_ms:.1f} / {recall_floor_p95_ms:.1f} ms | {recall_ratio_p50:.2f} / {recall_ratio_p95:.2f} |",
     "| recall, just written, p50 / p95 | {recall_p50_fresh_ms:.1f} / {recall_p95_fresh_ms:.1f} ms | – "
     "| {recall_ratio_p50_fresh:.2f} / {recall_ratio_p95_fresh:.2f} |",
+    "| recall over 100,000 memories, p95, flushed | {recall_p95_ms_at_100k:.1f} ms | – | – |",
     "| one agent step | {step_ms:.1f} ms | {step_floor_ms:.1f} ms, a bare workflow of the same activities "
     "| {step_ratio:.2f} |",
     "| history per step, at step 10 / 200 | {history_bytes_per_step_at_10:,.0f} / "
