@@ -87,7 +87,7 @@ class Eraser:
         Raises:
             StoreUnavailable: A store does not answer; the others may have it already.
         """
-        known = highest(one for log in await self._known() for one in log.values()).get(tenant)
+        known = await self._latest(tenant)
         if known is None or known.operation != operation:
             epoch = max(known.epoch if known else 0, await self._leases.epoch(tenant)) + 1
             known = Erasure(tenant=tenant, epoch=epoch, at=at, operation=operation)
@@ -121,7 +121,7 @@ class Eraser:
             held = await holdings(self._redis, tenant)
             await self._remove_keys(tenant, held)
             # A copy that was taken since ``begin`` knows of the erasure, and has what it has removed by now.
-            begun = highest(one for log in await self._known() for one in log.values()).get(tenant)
+            begun = await self._latest(tenant)
             if begun is not None:
                 await together(*(log.add(begun.changed(removed=True)) for log in self._logs.values()))
         return Removed(entries, len(_content(held, tenant)))
@@ -185,6 +185,9 @@ class Eraser:
                 case _:
                     await ask(self._redis, "SREM", key, tenant)
         await ask(self._redis, "DEL", keys.index(tenant), keys.runs(tenant))
+
+    async def _latest(self, tenant: str) -> Erasure | None:
+        return highest(one for log in await self._known() for one in log.values()).get(tenant)
 
     async def _known(self) -> list[dict[str, Erasure]]:
         return list(await together(*(log.all() for log in self._logs.values())))

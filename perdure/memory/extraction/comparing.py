@@ -60,10 +60,6 @@ _COMPARED = re.compile(
     r"|[\w-]+er|better|worse) than\b",
     re.IGNORECASE,
 )
-_SPEAKERS = re.compile(
-    r"we|(?:our|my) (?:team|family|household|group|office|band|department|company|board|firm|crew|club|choir)",
-    re.IGNORECASE,
-)
 _ADDED = re.compile(
     r"\s+(?:any time|any day|every time|these days|now|again|instead|today|nowadays|by far)[\s.!]*$", re.IGNORECASE
 )
@@ -107,7 +103,9 @@ def _plain(segment: str, before: str) -> str | None:
 
 
 def _speaker(who: str) -> str:
-    return "we" if _SPEAKERS.fullmatch(who) else "I" if who.lower() == "i" else who
+    if who.lower() == "i":
+        return "I"
+    return "we" if re.fullmatch(_WE, who, re.IGNORECASE) else who
 
 
 def _circumstance(words: str) -> str:

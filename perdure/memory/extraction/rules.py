@@ -100,11 +100,9 @@ def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
     grounds = [sentence.ground for sentence in sentences if sentence.ground is not None]
     if Ground.RECALLED in grounds and said.by is not Voice.USER:
         return [], (_left(Ground.RECALLED),)
-    tainting: frozenset[Ground] = _TAINTING.intersection(grounds)
-    if set(tainting) == {Ground.TRANSIENT} and all(
-        _happened(one) for one in sentences if one.ground is Ground.TRANSIENT
-    ):
-        tainting = frozenset()
+    tainting = {*_TAINTING}.intersection(grounds)
+    if tainting == {Ground.TRANSIENT} and all(_happened(one) for one in sentences if one.ground is Ground.TRANSIENT):
+        tainting.clear()
     kept: list[str] = []
     for sentence in sentences:
         if sentence.ground is None:
@@ -188,20 +186,17 @@ def _ground(sentence: str, said: Said) -> Ground | None:
 
 def _holds_since(sentence: str, words: str, said: Said) -> bool:
     """Whether a part tells what holds, and the others only what happened: "I moved on, I work at the mill"."""
-    told = changes.parts(sentence)
-    if len(told) < 2 or passing.is_of_now(words):
+    parts = changes.parts(sentence)
+    if len(parts) < 2 or passing.is_of_now(words):
         return False
-    grounds = [_ground(part, said) for part in told]
-    happened = all(
-        ground is None or (ground is Ground.TRANSIENT and passing.is_event(reading.words_of(part)))
-        for part, ground in zip(told, grounds, strict=True)
-    )
+    told = [_judged(part, said) for part in parts]
+    over = [one for one in told if one.ground is not None]
     return (
-        happened
-        and Ground.TRANSIENT in grounds
+        bool(over)
+        and all(one.ground is Ground.TRANSIENT and passing.is_event(reading.words_of(one.text)) for one in over)
         and any(
-            ground is None and len(reading.plain_words(part)) > 3 and _has_subject(part, said)
-            for part, ground in zip(told, grounds, strict=True)
+            one.ground is None and len(reading.plain_words(one.text)) > 3 and _has_subject(one.text, said)
+            for one in told
         )
     )
 

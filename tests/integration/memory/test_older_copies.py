@@ -21,7 +21,7 @@ ADMIN = Actor(kind=ActorKind.PERSON, id="admin")
 
 
 async def say(here: Deployment, user: str, team: str, *, may: bool) -> None:
-    """Say that a user belongs to a team and that memory may be extracted of them, or that neither is so."""
+    """Write that a user belongs to a team and consents to extraction, or that neither is so."""
     services, now = here.services, datetime.now(UTC)
     tenant, operation = services.tenant_key.tenant_of(user), uuid4().hex
     await services.members.say(team, user, belongs=may, operation=operation, by=ADMIN, at=now)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
 from perdure.memory.extraction.findings.passwords import looks_made_up
+from perdure.memory.extraction.lexicon import word_list
 
 _OPENS = (
     r"(?:(?:un)?locks?|unlocked|unlocking|opens?|opened|opening|(?:dis)?arms?|disarmed|disarming|silences?|silenced"
@@ -75,118 +76,14 @@ _ANSWER = re.compile(
 )
 _MYSQL = re.compile(r"\bmysql\w*\b[^\n]{0,80}?\s-p(?P<value>[^\s-][^\s]{3,60})")
 _WORDS = re.compile(r"(?<![\w'-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\w'-])")
-_JOINING = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "are",
-        "but",
-        "not",
-        "you",
-        "all",
-        "any",
-        "can",
-        "had",
-        "her",
-        "was",
-        "one",
-        "our",
-        "out",
-        "has",
-        "him",
-        "his",
-        "how",
-        "its",
-        "may",
-        "new",
-        "now",
-        "old",
-        "see",
-        "two",
-        "way",
-        "who",
-        "did",
-        "get",
-        "let",
-        "put",
-        "say",
-        "she",
-        "too",
-        "use",
-        "that",
-        "with",
-        "have",
-        "this",
-        "will",
-        "your",
-        "from",
-        "they",
-        "know",
-        "want",
-        "been",
-        "good",
-        "much",
-        "some",
-        "time",
-        "very",
-        "when",
-        "come",
-        "here",
-        "just",
-        "like",
-        "long",
-        "make",
-        "many",
-        "more",
-        "only",
-        "over",
-        "such",
-        "take",
-        "than",
-        "them",
-        "then",
-        "well",
-        "were",
-        "what",
-        "about",
-        "after",
-        "again",
-        "also",
-        "because",
-        "before",
-        "being",
-        "both",
-        "each",
-        "even",
-        "every",
-        "first",
-        "into",
-        "last",
-        "most",
-        "must",
-        "never",
-        "off",
-        "once",
-        "other",
-        "own",
-        "same",
-        "should",
-        "since",
-        "still",
-        "their",
-        "there",
-        "these",
-        "those",
-        "through",
-        "under",
-        "until",
-        "where",
-        "which",
-        "while",
-        "would",
-        "always",
-    ]
+_JOINING = word_list(
+    """
+    the and for are but not you all any can had her was one our out has him his how its may new now old see two way
+    who did get let put say she too use that with have this will your from they know want been good much some time
+    very when come here just like long make many more only over such take than them then well were what about after
+    again also because before being both each even every first into last most must never off once other own same
+    should since still their there these those through under until where which while would always
+    """
 )
 """Words that join others in sentences, and of which a recovery phrase has none but by chance."""
 _BASE32 = re.compile(r"(?<![\w-])(?=[A-Z]*[2-7])(?=[2-7]*[A-Z])[A-Z2-7]{16,64}(?![\w-])")
@@ -231,9 +128,9 @@ def phrases(folded: Folded) -> Iterator[Finding]:
             yield folded.found(*match.span("value"), Kind.PASSWORD)
     for pattern in (_ASKED, _ADMIN_AND):
         for match in pattern.finditer(folded.text):
-            value = match["value"].rstrip(".!?:")
+            value, place = _value(match)
             if _is_made_up(value) or value.count("-") > 2:
-                yield folded.found(match.start("value"), match.start("value") + len(value), Kind.PASSWORD)
+                yield folded.found(*place, Kind.PASSWORD)
     for match in _THREE_PARTS.finditer(folded.text):
         if sum(map(str.isdigit, match.group())) > 2 and match.group() != match.group().lower():
             yield folded.found(*match.span(), Kind.KEY)
@@ -272,17 +169,15 @@ def openings(folded: Folded) -> Iterator[Finding]:
     for match in _WITH_VALUE.finditer(folded.text):
         if _OTHERWISE.search(match.group()) or _MEASURED.match(folded.text, match.end()):
             continue
-        value = match["value"].rstrip(".!?:")
+        value, place = _value(match)
         clock = _CLOCK.fullmatch(value) and re.search(r"\bat\s", match.group())
         digits = _DIGITS.fullmatch(value) is not None and not clock
         if digits or _is_made_up(value):
-            yield folded.found(
-                match.start("value"), match.start("value") + len(value), Kind.PIN if digits else Kind.PASSWORD
-            )
+            yield folded.found(*place, Kind.PIN if digits else Kind.PASSWORD)
     for match in _NAMED_VALUE.finditer(folded.text):
-        value = match["value"].rstrip(".!?:")
+        value, place = _value(match)
         if _is_made_up(value) or _DIGITS.fullmatch(value):
-            yield folded.found(match.start("value"), match.start("value") + len(value), Kind.PASSWORD)
+            yield folded.found(*place, Kind.PASSWORD)
 
 
 _ONE_BY_ONE = re.compile(
@@ -300,6 +195,12 @@ def told_numbers(folded: Folded) -> Iterator[Finding]:
             _OF_ACCESS.search(before) or _OF_ACCESS.search(folded.text, match.end(), match.end() + 40)
         ):
             yield folded.found(*match.span(), Kind.PIN)
+
+
+def _value(match: re.Match[str]) -> tuple[str, tuple[int, int]]:
+    """Return a value without the punctuation that ends its sentence, and its place."""
+    value = match["value"].rstrip(".!?:")
+    return value, (match.start("value"), match.start("value") + len(value))
 
 
 def _is_made_up(value: str) -> bool:
