@@ -89,7 +89,8 @@ class MemoryUpdate(Request):
     """The memory's id, as ``recall`` gives it; another user's is as if it did not exist."""
     update: Update
     expected: Annotated[int, Field(ge=1)] | None = None
-    """The version that it must still have; None: whichever it has."""
+    """The version that it must still have; None: whichever it has. With one, the same change may be asked for again
+    when its answer was lost, and is made once."""
     note: Note = ""
     """Why, in the words of whoever asks."""
     by: Actor = SOMEBODY

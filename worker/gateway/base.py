@@ -107,10 +107,17 @@ class Base:
         return WorkerUnavailable(local_worker.problem(self._settings) or missing)
 
     async def _execute(
-        self, workflow: str, argument: Any, result_type: type[R], *, name: str, within: float | None = None
+        self,
+        workflow: str,
+        argument: Any,
+        result_type: type[R],
+        *,
+        name: str,
+        about: str = "",
+        within: float | None = None,
     ) -> R:
         await self.served()
-        id_ = f"{name}-{secrets.token_hex(6)}"
+        id_ = "-".join(part for part in (name, about, secrets.token_hex(6)) if part)
         afterwards = f"it is done once one answers: {id_} stays in Temporal"
         async with waiting(self._notify, f"answer ({name})", afterwards=afterwards, within=within):
             return await (await self.client()).execute_workflow(

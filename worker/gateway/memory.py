@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from perdure.changes import Actor
 from perdure.entries import Purpose
 from perdure.erasures import ErasureReceipt
-from perdure.errors import InvalidInput, TenantKeyMissing
+from perdure.errors import InvalidInput, TenantKeyMissing, UnknownOwner
 from perdure.identity import digest
 from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecalledItem, RecallResult
@@ -163,8 +163,40 @@ class MemoryCalls(Base):
 
     @translated
     async def erase(self, request: EraseRequest, *, by: Actor) -> ErasureReceipt:
-        """Erase all that is kept of a user or an owner, and prove it; the receipt says what no erasure reaches."""
-        return await self._execute(Workflow.ERASE_MEMORY, request.changed(by=by), ErasureReceipt, name="erase")
+        """Erase all that is kept of a user or an owner, and prove it; the receipt says what no erasure reaches.
+
+        Who belonged to an owner is forgotten with the proof. The same request asked again, since its answer was lost,
+        gets the receipt that there is; its ``at`` says when that was.
+
+        Raises:
+            UnknownOwner: The user neither belongs to the owner nor has erased it, or there is no such owner.
+        """
+        about = digest("erasure/1", request.user_id, request.of)[:24]
+        try:
+            return await self._erased(request.changed(by=by), about)
+        except UnknownOwner:
+            receipt = await self._receipt_of_erasure(f"erase-{about}-")
+            if receipt is None:
+                raise
+            self._notify(f"nothing was erased now: this is the receipt of {receipt.at:%Y-%m-%d %H:%M:%S} UTC")
+            return receipt
+
+    @translated
+    async def _erased(self, request: EraseRequest, about: str) -> ErasureReceipt:
+        return await self._execute(Workflow.ERASE_MEMORY, request, ErasureReceipt, name="erase", about=about)
+
+    async def _receipt_of_erasure(self, prefix: str) -> ErasureReceipt | None:
+        """Return the latest receipt of the erasures whose ids begin in this way."""
+        client = await self.client()
+        query = (
+            f"WorkflowType = '{Workflow.ERASE_MEMORY}' AND WorkflowId STARTS_WITH '{prefix}'"
+            " AND ExecutionStatus = 'Completed'"
+        )
+        runs = [run async for run in client.list_workflows(query)]
+        if not runs:
+            return None
+        last = max(runs, key=lambda run: run.start_time)
+        return await client.get_workflow_handle(last.id, run_id=last.run_id, result_type=ErasureReceipt).result()
 
     @translated
     async def reconcile(self, request: ReconcileRequest, *, by: Actor) -> ReconcileResult:

@@ -34,17 +34,20 @@ def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
 
     Args:
         tenant: Whose memory.
-        request: The change. Feedback that tells what it is about is the same operation however often it is asked for.
+        request: The change. Feedback that tells what it is about, and any change that names the version that it
+            expects, is the same operation however often it is asked for.
         run: The run that was started for it, which is any other change's identity.
     """
+    by = (request.by.kind.value, request.by.id)
     match request.update:
-        case Feedback(helpful=helpful, key=key) if key or request.expected:
-            about = key or request.expected
-            by = request.by
-            named = digest("feedback/1", tenant, request.id, by.kind.value, by.id, helpful, about)
-            return f"update:{named[:32]}"
+        case Feedback(helpful=helpful, key=key) if key:
+            named = digest("feedback/1", tenant, request.id, *by, helpful, key)
+        case update if request.expected:
+            asked = update.model_dump(mode="json")
+            named = digest("change/1", tenant, request.id, *by, request.expected, asked)
         case _:
             return f"update:{run}"
+    return f"update:{named[:32]}"
 
 
 def refined(memory: Memory, *, helpful: bool) -> Memory:

@@ -132,6 +132,31 @@ async def test_a_repeated_attempt_changes_nothing_more(stores: Stores, tenant: s
     assert (await stored(stores, tenant, third)).confidence == 0.5
 
 
+async def test_a_change_that_names_its_version_may_be_asked_for_again(stores: Stores, tenant: str) -> None:
+    async def ask_for(subject: str, update: Update, expected: int | None) -> Updated:
+        request = UpdateRequest(user_id="u", id=subject, update=update, by=ADA, expected=expected)
+        operation = revising.operation_of(tenant, request, uuid4().hex)
+        return await stores.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+
+    one, other = await told(stores, tenant, "Cats rule at home.", "At home, the cats are the rulers.")
+    later, gone = await told(stores, tenant, "The office is in Ghent.", "The kitchen is on the second floor.")
+    asked = [
+        (one, Pinning(pinned=True), 1),
+        (one, Correction(tags=("pets",)), 2),
+        (one, Reversion(version=1), 3),
+        (one, Merger(other=other), 4),
+        (later, Correction(content="The office is in Bruges."), 1),
+        (gone, Removal(), 1),
+    ]
+    for subject, update, expected in asked:
+        first, second = [await ask_for(subject, update, expected) for _ in range(2)]
+        assert first == second
+        with pytest.raises(InvalidInput):  # The control: another change is refused.
+            await ask_for(subject, Correction(tags=("x",)), expected)
+    with pytest.raises(InvalidInput, match="forgotten already"):
+        await ask_for(gone, Removal(), None)
+
+
 async def test_the_same_feedback_about_the_same_is_counted_once(stores: Stores, tenant: str) -> None:
     [one] = await told(stores, tenant, "The office is in Ghent.")
 

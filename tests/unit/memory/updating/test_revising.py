@@ -20,7 +20,7 @@ from perdure.memory.updating.revising import (
     trial_of,
     why_of,
 )
-from perdure.updates import Feedback, MemoryUpdate, Pinning, Removal
+from perdure.updates import Correction, Feedback, MemoryUpdate, Pinning, Removal
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -160,7 +160,7 @@ def test_a_correction_is_a_persons_and_never_takes_time_back() -> None:
         assert (found.last_seen, found.recorded_at) == (max(NOW, at), max(NOW, at))
 
 
-def test_only_feedback_about_something_is_the_same_operation_whoever_runs_it() -> None:
+def test_a_change_that_says_of_what_is_the_same_operation_whoever_runs_it() -> None:
     def operation(run: str = "r", *, tenant: str = "t", **fields: Any) -> str:
         given = {"id": "mem_1", "update": Feedback(helpful=True, key="k"), "by": {"kind": "person", "id": "ada"}}
         return operation_of(tenant, MemoryUpdate.model_validate(given | fields), run)
@@ -172,10 +172,18 @@ def test_only_feedback_about_something_is_the_same_operation_whoever_runs_it() -
         operation(update=Feedback(helpful=False, key="k")),
         operation(update=Feedback(helpful=True, key="l")),
         operation(update=Feedback(helpful=True), expected=3),
+        operation(update=Pinning(pinned=True), expected=3),
+        operation(update=Pinning(pinned=False), expected=3),
+        operation(update=Pinning(pinned=True), expected=4),
+        operation(update=Correction(content="Other."), expected=3),
+        operation(update=Correction(content="Other.", tags=()), expected=3),
         operation(by={"kind": "agent", "id": "ada"}),
         operation(by={"kind": "person", "id": "eve"}),
     ]
     assert len({operation(), *others}) == len(others) + 1
+    assert operation("r", update=Pinning(pinned=True), expected=3) == operation(
+        "s", update=Pinning(pinned=True), expected=3
+    )
     assert operation("r", update=Feedback(helpful=True)) == "update:r"
     assert operation("r", update=Pinning(pinned=True)) == "update:r"
     assert operation().startswith("update:")
