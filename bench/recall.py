@@ -42,6 +42,7 @@ from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.schema import Embedding
@@ -113,6 +114,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
             spool=Spool(folder / "spool"),
             checks=Checks(redis),
             deletions=Deletions(redis),
+            leases=Leases(redis),
             whole=Wholeness(JournalMarks(folder / "journal"), RedisMarks(redis), longterm.marks),
             embedder=embedder,
             limit_seconds=60,

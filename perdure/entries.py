@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Literal, NamedTuple, Self
@@ -276,16 +277,36 @@ Entry = Annotated[Record | Memory | Turn, Field(discriminator="kind")]
 """Anything that long-term memory keeps."""
 
 
-class Hit(NamedTuple):
-    """An entry that a search found, and what each kind of search thought of it."""
+class Hit:
+    """An entry that a search found, and what each kind of search thought of it.
 
-    entry: Entry
-    cosine: float | None = None
-    """None: the vector search did not return it."""
-    bm25: float | None = None
-    """None: the word search did not return it."""
-    words: str = ""
-    """The words that it is searched by, see ``perdure.words``."""
+    Args:
+        entry: The entry, or what reads it: a ranking looks at the scores of a hundred, and at a quarter of the entries.
+        cosine: How near it is; None: the vector search did not return it.
+        bm25: How well its words fit; None: the word search did not return it.
+        words: The words that it is searched by, see ``perdure.words``.
+    """
+
+    __slots__ = ("_entry", "bm25", "cosine", "words")
+
+    def __init__(
+        self,
+        entry: Entry | Callable[[], Entry],
+        cosine: float | None = None,
+        bm25: float | None = None,
+        words: str = "",
+    ) -> None:
+        self._entry = entry
+        self.cosine = cosine
+        self.bm25 = bm25
+        self.words = words
+
+    @property
+    def entry(self) -> Entry:
+        """The entry; read when it is first asked for."""
+        if callable(self._entry):
+            self._entry = self._entry()
+        return self._entry
 
 
 def payload_of(text: str) -> JsonValue:

@@ -77,12 +77,13 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
     journal, spool, episodes = Journal(settings.journal_folder), Spool(settings.home / "spool"), Episodes(redis)
     checks, deletions = Checks(redis), Deletions(redis)
     whole = Wholeness(JournalMarks(settings.journal_folder), RedisMarks(redis), longterm.marks)
+    leases = Leases(redis)
     audit = Audit(settings.journal_folder / FOLDER, key, AuditHeads(redis))
-    consents = ConsentBook(RedisConsents(redis), journal, Leases(redis), whole, audit)
+    consents = ConsentBook(RedisConsents(redis), journal, leases, whole, audit)
     members = MemberBook(
         RedisMembers(redis),
         journal=journal,
-        leases=Leases(redis),
+        leases=leases,
         whole=whole,
         audit=audit,
         key=key,
@@ -95,6 +96,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         spool=spool,
         checks=checks,
         deletions=deletions,
+        leases=leases,
         whole=whole,
         embedder=embedder,
         policies=policies_of(settings),

@@ -198,7 +198,7 @@ def _content(held: Holdings, tenant: str) -> list[str]:
 
     These are all but the epoch, the lease of whoever removes them, and who may erase a team again until it is proved.
     """
-    kept = {keys.epoch(tenant), keys.lease(tenant), keys.former(tenant)}
+    kept = {keys.epoch(tenant), keys.lease(tenant), keys.writer(tenant), keys.former(tenant)}
     return [key for key in held.keys if key not in kept]
 
 

@@ -6,7 +6,7 @@ Never decides what is returned.
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.filters import Filters
 from perdure.losses import Store
 from perdure.memory.recall import local
+from perdure.memory.recall.absences import What
 from perdure.memory.recall.query import FoundBy, Query
 from perdure.memory.recall.sources import Question, Sources, Wanted
 from perdure.memory.recall.turns import Asked, named, without_names
@@ -26,6 +27,7 @@ from perdure.together import together
 from perdure.words import stems
 
 _T = TypeVar("_T")
+_S = TypeVar("_S", bound=Sized)
 
 _EPISODES_RECENT = 10
 _EPISODES_IMPORTANT = 5
@@ -36,6 +38,8 @@ _CALLED = 200
 _COMPARING_SHARE = 0.4
 """Of the time limit: when it is not known by then whether the store lost data, it is not asked. It is compared every
 ten seconds, and after it was away."""
+_WRITER_SHARE = 0.1
+"""Of the time limit: when Redis has not said by then who wrote last, the store is asked, which only takes longer."""
 _EMBEDDING_SHARE = 0.4
 """Of the time limit: when there is no vector by then, words alone are searched."""
 _STORES_SHARE = 0.75
@@ -60,8 +64,10 @@ class Asking:
         self._entries: dict[str, Entry] | None = None
         self._question: Question | None = None
         self._withdrawn: tuple[Purpose, ...] = ()
-        # Several searches may need the journal at once; one reads it.
-        self._reading = asyncio.Lock()
+        # Several searches may need the journal at once, or who wrote last; one asks.
+        self._reading, self._looking = asyncio.Lock(), asyncio.Lock()
+        self._last_writer: str | None = None
+        self._looked = False
         self.degraded: set[str] = set()
         """The stores that did not answer."""
 
@@ -105,7 +111,7 @@ class Asking:
         vector = None
         if names is None:
             # Most questions name nobody, so the whole question is embedded meanwhile.
-            call = self._ask("weaviate", "speakers", lambda: self._from.speakers.of(self._tenant))
+            call = self._unless_none("speakers", lambda: self._from.speakers.of(self._tenant), Counter[str]())
             found, vector = await together(call, self._embedded(query.text))
             names = found or Counter[str]()
         asked = Asked(query.text, stems(query.text, self._from.longterm.language), named(query.text, names))
@@ -189,7 +195,8 @@ class Asking:
     async def pinned(self) -> Sequence[Entry]:
         """Return the pinned memories within the query's filters, however much they are believed."""
         filters = self._query.filters.changed(min_confidence=0.0)
-        found = await self._stored("pinned", lambda: self._from.longterm.pinned(self._tenant, limit=_PINNED))
+        find = self._from.longterm.pinned
+        found = await self._unless_none("pinned", lambda: find(self._tenant, limit=_PINNED), [])
         if found is None:
             found = [one for one in (await self._local()).values() if isinstance(one, Memory) and one.pinned]
         return [entry for entry in found if filters.objection(entry) is None]
@@ -228,19 +235,14 @@ class Asking:
         """Return what happened in the session, as far as it may be told: the newest and the most important."""
         if Purpose.GIVEN in self._query.withheld:
             return []
-        find, session = self._from.episodes, self._query.session
-        recent, important = await together(
-            self._ask("redis", "recent", lambda: find.recent(self._tenant, session, _EPISODES_RECENT)),
-            self._ask("redis", "important", lambda: find.important(self._tenant, session, _EPISODES_IMPORTANT)),
-        )
-        if recent is None or important is None:
+        told, session = self._from.episodes.told, self._query.session
+        limits = {"recent": _EPISODES_RECENT, "important": _EPISODES_IMPORTANT}
+        found = await self._ask("redis", "episodes", lambda: told(self._tenant, session, **limits))
+        if found is None:
             waited = await self._ask_disk("spool", lambda: self._from.spool.read(self._tenant))
             waiting = [line.episode for line in waited.episodes if line.session == session] if waited else []
             found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
-        else:
-            found = recent + important
-        distinct = {episode.id: episode for episode in permitted(found, self._withdrawn)}
-        return sorted(distinct.values(), key=lambda episode: (episode.at, episode.id))
+        return sorted(permitted(found, self._withdrawn), key=lambda episode: (episode.at, episode.id))
 
     @property
     def _is_up(self) -> bool:
@@ -249,6 +251,29 @@ class Asking:
     async def _stored(self, operation: str, call: Callable[[], Awaitable[_T]]) -> _T | None:
         """Ask the store; None: it does not answer."""
         return await self._ask("weaviate", operation, call) if self._is_up else None
+
+    async def _unless_none(self, what: What, find: Callable[[], Awaitable[_S]], nothing: _S) -> _S | None:
+        """Ask the store, unless it is known that there is nothing; None: it does not answer."""
+        writer, absences = await self._writer() if self._is_up else None, self._from.absences
+        if writer is not None and absences.known(self._tenant, what, writer):
+            return nothing
+        found = await self._stored(what, find)
+        if writer is not None and found is not None and not found:
+            absences.note(self._tenant, what, writer)
+        return found
+
+    async def _writer(self) -> str | None:
+        """Return who had written last when it was first asked; None: somebody wrote, or Redis did not tell in time."""
+        async with self._looking:
+            if not self._looked:
+                self._last_writer, self._looked = await self._look(), True
+        return self._last_writer
+
+    async def _look(self) -> str | None:
+        with contextlib.suppress(StoreUnavailable, TimeoutError):
+            async with asyncio.timeout_at(self._started + self._from.limit * _WRITER_SHARE):
+                return await self._from.leases.writer(self._tenant)
+        return None
 
     async def _searched(
         self, search: Callable[[Vector | None], Awaitable[list[Hit]]], vector: Vector | None

@@ -18,6 +18,7 @@ from perdure.labels import asked_labels
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.policies import POLICIES, WritePolicy
+from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.asking import Asking
 from perdure.memory.recall.context import render
 from perdure.memory.recall.items import explained, recalled
@@ -46,6 +47,7 @@ from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.schema import KINDS
 from perdure.stores.weaviate.store import LongTerm
@@ -79,6 +81,7 @@ class Recall:
         spool: Has the episodes that wait for Redis.
         checks: Has a tenant repaired whose vectors cannot be searched.
         deletions: What was forgotten, which the journal may not know.
+        leases: Tell whether anybody has written since something was looked for.
         whole: Knows whether the store has lost what was written to it, and would answer too little.
         embedder: The model whose vectors ``longterm`` holds.
         limit_seconds: How long a recall may take, whatever is down.
@@ -100,6 +103,7 @@ class Recall:
         spool: Spool,
         checks: Checks,
         deletions: Deletions,
+        leases: Leases,
         whole: Wholeness,
         embedder: Embedder,
         limit_seconds: float = 3.0,
@@ -121,6 +125,8 @@ class Recall:
         self._sources = Sources(
             longterm=longterm,
             speakers=Speakers(longterm),
+            absences=Absences(),
+            leases=leases,
             episodes=episodes,
             journal=journal,
             spool=spool,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from perdure.memory.consenting import ConsentBook
+from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.recall.turns import Asked
@@ -15,6 +16,7 @@ from perdure.stores.journal.log import Journal
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.schema import Kind
 from perdure.stores.weaviate.store import LongTerm
@@ -26,6 +28,8 @@ class Sources:
 
     longterm: LongTerm
     speakers: Speakers
+    absences: Absences
+    leases: Leases
     episodes: Episodes
     journal: Journal
     spool: Spool

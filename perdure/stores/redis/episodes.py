@@ -54,12 +54,16 @@ return {redis.call('HEXISTS', KEYS[1], ARGV[1]), redis.call('ZCARD', KEYS[2]), r
 """
 )
 
-_NEWEST = """
-if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[2]) then return {} end
-local ids = redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1, 'REV')
-if #ids == 0 then
-  return {}
+_TOLD = """
+if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[1]) then return {} end
+local ids, known = {}, {}
+for place = 2, 3 do
+  local limit = tonumber(ARGV[place])
+  for _, id in ipairs(limit > 0 and redis.call('ZRANGE', KEYS[place], 0, limit - 1, 'REV') or {}) do
+    if not known[id] then ids[#ids + 1], known[id] = id, true end
+  end
 end
+if #ids == 0 then return {} end
 return redis.call('HMGET', KEYS[1], unpack(ids))
 """
 
@@ -74,7 +78,7 @@ class Episodes:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._append = Script(redis, _APPEND)
-        self._newest = Script(redis, _NEWEST)
+        self._told = Script(redis, _TOLD)
 
     async def append(self, tenant: str, session: str, episode: Episode, *, epoch: int | None = None) -> bool:
         """Keep an episode; the same id again changes nothing.
@@ -127,28 +131,21 @@ class Episodes:
         line = await ask(self._redis, "HGET", content, identifier)
         return Episode.model_validate_json(line) if line else None
 
-    async def recent(self, tenant: str, session: str, limit: int) -> list[Episode]:
-        """Return the newest episodes, newest first.
+    async def told(self, tenant: str, session: str, *, recent: int = 0, important: int = 0) -> list[Episode]:
+        """Return the newest episodes, newest first, and then the most important of the others.
+
+        Args:
+            tenant: Whose session it is.
+            session: The session.
+            recent: How many of the newest.
+            important: How many of the most important, of equally important ones the newest; what is among the newest
+                counts.
 
         Raises:
             StoreUnavailable: When Redis does not answer.
         """
-        content, by_time, _ = keys.episodes(tenant, session)
-        return await self._read([content, by_time], limit)
-
-    async def important(self, tenant: str, session: str, limit: int) -> list[Episode]:
-        """Return the most important episodes, most important first; of equally important ones the newest.
-
-        Raises:
-            StoreUnavailable: When Redis does not answer.
-        """
-        content, _, by_importance = keys.episodes(tenant, session)
-        return await self._read([content, by_importance], limit)
-
-    async def _read(self, places: list[str], limit: int) -> list[Episode]:
-        if limit < 1:
-            return []
-        lines = cast("list[str | None]", await self._newest(places, limit, _milliseconds(KEPT_BEYOND)))
+        asked = self._told([*keys.episodes(tenant, session)], _milliseconds(KEPT_BEYOND), recent, important)
+        lines = cast("list[str | None]", await asked)
         return [Episode.model_validate_json(line) for line in lines if line]
 
 

@@ -72,6 +72,11 @@ def lease(tenant: str) -> str:
     return _of(tenant, "lease")
 
 
+def writer(tenant: str) -> str:
+    """Return the key of who held the lease on a tenant last."""
+    return _of(tenant, "writer")
+
+
 def rewrites(tenant: str) -> str:
     """Return the key of the entries that are being deleted and written anew: a set."""
     return _of(tenant, "rewrites")
@@ -168,7 +173,7 @@ def written(tenant: str, session: str) -> str:
 
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
-    kinds = (index, epoch, lease, rewrites, deletions, runs, consents, members, named, former)
+    kinds = (index, epoch, lease, writer, rewrites, deletions, runs, consents, members, named, former)
     return tuple(key(tenant) for key in kinds)
 
 

@@ -23,6 +23,9 @@ waited out after a holder was killed."""
 SHORT_WRITE = 5.0
 """Seconds of a lease that must be left before a few lines are appended to the journal (some ms measured); a choice."""
 
+WRITER_KEPT = 600.0
+"""Seconds for which it is known who wrote last; a choice: longer than anybody keeps what that tells."""
+
 _FIELDS = 1000
 """Arguments of one command: Lua cannot unpack more than some 8,000."""
 
@@ -31,6 +34,7 @@ _TAKE = """
 local taken
 if redis.call('get', KEYS[1]) == ARGV[1] then taken = redis.call('pexpire', KEYS[1], ARGV[2])
 else taken = redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) end
+if taken then redis.call('set', KEYS[4], ARGV[1], 'PX', ARGV[3]) end
 return {taken and 1 or 0, redis.call('get', KEYS[2]) or '0', redis.call('exists', KEYS[3])}
 """
 _LEFT = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pttl', KEYS[1]) end return -1"
@@ -136,7 +140,10 @@ class Leases:
         deadline = asyncio.get_running_loop().time() + self._patience
         while True:
             taken, now, rewriting = await self._take(
-                [key, keys.epoch(tenant), keys.rewrites(tenant)], token, int(self._seconds * 1000)
+                [key, keys.epoch(tenant), keys.rewrites(tenant), keys.writer(tenant)],
+                token,
+                int(self._seconds * 1000),
+                int(WRITER_KEPT * 1000),
             )
             if taken:
                 break
@@ -156,6 +163,17 @@ class Leases:
         # When Redis is away by now, the lease expires by itself.
         with contextlib.suppress(StoreUnavailable):
             await self._drop([key], token)
+
+    async def writer(self, tenant: str) -> str | None:
+        """Return a token of who held the lease last; None: it is held now.
+
+        As long as it stays the same, nothing was written. It is empty where nobody has written for ten minutes.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        held, last = await ask(self._redis, "MGET", keys.lease(tenant), keys.writer(tenant))
+        return None if held else last or ""
 
     async def epoch(self, tenant: str) -> int:
         """Return a tenant's epoch, which a change carries from its acceptance on.

@@ -114,7 +114,7 @@ async def test_what_is_said_and_believed_is_in_the_session(gateway: Gateway, her
         await observed(gateway, user, *things)
     chatter = await observed(gateway, user, said("ok", 2))
     assert chatter.job == ""
-    episodes = await here.services.episodes.recent(here.services.tenant_key.tenant_of(user), "s", 10)
+    episodes = await here.services.episodes.told(here.services.tenant_key.tenant_of(user), "s", recent=10)
     assert sorted((one.kind.value, one.text) for one in episodes) == [
         ("insight", "I always travel by train."),
         ("turn", "user: I always travel by train."),
@@ -129,4 +129,4 @@ async def test_without_consent_a_session_has_nothing_of_what_was_said(gateway: G
     assert (await gateway.observe(request, by=TESTER)).job == ""
     given = RememberRequest(user_id=user, key="k", items=(), turns=request.said, session="s")
     assert await gateway.remember(given, by=TESTER) == ""
-    assert await here.services.episodes.recent(here.services.tenant_key.tenant_of(user), "s", 10) == []
+    assert await here.services.episodes.told(here.services.tenant_key.tenant_of(user), "s", recent=10) == []

@@ -79,7 +79,9 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
 
     task = asyncio.create_task(keep_up([], bring, waiting))
     await fleet.start(Server.REDIS)
-    await until(lambda: episodes.recent(tenant, "s", 10), lambda found: {one.id for one in found} == {"one", "two"})
+    await until(
+        lambda: episodes.told(tenant, "s", recent=10), lambda found: {one.id for one in found} == {"one", "two"}
+    )
     await until(spool.tenants, lambda waiting: not waiting)
     task.cancel()
     assert await bring() == 0, "not brought again"
@@ -96,7 +98,7 @@ async def test_what_waited_on_another_machine_while_its_user_was_erased_is_dropp
     await spool.append(tenant, "s", episode("late", NOW + timedelta(seconds=2)), epoch=0)
     await erasures.add(Erasure(tenant=tenant, epoch=1, at=NOW + timedelta(seconds=1), operation="erase"))
     assert await bring_episodes(spool, episodes, erasures, consents_of(servers, redis, tmp_path), now=NOW) == 1
-    assert [one.id for one in await episodes.recent(tenant, "s", 10)] == ["after"]
+    assert [one.id for one in await episodes.told(tenant, "s", recent=10)] == ["after"]
     assert await spool.tenants() == []
     await redis.aclose()
 
@@ -109,8 +111,8 @@ async def test_what_waited_while_its_user_withdrew_their_consent_is_dropped(stor
         await spool.append(tenant, "s", episode("one"))
     await consents.say(tenants[0], grant=[], withdraw=[Purpose.GIVEN], operation="consent", by=by, at=NOW)
     assert await bring_episodes(spool, episodes, erasures, consents, now=NOW) == 1
-    assert await episodes.recent(tenants[0], "s", 10) == []
-    assert len(await episodes.recent(tenants[1], "s", 10)) == 1, "the control"
+    assert await episodes.told(tenants[0], "s", recent=10) == []
+    assert len(await episodes.told(tenants[1], "s", recent=10)) == 1, "the control"
 
 
 @pytest.mark.slow

@@ -169,7 +169,7 @@ async def test_the_spool_is_promoted_too(here: Deployment, tenant: str) -> None:
     await here.services.spool.append(tenant, "s", said("look done", 1, kind=EpisodeKind.TOOL, ago=timedelta(days=3)))
     services = here.services
     await bring_episodes(services.spool, services.episodes, services.erasures, services.consents, now=NOW)
-    assert [one.text for one in await here.services.episodes.recent(tenant, "s", 10)] == [TRAIN]
+    assert [one.text for one in await here.services.episodes.told(tenant, "s", recent=10)] == [TRAIN]
     await promoted(here)
     assert [one.text for one in await believed(here, tenant)] == [TRAIN]
 

@@ -81,6 +81,7 @@ class Tiers:
     spool: Spool
     checks: Checks
     deletions: Deletions
+    leases: Leases
     whole: Wholeness
     tenant: str
 
@@ -92,6 +93,7 @@ class Tiers:
             "spool": self.spool,
             "checks": self.checks,
             "deletions": self.deletions,
+            "leases": self.leases,
             "whole": self.whole,
             "embedder": EMBEDDER,
         }
@@ -144,6 +146,7 @@ async def tiers(servers: Servers, tmp_path: Path) -> AsyncGenerator[Tiers]:
         spool=Spool(tmp_path / "spool"),
         checks=Checks(redis),
         deletions=Deletions(redis),
+        leases=Leases(redis),
         whole=Wholeness(JournalMarks(tmp_path / "journal"), RedisMarks(redis), longterm.marks),
         tenant=f"t_{uuid4().hex}",
     )
@@ -400,6 +403,7 @@ async def test_everything_down_is_an_empty_answer(tmp_path: Path) -> None:
         spool=Spool(tmp_path / "journal" / "y"),
         checks=Checks(redis),
         deletions=Deletions(redis),
+        leases=Leases(redis),
         whole=Wholeness(JournalMarks(tmp_path / "journal" / "x"), RedisMarks(redis), dead.marks),
         embedder=EMBEDDER,
     )
@@ -476,12 +480,12 @@ async def test_spans_and_the_histogram(tiers: Tiers, content: bool) -> None:
     assert attributes["perdure.recall.trigger"] == "too_few_exact"
     assert attributes["perdure.recall.degraded"] == ("redis",)
     assert attributes["perdure.recall.exact"] == 1
-    assert {"weaviate.lookup", "weaviate.search", "embedding.embed", "redis.recent"} <= found.keys()
+    assert {"weaviate.lookup", "weaviate.search", "embedding.embed", "redis.episodes"} <= found.keys()
     for span in found.values():
         assert span.kind is SpanKind.CLIENT
         assert span.parent is not None
         assert span.parent == parent.context
-    assert dict(found["redis.recent"].attributes or {})["error.type"] == "StoreUnavailable"
+    assert dict(found["redis.episodes"].attributes or {})["error.type"] == "StoreUnavailable"
     told = " ".join(span.to_json() for span in spans.get_finished_spans())
     assert ("peanuts" in told) is content
 

@@ -9,12 +9,13 @@ import pytest
 
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Relation, State, Turn
 from perdure.filters import Filters, Omission
-from perdure.items import MemoryItem, RecordItem, item_id, record_text
+from perdure.items import MemoryItem, RecordItem, TurnItem, item_id, record_text
 from perdure.jobs import Batch, Fate
 from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.stores.journal.lines import accepted
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.schema import KINDS
 from perdure.strategies import ProfileName, Strategy
@@ -25,18 +26,19 @@ DAY = timedelta(days=1)
 
 
 def recall_of(stores: Stores, folder: Path, **more: Any) -> Recall:
-    return Recall(
-        longterm=stores.longterm,
-        episodes=Episodes(stores.redis),
-        journal=stores.journal,
-        spool=Spool(folder / "spool"),
-        checks=stores.checks,
-        deletions=stores.deletions,
-        whole=stores.whole,
-        embedder=stores.embedder,
-        limit_seconds=20,
-        **more,
-    )
+    given: dict[str, Any] = {
+        "longterm": stores.longterm,
+        "episodes": Episodes(stores.redis),
+        "journal": stores.journal,
+        "spool": Spool(folder / "spool"),
+        "checks": stores.checks,
+        "deletions": stores.deletions,
+        "leases": Leases(stores.redis),
+        "whole": stores.whole,
+        "embedder": stores.embedder,
+        "limit_seconds": 20,
+    }
+    return Recall(**(given | more))
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def item(content: str, *names: str, to: str = "", **more: Any) -> MemoryItem:
     return MemoryItem.model_validate(fields | more)
 
 
-async def write(stores: Stores, tenant: str, *items: MemoryItem) -> list[str]:
+async def write(stores: Stores, tenant: str, *items: MemoryItem | TurnItem) -> list[str]:
     """Write one after the other, as one may replace another."""
     ids: list[str] = []
     for number, one in enumerate(items):

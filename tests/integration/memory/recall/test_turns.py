@@ -13,6 +13,7 @@ from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.stores.journal.lines import accepted
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
 from tests.integration.conftest import Stores
 
@@ -47,6 +48,7 @@ def recall(stores: Stores, tmp_path: Path) -> Recall:
         spool=Spool(tmp_path / "spool"),
         checks=stores.checks,
         deletions=stores.deletions,
+        leases=Leases(stores.redis),
         whole=stores.whole,
         embedder=stores.embedder,
         limit_seconds=20,

@@ -53,16 +53,19 @@ async def test_an_episode_is_kept_once(redis: Redis, tenant: str) -> None:
     episodes = Episodes(redis)
     assert await episodes.append(tenant, "s", episode(1))
     assert not await episodes.append(tenant, "s", episode(1))
-    assert await episodes.recent(tenant, "s", 10) == [episode(1)]
+    assert await episodes.told(tenant, "s", recent=10) == [episode(1)]
 
 
 async def test_they_are_read_by_recency_and_by_importance(redis: Redis, tenant: str) -> None:
     episodes = Episodes(redis)
     for number, importance in [(3, 0.1), (1, 0.9), (2, 0.5)]:
         await episodes.append(tenant, "s", episode(number, importance))
-    assert [one.id for one in await episodes.recent(tenant, "s", 2)] == ["step-3", "step-2"]
-    assert [one.id for one in await episodes.important(tenant, "s", 2)] == ["step-1", "step-2"]
-    assert await episodes.recent(tenant, "s", 0) == []
+    assert [one.id for one in await episodes.told(tenant, "s", recent=2)] == ["step-3", "step-2"]
+    assert [one.id for one in await episodes.told(tenant, "s", important=2)] == ["step-1", "step-2"]
+    both = await episodes.told(tenant, "s", recent=1, important=2)
+    assert [one.id for one in both] == ["step-3", "step-1", "step-2"]
+    assert [one.id for one in await episodes.told(tenant, "s", recent=2, important=2)] == ["step-3", "step-2", "step-1"]
+    assert await episodes.told(tenant, "s") == []
 
 
 async def test_of_equally_important_ones_the_newest_are_given(redis: Redis, tenant: str) -> None:
@@ -70,26 +73,26 @@ async def test_of_equally_important_ones_the_newest_are_given(redis: Redis, tena
     for number in (12, 9, 100, 8):
         await episodes.append(tenant, "s", episode(number, 0.8))
     await episodes.append(tenant, "s", episode(1000, 0.799))
-    assert [one.id for one in await episodes.important(tenant, "s", 2)] == ["step-100", "step-12"]
+    assert [one.id for one in await episodes.told(tenant, "s", important=2)] == ["step-100", "step-12"]
 
 
 async def test_sessions_and_tenants_are_apart(redis: Redis, tenant: str) -> None:
     episodes = Episodes(redis)
     await episodes.append(tenant, "s", episode(1))
-    assert await episodes.recent(tenant, "other", 10) == []
-    assert await episodes.recent(f"{tenant}x", "s", 10) == []
+    assert await episodes.told(tenant, "other", recent=10) == []
+    assert await episodes.told(f"{tenant}x", "s", recent=10) == []
 
 
 async def test_a_session_is_bounded_and_the_oldest_go(redis: Redis, tenant: str) -> None:
     episodes = Episodes(redis)
     for number in range(EPISODES_KEPT + 5):
         assert await episodes.append(tenant, "s", episode(number))
-    kept = await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+    kept = await episodes.told(tenant, "s", recent=2 * EPISODES_KEPT)
     assert [one.id for one in kept] == [f"step-{number}" for number in range(EPISODES_KEPT + 4, 4, -1)]
-    assert len(await episodes.important(tenant, "s", 2 * EPISODES_KEPT)) == EPISODES_KEPT
+    assert len(await episodes.told(tenant, "s", important=2 * EPISODES_KEPT)) == EPISODES_KEPT
     # What was evicted and comes again, late, evicts itself and nothing else.
     assert not await episodes.append(tenant, "s", episode(2))
-    assert await episodes.recent(tenant, "s", 2 * EPISODES_KEPT) == kept
+    assert await episodes.told(tenant, "s", recent=2 * EPISODES_KEPT) == kept
 
 
 async def test_every_key_expires_within_four_days_and_is_read_for_one(redis: Redis, tenant: str) -> None:
@@ -104,8 +107,8 @@ async def test_every_key_expires_within_four_days_and_is_read_for_one(redis: Red
     for left, readable in [(3 * 86_400 + 60, True), (3 * 86_400 - 1, False)]:
         for key in keys:
             await client.expire(key, left)
-        assert bool(await episodes.recent(tenant, "session", 1)) == readable
-        assert bool(await episodes.important(tenant, "session", 1)) == readable
+        assert bool(await episodes.told(tenant, "session", recent=1)) == readable
+        assert bool(await episodes.told(tenant, "session", important=1)) == readable
     assert (await Promotions(redis).take(tenant, "session", 1)).episodes == (said(1),), "it can still be promoted"
 
 
@@ -114,12 +117,12 @@ async def test_what_waits_to_be_promoted_goes_last(redis: Redis, tenant: str) ->
     await episodes.append(tenant, "s", said(-1))
     for number in range(EPISODES_KEPT + 5):
         assert await episodes.append(tenant, "s", episode(number))
-    kept = await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+    kept = await episodes.told(tenant, "s", recent=2 * EPISODES_KEPT)
     assert (len(kept), kept[-1]) == (EPISODES_KEPT, said(-1))
     assert (await promotions.take(tenant, "s", 10)).ids == ("step--1",)
     await promotions.promoted(tenant, "s", ("step--1",))
     await episodes.append(tenant, "s", episode(EPISODES_KEPT + 5))
-    assert said(-1) not in await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+    assert said(-1) not in await episodes.told(tenant, "s", recent=2 * EPISODES_KEPT)
 
 
 async def test_an_attempt_that_ends_late_takes_nothing_from_the_next_one(redis: Redis, tenant: str) -> None:
@@ -138,7 +141,7 @@ async def test_what_waits_is_bounded_too(redis: Redis, tenant: str) -> None:
     episodes = Episodes(redis)
     for number in range(EPISODES_KEPT + 2):
         await episodes.append(tenant, "s", said(number))
-    kept = await episodes.recent(tenant, "s", 2 * EPISODES_KEPT)
+    kept = await episodes.told(tenant, "s", recent=2 * EPISODES_KEPT)
     assert (len(kept), kept[-1]) == (EPISODES_KEPT, said(2))
 
 
@@ -159,5 +162,5 @@ async def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
     with pytest.raises(StoreUnavailable, match="redis"):
         await Episodes(redis).append("t_1", "s", episode(1))
     with pytest.raises(StoreUnavailable, match="redis"):
-        await Episodes(redis).recent("t_1", "s", 1)
+        await Episodes(redis).told("t_1", "s", recent=1)
     await redis.aclose()

@@ -92,9 +92,9 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
     assert (set(found.keys), set(found.shared)) == (own, shared)
     indexes = {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.PROMOTING, keys.CHANGED}
     assert shared == {*indexes, keys.UNFILED, keys.forgetting(run)}
-    # Index, epoch, lease, rewrites, deletions, runs; two claims, an output, a task's binding and keys; sessions, and
-    # five for each of two.
-    assert len(own) == 6 + 3 + 2 + 1 + 10
+    # Index, epoch, lease and who held it last, rewrites, deletions, runs; two claims, an output, a task's binding and
+    # keys; sessions, and five for each of two.
+    assert len(own) == 7 + 3 + 2 + 1 + 10
     assert not any(theirs in key for key in found.keys)
     assert all(f"{{{mine}}}" in key for key in own), "the hash tag is the tenant"
     await DueIndex(redis).set(mine, None)

@@ -243,7 +243,7 @@ async def test_who_answered_what_and_when_is_in_the_session(agents: Bench) -> No
         await answer(handle, question, value)
     assert (await handle.result()).skipped == 1
     tenant = agents.services.tenant_key.tenant_of(task.user_id)
-    episodes = [one.text for one in await agents.services.episodes.recent(tenant, task.session, 20)]
+    episodes = [one.text for one in await agents.services.episodes.told(tenant, task.session, recent=20)]
     for start in ("a: yes (answered by me at 20", "a: this (answered by me", "b: retry (ans", "b: skip (answered by"):
         assert any(text.startswith(start) for text in episodes), episodes
 

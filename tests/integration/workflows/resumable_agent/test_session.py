@@ -16,7 +16,7 @@ SYSTEM = Actor(kind=ActorKind.SYSTEM)
 
 async def session_of(agents: Bench, task: AgentTask) -> dict[str, Episode]:
     tenant = agents.services.tenant_key.tenant_of(task.user_id)
-    found = await agents.services.episodes.recent(tenant, task.session, 100)
+    found = await agents.services.episodes.told(tenant, task.session, recent=100)
     return {f"{one.kind} {one.step}": one for one in found}
 
 

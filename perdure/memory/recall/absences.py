@@ -1,0 +1,35 @@
+"""What users have none of, known for as long as nobody writes: so that not every recall asks for it.
+
+Most users have pinned nothing and have no turns. To find out either takes a search's time in every recall.
+"""
+
+import time
+from collections import OrderedDict
+from typing import Literal
+
+What = Literal["pinned", "speakers"]
+
+_FOR = 60.0
+"""Seconds for which it is kept: less than a token of a writer is, and so long may a Redis that came back as an older
+copy hide what was written since. A choice."""
+
+_KEPT = 20_000
+
+
+class Absences:
+    """What was looked for and not found, by user. It holds no content."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, What], tuple[float, str]] = OrderedDict()
+
+    def known(self, tenant: str, what: What, writer: str) -> bool:
+        """Return whether there was nothing when this one had written last."""
+        until, last = self._known.get((tenant, what), (0.0, ""))
+        return last == writer and until > time.monotonic()
+
+    def note(self, tenant: str, what: What, writer: str) -> None:
+        """Note that there was nothing after this one had written last, and before anybody else did."""
+        self._known[tenant, what] = time.monotonic() + _FOR, writer
+        self._known.move_to_end((tenant, what))
+        if len(self._known) > _KEPT:
+            self._known.popitem(last=False)
