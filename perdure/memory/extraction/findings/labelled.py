@@ -60,7 +60,7 @@ _NUMBER = r"(?:numbers?|no\.?|nr\.?|num|ids?|card|code|#)"
 _VALUE = r"(?P<value>[A-Z]{0,4}[ -]?\d[A-Z\d]*(?:[ ./-][A-Z\d]{1,8}){0,6})(?![^\W_])"
 _IS = (
     r"(?:'s|\s+(?:is|was|ist|es|est|now|of|for|the|my|our|his|her|their|keeper|holder|owner|patient|user|resident"
-    r"|client|member|pupil|student|customer|father|mother|wife|husband|son|daughter|[A-Z][a-z]+))*[\s:=#,]{1,3}"
+    r"|client|member|pupil|student|customer|father|mother|wife|husband|son|daughter|[A-Z][a-z]+)){0,8}[\s:=#,]{1,3}"
 )
 _ABBREVIATION = (
     r"(?:BVN|NIN|HCN|MRN|EMR|NHI|OHIP|RAMQ|PHN|IHI|UHID|ABHA|UAN|PRAN|SSNIT|NRC|NPWP|KTP|EPF|SSS|GSIS|TFN|ACN|EMBG"

@@ -351,7 +351,7 @@ HARD = [
         "login a / ",
         "my address is ",
     ),
-    *("-----BEGIN PRIVATE KEY", "\x00", "\u200b", "aws", "account number "),
+    *("-----BEGIN PRIVATE KEY", "\x00", "\u200b", "aws", "account number ", "My Number ", "1.", "1 ", "0 ", "12 34 "),
 ]
 
 
