@@ -118,7 +118,7 @@ class ErasingActivities:
         if await self._runs(tenant):
             left.append("workflows in Temporal")
         if not left:
-            await self.members.end_erasure(tenant)
+            await self.eraser.end(tenant)
         return left
 
     async def _runs(self, tenant: str, condition: str = "") -> list[tuple[str, str]]:

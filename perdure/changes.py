@@ -81,8 +81,8 @@ class Deletion(Stored):
         return self.at, self.restored_at is not None, self.purged
 
     def holds(self, run: str) -> bool:
-        """Return whether this run wrote the line, and has not taken it back."""
-        return self.run == run and self.restored_at is None
+        """Return whether this run wrote the line, and it still counts: it was not taken back, and not purged."""
+        return self.run == run and self.restored_at is None and not self.purged
 
     def is_unfinished(self, entry: Entry | None) -> bool:
         """Return whether the entry still stands: a sweep writes the line first, and takes it back if it cannot go on.

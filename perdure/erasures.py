@@ -40,6 +40,8 @@ class ErasureReceipt(Passed):
     """Runs of workflows that were deleted, with their histories."""
     proved: bool = False
     """Whether every store was asked afterwards, and has nothing of the user left."""
+    earlier: bool = False
+    """Whether it is that of an earlier erasure, and nothing was erased when it was asked for again."""
     unreachable: tuple[str, ...] = ()
     """What may still hold something of the user, and has to be looked at by a person."""
 

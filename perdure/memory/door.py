@@ -160,6 +160,14 @@ class Door:
         """
         await self._settle(tenant, operation, {}, refused)
 
+    async def audited(self, tenant: str, ids: Mapping[str, Sequence[str]], *, operation: str, by: Actor) -> None:
+        """Have an operation audited that is settled already, unless it was.
+
+        Raises:
+            StoreUnavailable: The audit cannot be written.
+        """
+        await self._audit.changed(tenant, ids, operation=operation, by=by, again=True)
+
     async def redact_settled(self, tenant: str, job: str) -> None:
         """Erase from the journal the items of a settled job, whose batch was accepted once more: nothing needs them."""
         lines = await self._journal.read(tenant)
@@ -282,7 +290,7 @@ class Door:
         """Write to the journal and the deletion log what is about to be written to the store."""
         known = await self._deletions.of(tenant, [line.id for line in deletions])
         # A second attempt of the same run finds its lines, and keeps them.
-        new = [line for line in deletions if not (line.id in known and known[line.id].holds(line.run))]
+        new = [line for line in deletions if line.id not in known or not known[line.id].holds(line.run)]
         await lease.require(self._margin)
         now = datetime.now(UTC)
         lines = [

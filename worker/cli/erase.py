@@ -45,6 +45,8 @@ def show(receipt: ErasureReceipt) -> None:
     """Print a receipt for a person."""
     entries, runs = counted(receipt.entries, "entry", "entries"), counted(receipt.executions, "workflow run")
     keys = counted(receipt.keys, "Redis key")
+    if receipt.earlier:
+        say("nothing was erased now: the user belongs to nothing of this name. The earlier receipt:")
     out.print(f"erased {entries}, {keys} and {runs}; epoch {receipt.epoch}, {receipt.at:%Y-%m-%d %H:%M:%S} UTC")
     out.print(
         "proved: every store was asked again and has nothing left" if receipt.proved else "NOT PROVED", markup=False

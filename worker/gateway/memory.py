@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
+from temporalio.client import WorkflowExecutionStatus
 
 from perdure.changes import Actor
 from perdure.entries import Purpose
@@ -166,33 +167,34 @@ class MemoryCalls(Base):
         """Erase all that is kept of a user or an owner, and prove it; the receipt says what no erasure reaches.
 
         Who belonged to an owner is forgotten with the proof. The same request asked again, since its answer was lost,
-        gets the receipt that there is; its ``at`` says when that was.
+        gets the receipt that there is, as ``earlier``: nothing is erased then, of an owner made anew neither.
 
         Raises:
-            UnknownOwner: The user neither belongs to the owner nor has erased it, or there is no such owner.
+            UnknownOwner: The user does not belong to the owner, or there is none, and no receipt of the user's either.
         """
         about = digest("erasure/1", request.user_id, request.of)[:24]
         try:
             return await self._erased(request.changed(by=by), about)
         except UnknownOwner:
-            receipt = await self._receipt_of_erasure(f"erase-{about}-")
-            if receipt is None:
+            receipt = await self._earlier_receipt(f"erase-{about}-")
+            if receipt is None or not receipt.proved:
                 raise
-            self._notify(f"nothing was erased now: this is the receipt of {receipt.at:%Y-%m-%d %H:%M:%S} UTC")
-            return receipt
+            return receipt.changed(earlier=True)
 
     @translated
     async def _erased(self, request: EraseRequest, about: str) -> ErasureReceipt:
         return await self._execute(Workflow.ERASE_MEMORY, request, ErasureReceipt, name="erase", about=about)
 
-    async def _receipt_of_erasure(self, prefix: str) -> ErasureReceipt | None:
+    async def _earlier_receipt(self, prefix: str) -> ErasureReceipt | None:
         """Return the latest receipt of the erasures whose ids begin in this way."""
         client = await self.client()
         query = (
             f"WorkflowType = '{Workflow.ERASE_MEMORY}' AND WorkflowId STARTS_WITH '{prefix}'"
-            " AND ExecutionStatus = 'Completed'"
+            f" AND TaskQueue = '{self._settings.task_queue}'"
         )
-        runs = [run async for run in client.list_workflows(query)]
+        # One that has ended may still be listed as running.
+        ended = {WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED}
+        runs = [run async for run in client.list_workflows(query) if run.status in ended]
         if not runs:
             return None
         last = max(runs, key=lambda run: run.start_time)

@@ -126,6 +126,11 @@ class Eraser:
                 await together(*(log.add(begun.changed(removed=True)) for log in self._logs.values()))
         return Removed(entries, len(_content(held, tenant)))
 
+    async def end(self, tenant: str) -> None:
+        """Forget what an erasure that is proved had to know itself: who may erase a team again, who wrote last."""
+        await self._members.end_erasure(tenant)
+        await ask(self._redis, "DEL", keys.writer(tenant))
+
     async def left(self, tenant: str) -> tuple[str, ...]:
         """Return what is left of a user in the stores, read anew; empty: nothing."""
         stored, held = await together(self._longterm.tenants(), holdings(self._redis, tenant))
@@ -196,7 +201,8 @@ class Eraser:
 def _content(held: Holdings, tenant: str) -> list[str]:
     """Return the keys that hold something of a user.
 
-    These are all but the epoch, the lease of whoever removes them, and who may erase a team again until it is proved.
+    These are all but the epoch, the lease of whoever removes them and of who was refused last, and who may erase a
+    team again until it is proved.
     """
     kept = {keys.epoch(tenant), keys.lease(tenant), keys.writer(tenant), keys.former(tenant)}
     return [key for key in held.keys if key not in kept]

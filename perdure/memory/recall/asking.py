@@ -39,7 +39,7 @@ _COMPARING_SHARE = 0.4
 """Of the time limit: when it is not known by then whether the store lost data, it is not asked. It is compared every
 ten seconds, and after it was away."""
 _WRITER_SHARE = 0.1
-"""Of the time limit: when Redis has not said by then who wrote last, the store is asked, which only takes longer."""
+"""Of the time limit: where Redis takes longer to say who wrote last, the store is asked, which is only slower."""
 _EMBEDDING_SHARE = 0.4
 """Of the time limit: when there is no vector by then, words alone are searched."""
 _STORES_SHARE = 0.75
@@ -240,7 +240,9 @@ class Asking:
         found = await self._ask("redis", "episodes", lambda: told(self._tenant, session, **limits))
         if found is None:
             waited = await self._ask_disk("spool", lambda: self._from.spool.read(self._tenant))
-            waiting = [line.episode for line in waited.episodes if line.session == session] if waited else []
+            # A step that was tried twice has left its episode twice.
+            lines = [line.episode for line in waited.episodes if line.session == session] if waited else []
+            waiting = {episode.id: episode for episode in lines}.values()
             found = sorted(waiting, key=lambda episode: episode.at)[-_EPISODES_RECENT:]
         return sorted(permitted(found, self._withdrawn), key=lambda episode: (episode.at, episode.id))
 
@@ -271,7 +273,7 @@ class Asking:
 
     async def _look(self) -> str | None:
         with contextlib.suppress(StoreUnavailable, TimeoutError):
-            async with asyncio.timeout_at(self._started + self._from.limit * _WRITER_SHARE):
+            async with asyncio.timeout(self._from.limit * _WRITER_SHARE):
                 return await self._from.leases.writer(self._tenant)
         return None
 

@@ -7,7 +7,7 @@ from perdure.stores.weaviate.store import LongTerm
 
 _FOR = 60.0
 """Seconds for which the speakers of a user are kept: somebody new counts as a name a minute later. A choice. That
-there are none is not kept: the first turns are found at once."""
+there are none is kept elsewhere, until somebody writes: the first turns are found at once."""
 
 _USERS = 10_000
 

@@ -18,6 +18,7 @@ from perdure.memory.updating.versions import version_of
 from perdure.memory.writing.contradictions import overtaken, verdict
 from perdure.memory.writing.observation import observed
 from perdure.models.embedding import Embedder
+from perdure.stores.journal.lines import Changed, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
 from perdure.updates import (
@@ -89,13 +90,17 @@ class Updater:
             StoreUnavailable: A store does not answer, or has lost data.
         """
         asked = _Asked(tenant, request, operation, at)
+        if answer := await self._answer(asked):
+            return answer
         epoch = await self._door.epoch(tenant)
         plan = await self._plan(asked)
         # Before the lease: a model may take seconds, and the plan under it finds the vectors there.
         first = await self._changes(asked, plan)
 
         async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
-            nonlocal plan
+            nonlocal plan, answer
+            if answer := await self._answer(asked):
+                return (), ()
             plan = await self._plan(asked)
             return await self._changes(asked, plan), ()
 
@@ -109,8 +114,7 @@ class Updater:
             operation=operation,
             again=None if alone else again,
         )
-        removes = isinstance(request.update, Removal)
-        return Updated(tenant=tenant, id=plan.id, versions=versions, undo=operation if removes else "")
+        return answer or _updated(asked, plan.id, versions)
 
     async def credit(
         self, tenant: str, ids: Sequence[str], *, task: str, succeeded: bool, by: Actor, operation: str
@@ -148,6 +152,31 @@ class Updater:
 
         if first := await changes():
             await self._door.change(tenant, first, epoch=epoch, operation=operation, again=again)
+
+    async def _answer(self, asked: _Asked) -> Updated | None:
+        """Return what an operation that is done has come to; None: it is not done.
+
+        It is not planned again: what it changed, others may have changed since.
+        """
+        request, operation = asked.request, asked.operation
+        entry = (await self._longterm.get(asked.tenant, [request.id])).get(request.id)
+        changed = entry is not None and request.expected is not None and entry.version != request.expected
+        if entry is None or not (changed or operation in entry.operations):
+            return None
+        lines = await self._journal.read(asked.tenant)
+        settled = [line.versions for line in lines if isinstance(line, Settled) and line.operation == operation]
+        if not any(settled):
+            return None
+        versions = {identifier: version for one in settled for identifier, version in one.items()}
+        new = [
+            line.entry.id
+            for line in lines
+            if isinstance(line, Changed) and line.operation == operation and _replaces(line.entry, request.id)
+        ]
+        # Whoever died before it was audited has settled it.
+        why = {revising.why_of(request.update): sorted(versions)}
+        await self._door.audited(asked.tenant, why, operation=operation, by=request.by)
+        return _updated(asked, next((one for one in reversed(new) if one in versions), request.id), versions)
 
     async def _plan(self, asked: _Asked) -> _Plan:
         match asked.request.update:
@@ -298,6 +327,15 @@ class Updater:
         return entry
 
 
+def _updated(asked: _Asked, identifier: str, versions: dict[str, int]) -> Updated:
+    undo = asked.operation if isinstance(asked.request.update, Removal) else ""
+    return Updated(tenant=asked.tenant, id=identifier, versions=versions, undo=undo)
+
+
+def _replaces(entry: Entry, identifier: str) -> bool:
+    return isinstance(entry, Memory) and entry.supersedes == identifier
+
+
 def unknown(field: str, identifier: str) -> InvalidInput:
     """Return the error for an id that is nobody's, or somebody else's: nothing tells the two apart."""
     return InvalidInput(field, f"there is no {identifier!r} of this user", fix="perdure memories list shows the ids")
@@ -343,6 +381,7 @@ def _item(memory: Memory, update: Correction, fields: dict[str, Any], text: str,
         confidence=update.confidence,
         importance=memory.importance,
         supersedes=memory.id,
-        occurrence=asked.operation,
+        # The same may be corrected in the same way again, once it was purged and observed anew.
+        occurrence=f"{asked.operation} {asked.at.isoformat()}",
         occurred_at=asked.at,
     )

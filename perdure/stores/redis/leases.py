@@ -44,7 +44,12 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call(ARGV[2], KEYS[2], unpack(ARGV, 3))
 return 1
 """
-_DROP = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
+# Also whose lease has run out meanwhile may have written until now.
+_DROP = """
+redis.call('set', KEYS[2], ARGV[1] .. ':ended', 'PX', ARGV[2])
+if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end
+return 0
+"""
 
 
 class Lease:
@@ -155,19 +160,20 @@ class Leases:
             lease.require_epoch(epoch)
             yield lease
         except (VersionConflict, TenantErased, LeaseLost, StoreLost):
-            await self._give_back(key, token)
+            await self._give_back(tenant, token)
             raise
-        await self._give_back(key, token)
+        await self._give_back(tenant, token)
 
-    async def _give_back(self, key: str, token: str) -> None:
+    async def _give_back(self, tenant: str, token: str) -> None:
         # When Redis is away by now, the lease expires by itself.
         with contextlib.suppress(StoreUnavailable):
-            await self._drop([key], token)
+            await self._drop([keys.lease(tenant), keys.writer(tenant)], token, int(WRITER_KEPT * 1000))
 
     async def writer(self, tenant: str) -> str | None:
         """Return a token of who held the lease last; None: it is held now.
 
-        As long as it stays the same, nothing was written. It is empty where nobody has written for ten minutes.
+        As long as it stays the same, nothing was written and acknowledged. It is empty where nobody has written for
+        ten minutes.
 
         Raises:
             StoreUnavailable: Redis does not answer.

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from perdure.changes import Actor, ActorKind
 from perdure.crashpoints import CrashPoint
-from perdure.entries import Memory, MemoryType, Source, State
+from perdure.entries import OPERATIONS_KEPT, Memory, MemoryType, Source, State
 from perdure.errors import InvalidInput, TenantErased
 from perdure.jobs import Decision
 from perdure.memory.extraction.assertions import assertion_of
@@ -151,7 +151,8 @@ async def test_a_change_that_names_its_version_may_be_asked_for_again(stores: St
     for subject, update, expected in asked:
         first, second = [await ask_for(subject, update, expected) for _ in range(2)]
         assert first == second
-        with pytest.raises(InvalidInput):  # The control: another change is refused.
+        # The control: another change is refused.
+        with pytest.raises(InvalidInput, match=r"is at version|forgotten"):
             await ask_for(subject, Correction(tags=("x",)), expected)
     with pytest.raises(InvalidInput, match="forgotten already"):
         await ask_for(gone, Removal(), None)
@@ -175,16 +176,66 @@ async def test_the_same_feedback_about_the_same_is_counted_once(stores: Stores, 
     assert [await say(helpful=True) for _ in range(2)] == [0.3, 0.4], "the control"
 
 
-async def test_an_attempt_that_died_in_between_is_finished(stores: Stores, tenant: str) -> None:
+async def test_an_attempt_that_died_in_between_is_finished(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, other = await told(stores, tenant, "The office is in Ghent.", "The office is at the Korenmarkt in Ghent.")
     operation = f"update:{uuid4().hex}"
-    done = await change(stores, tenant, one, Merger(other=other), operation=operation)
+
+    def die(point: CrashPoint) -> None:
+        if point is CrashPoint.APPLY_WRITTEN:
+            raise ConnectionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("perdure.memory.door.reached", die)
+        with pytest.raises(ConnectionError):
+            await change(stores, tenant, one, Merger(other=other), operation=operation)
     # What the first attempt did not get to: its second ancestor.
     current = await stored(stores, tenant, other)
     undone = current.changed(state=State.CURRENT, superseded_by="", version=1, operations=())
     await stores.longterm.put(tenant, [undone], {})
-    assert await change(stores, tenant, one, Merger(other=other), operation=operation) == done
+    done = await change(stores, tenant, one, Merger(other=other), operation=operation)
+    assert done.versions == {done.id: 1, one: 2, other: 2}
     assert (await stored(stores, tenant, other)).superseded_by == done.id
+
+
+async def test_what_was_changed_since_is_not_undone_by_who_asks_again(stores: Stores, tenant: str) -> None:
+    """Planned again, each of these would undo what another did meanwhile."""
+
+    async def ask_for(subject: str, update: Update, expected: int | None = None) -> Updated:
+        request = UpdateRequest(user_id="u", id=subject, update=update, by=ADA, expected=expected)
+        operation = revising.operation_of(tenant, request, uuid4().hex)
+        return await stores.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+
+    [standup] = await told(stores, tenant, "The standup is at 9:00.")
+    correction = Correction(content="The standup is at 10:00.")
+    first = await ask_for(standup, correction, 1)
+    last = await ask_for(first.id, Correction(content="The standup is at 11:00."))
+    assert await ask_for(standup, correction, 1) == first
+    assert (await stored(stores, tenant, last.id)).state is State.CURRENT
+
+    [office] = await told(stores, tenant, "The office is in Ghent.")
+    await ask_for(office, Correction(tags=("x",)), 1)
+    back = await ask_for(office, Reversion(version=1), 2)
+    moved = await ask_for(office, Correction(content="The office is in Bruges."))
+    assert await ask_for(office, Reversion(version=1), 2) == back
+    assert (await stored(stores, tenant, moved.id)).state is State.CURRENT
+
+    [gone] = await told(stores, tenant, "The kitchen is on the second floor.")
+    removed = await ask_for(gone, Removal(), 1)
+    await stores.forgetter.restore(tenant, run=removed.undo, at=datetime.now(UTC), by=ADA)
+    assert await ask_for(gone, Removal(), 1) == removed
+    assert (
+        await stores.deletions.of(tenant, [gone]) == {} or (await stores.deletions.of(tenant, [gone]))[gone].restored_at
+    ), "nothing waits to forget it after all"
+
+    one, other = await told(stores, tenant, "Cats rule at home.", "At home, the cats are the rulers.")
+    whole = await ask_for(one, Merger(other=other), 1)
+    await ask_for(whole.id, Pinning(pinned=True))
+    for _ in range(OPERATIONS_KEPT):
+        await ask_for(whole.id, Feedback(helpful=True))
+    assert await ask_for(one, Merger(other=other), 1) == whole
+    assert (await stored(stores, tenant, whole.id)).pinned
 
 
 async def test_a_credit_cut_off_once_it_was_written_is_settled_and_audited(

@@ -4,6 +4,7 @@ import pytest
 
 from perdure.memory.recall import absences
 from perdure.memory.recall.absences import Absences
+from perdure.stores.redis.leases import WRITER_KEPT
 
 
 def test_it_is_known_of_one_user_and_one_thing_until_somebody_writes() -> None:
@@ -19,13 +20,14 @@ def test_it_is_known_of_one_user_and_one_thing_until_somebody_writes() -> None:
 
 def test_it_is_kept_for_less_than_a_writer_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000.0
-    monkeypatch.setattr(absences.time, "monotonic", lambda: now)
+    monkeypatch.setattr(absences, "_now", lambda: now)
     found = Absences()
     found.note("ada", "pinned", "")
     now += 59.0
     assert found.known("ada", "pinned", "")
     now += 1.0
     assert not found.known("ada", "pinned", ""), "by then somebody may have written, and be forgotten"
+    assert WRITER_KEPT > 2 * 60.0
 
 
 def test_no_more_are_kept_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
