@@ -51,7 +51,11 @@ _RULES = (
     ("from-until", rf"from\ {_WHEN.replace('?P<', '?P<a_')}\ (?:until|till|to|through)\ (?:and\ including\ )?{_WHEN}"),
     ("between", rf"between\ {_WHEN.replace('?P<', '?P<a_')}\ and\ {_WHEN}"),
     ("until", rf"(?:only\ )?(?:until|till|til|up\ to|up\ until|through|thru)\ (?:and\ including\ )?{_WHEN}"),
-    ("for", rf"(?:just\ |only\ )?(?:for|over|during)\ the\ next\ (?:(?P<count>{_COUNT})\ )?(?P<countunit>{_UNIT})\b"),
+    (
+        "for",
+        rf"(?:just\ |only\ )?(?:for|over|during)\ the\ (?:next|coming)\ (?:(?P<count>{_COUNT})\ )?"
+        rf"(?P<countunit>{_UNIT})\b",
+    ),
     ("for", rf"(?:just\ |only\ )?for\ (?:the\ )?(?:rest|remainder)\ of\ (?:the|this)\ (?P<restunit>{_PARTS})\b"),
     ("from", rf"(?:{_FROM_ON})\ {_WHEN}(?:\ (?:on(?:wards?)?|forward))?(?=$|[\s,;.])"),
     ("this", r"(?:just\ |only\ )?(?:for\ )?(?P<near>today|tonight)(?:\ only)?\b"),
@@ -68,6 +72,11 @@ _RULES = (
         "for",
         rf"(?:(?<=[,:;]\ )|^)for\ (?P<count>{_COUNT})\ "
         r"(?P<countunit>days?|weeks?|fortnights?)(?=,?\ (?:the|we|i|our|my)\ )",
+    ),
+    (
+        "for",
+        rf"^for\ (?P<count>{_COUNT})\ (?P<countunit>months?|years?)"
+        r"(?=,?\ (?:the|we|i|our|my)\ (?!.*\b(?:have|has|had|been|was|were|'ve)\b))",
     ),
     ("from", rf"in\ (?P<count>{_COUNT})\ (?P<countunit>{_UNIT})(?:['’]?\ time)?(?=$|[\s,;.])"),
     ("soon", r"(?P<which>next)\ (?P<unit>week|month|quarter|year)\b(?P<on>\ on(?:wards?)?)?"),

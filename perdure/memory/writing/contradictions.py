@@ -13,6 +13,7 @@ from perdure.entries import Memory, MemoryType, Source, State
 from perdure.items import MemoryItem
 from perdure.jobs import Decision
 from perdure.memory.writing.agreement import Agreement, agreement
+from perdure.memory.writing.retelling import changes, restates, told
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 
@@ -41,19 +42,18 @@ def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_a
         known: What is believed; of it counts what is about the same.
         settled_at: When a person said that it goes before what it contradicts; None: nobody did.
     """
-    if item.assertion is None:
-        return NOTHING_BESIDE
-    about = set(item.assertion.about)
-    others = [memory for memory in known if _is_beside(memory, item, target, about)]
-    judged = [(memory, agreement(memory.assertion, item.assertion)) for memory in others if memory.assertion]
-    same = next(
-        (memory for memory, found in judged if found is Agreement.SAME and _says_the_same_now(memory, item)), None
-    )
-    against = [memory for memory, found in judged if found is Agreement.CONTRADICTION]
-    likely = [memory for memory, found in judged if found is Agreement.LIKELY]
-    # "It is at ten now" changes something: where one thing alone can be meant, that.
-    if not against and same is None and item.assertion.revises and len(likely) == 1:
-        against = likely
+    others = [memory for memory in known if _is_beside(memory, item, target)]
+    same, against = _judged(item, others)
+    if not against:
+        new = told(item.content)
+        retold = [(memory, told(memory.text)) for memory in others]
+        changed = [memory for memory, old in retold if changes(new, old)]
+        # In other words altogether: only where one thing alone can be meant.
+        if len(changed) == 1 and same in (None, *changed):
+            against, same = changed, None
+        elif same is None:
+            said = (memory for memory, old in retold if restates(new, old) and _says_the_same_now(memory, item))
+            same = next(said, None)
     over = sorted(against, key=lambda memory: (memory.newest, memory.id), reverse=True)
     late = next((memory for memory in over if memory.last_seen > (settled_at or item.occurred_at)), None)
     if late:
@@ -64,6 +64,20 @@ def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_a
     if any(replaces(item, memory) for memory in over):
         return Verdict(Decision.SUPERSEDE, same, tuple(over))
     return Verdict(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over))
+
+
+def _judged(item: MemoryItem, others: Iterable[Memory]) -> tuple[Memory | None, list[Memory]]:
+    """Return the memory that asserts the same as a statement, and those that assert what contradicts it."""
+    if item.assertion is None:
+        return None, []
+    judged = [(memory, agreement(memory.assertion, item.assertion)) for memory in others if memory.assertion]
+    same = [memory for memory, found in judged if found is Agreement.SAME and _says_the_same_now(memory, item)]
+    against = [memory for memory, found in judged if found is Agreement.CONTRADICTION]
+    likely = [memory for memory, found in judged if found is Agreement.LIKELY]
+    # "It is at ten now" changes something: where one thing alone can be meant, that.
+    if not against and not same and item.assertion.revises and len(likely) == 1:
+        against = likely
+    return next(iter(same), None), against
 
 
 def replaces(item: MemoryItem, memory: Memory) -> bool:
@@ -90,12 +104,10 @@ def overtaken(memory: Memory, item: MemoryItem, by: str, at: datetime) -> Memory
     return memory.superseded(by, at, contradicted=True)
 
 
-def _is_beside(memory: Memory, item: MemoryItem, target: str, about: set[str]) -> bool:
+def _is_beside(memory: Memory, item: MemoryItem, target: str) -> bool:
     return (
         memory.id != target
         and memory.state is State.CURRENT
-        and memory.assertion is not None
-        and not about.isdisjoint(memory.assertion.about)
         and set(memory.scopes) == set(item.scopes)
         and (memory.valid_until or _EVER) > _start(item)
         and (item.valid_until or _EVER) > (memory.valid_from or memory.first_seen)

@@ -20,6 +20,7 @@ from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.checking import require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
 from perdure.memory.writing.observation import after, occurrence_of, recorded_at
+from perdure.memory.writing.retelling import tells_of_change, told
 from perdure.model import Model
 
 
@@ -40,7 +41,7 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
     for index, item in enumerate(batch.items):
         decided = _decide(_Case(batch, index, known, beside, policy), item)
         planned.append(decided)
-        if isinstance(item, MemoryItem) and item.assertion:
+        if isinstance(item, MemoryItem):
             beside.add(after(batch, decided, beside.entries).values())
     expected: dict[str, int] = {}
     for item, decided in zip(batch.items, planned, strict=True):
@@ -62,7 +63,10 @@ class _Beside:
         self.entries = ChainMap[str, Entry](changed, dict(known.entries))
         """All that is known, after the items that were decided on."""
         self._about: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        if any(isinstance(item, MemoryItem) and item.assertion for item in batch.items):
+        self._saying: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        memories = [item for item in batch.items if isinstance(item, MemoryItem)]
+        self._changes = any(tells_of_change(item.content) for item in memories)
+        if self._changes or any(item.assertion for item in memories):
             self._list(known.entries.values())
 
     def add(self, entries: Iterable[Entry]) -> None:
@@ -73,16 +77,22 @@ class _Beside:
 
     def of(self, item: Item) -> list[Memory]:
         """Return the memories that are about the same as an item."""
-        if not isinstance(item, MemoryItem) or not item.assertion:
+        if not isinstance(item, MemoryItem):
             return []
-        ids = {identifier: None for term in item.assertion.about for identifier in self._about[term]}
+        terms = item.assertion.about if item.assertion else ()
+        ids = {identifier: None for term in terms for identifier in self._about.get(term, ())}
+        if tells_of_change(item.content):
+            ids |= {one: None for word in told(item.content).order for one in self._saying.get(word, ())}
         return [entry for identifier in ids if isinstance(entry := self.entries[identifier], Memory)]
 
     def _list(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
-            if isinstance(entry, Memory) and entry.assertion:
-                for term in entry.assertion.about:
-                    self._about[term][entry.id] = None
+            if not isinstance(entry, Memory):
+                continue
+            for term in entry.assertion.about if entry.assertion else ():
+                self._about[term][entry.id] = None
+            for word in told(entry.text).order if self._changes else ():
+                self._saying[word][entry.id] = None
 
 
 @dataclass(frozen=True)

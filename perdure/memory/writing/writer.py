@@ -1,5 +1,6 @@
 """Plan, apply and confirm a batch on the real stores. Each can be repeated; the decisions are planning's."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -15,12 +16,19 @@ from perdure.memory.policies import WritePolicy, policy_of
 from perdure.memory.repair import Repair
 from perdure.memory.writing.observation import WRITING, applied
 from perdure.memory.writing.planning import Known, plan
+from perdure.memory.writing.retelling import tells_of_change
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+
+_SHARING = 20
+"""Memories that are looked at for each statement that tells of a change: they share its rarest words. A choice."""
+
+_AT_ONCE = 8
+"""Searches for one batch at the same time."""
 
 APPROVED = "approve"
 """Why something is written that a person has approved."""
@@ -68,7 +76,7 @@ class Writer:
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
         (entries, deletions), beside = await together(
             together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
-            self._longterm.about(batch.tenant, _about(batch)),
+            self._beside(batch),
         )
         heirs = {entry.superseded_by for entry in entries.values() if isinstance(entry, Memory) and entry.superseded_by}
         entries |= await self._longterm.get(batch.tenant, sorted(heirs - entries.keys()))
@@ -77,6 +85,19 @@ class Writer:
         known = Known(entries=entries, deletions=deletions, operation=operation)
         epoch = await self.epoch(batch)
         return plan(batch, known, policy=policy_of(self._policies, batch.policy), at=at, epoch=epoch)
+
+    async def _beside(self, batch: Batch) -> list[Memory]:
+        """Return the memories that the items may be about, or may say the contrary of in other words."""
+        few = asyncio.Semaphore(_AT_ONCE)
+
+        async def sharing(text: str) -> list[Memory]:
+            async with few:
+                return await self._longterm.sharing_words(batch.tenant, text, limit=_SHARING)
+
+        told = {item.content for item in _usable(batch).values() if isinstance(item, MemoryItem)}
+        changing = [sharing(text) for text in sorted(told) if tells_of_change(text)]
+        about, found = await together(self._longterm.about(batch.tenant, _about(batch)), together(*changing))
+        return [*about, *(memory for memories in found for memory in memories)]
 
     async def epoch(self, batch: Batch) -> int:
         """Return the user's epoch when a batch was accepted.

@@ -115,7 +115,7 @@ class Searches:
 
     async def pinned(self, tenant: str, *, limit: int) -> list[Entry]:
         """Return the pinned memories, whatever their state, most recently seen first."""
-        # Nothing else is asked of them here: every recall asks this, and with all filters it takes 1.1 ms instead of .7
+        # Nothing else is asked of them here: most recalls ask this, and with all filters it takes 1.1 ms instead of .7
         # (measured on 10,000 memories).
         return await self._queries.fetch(tenant, "memory", conditions.pinned(), limit=limit, sort=_NEWEST)
 
@@ -142,6 +142,15 @@ class Searches:
         condition = conditions.called(labels=labels, halves=halves, linked=linked)
         found = await self._queries.fetch(tenant, "memory", condition, limit=limit, sort=_NEWEST)
         return [entry for entry in found if isinstance(entry, Memory)]
+
+    async def sharing_words(self, tenant: str, text: str, *, limit: int) -> list[Memory]:
+        """Return the current memories that share the rarest words with a text."""
+        wanted = " ".join(stems(text, self.language))
+        if not wanted:
+            return []
+        current = conditions.state_is(State.CURRENT)
+        found = merged((), await self._queries.by_words(tenant, "memory", wanted, current, limit=limit))
+        return [hit.entry for hit in found if isinstance(hit.entry, Memory)]
 
     async def speakers(self, tenant: str) -> Counter[str]:
         """Return how many current turns there are of each speaker."""

@@ -90,10 +90,15 @@ _RECORD = re.compile(r"^[ \t]*(?:PID|NK1|PV1|IN1|GT1)\|[^\n]+|\bMRN[ :#-]?\d{5,1
 """What clinics send each other of a patient (HL7), and the number under which they know them."""
 
 
+_READ_BY_MACHINES = re.compile(r"\b[PIACV][A-Z<][A-Z<]{3}[A-Z]+(?:<[A-Z]+)*<<[A-Z<]+(?:\s+[A-Z\d<]{20,44})?")
+"""The lines of a passport or a card that machines read (ICAO 9303)."""
+
+
 def personal_numbers(folded: Folded) -> Iterator[Finding]:
     """Yield the numbers under which an office, a clinic, a school or a bank knows a person."""
-    for match in _RECORD.finditer(folded.text):
-        yield folded.found(*match.span(), Kind.PERSONAL_NUMBER)
+    for pattern in (_RECORD, _READ_BY_MACHINES):
+        for match in pattern.finditer(folded.text):
+            yield folded.found(*match.span(), Kind.PERSONAL_NUMBER)
     for pattern in _PERSONAL:
         for match in pattern.finditer(folded.text):
             value = match["value"]

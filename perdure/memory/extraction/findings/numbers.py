@@ -145,7 +145,13 @@ def ip_addresses(folded: Folded) -> Iterator[Finding]:
                 yield folded.found(match.start(), end, Kind.IP)
 
 
+_RESOLVERS = frozenset({"1.1.1.1", "1.0.0.1", "8.8.8.8", "8.8.4.4", "9.9.9.9", "149.112.112.112"})
+"""Name servers that are everybody's."""
+
+
 def _is_address(written: str, prefix: str) -> bool:
+    if written in _RESOLVERS:
+        return False
     try:
         address = ipaddress.ip_address(written)
         if prefix and ipaddress.ip_network(written + prefix, strict=False).network_address == address:

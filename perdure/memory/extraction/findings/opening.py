@@ -62,6 +62,13 @@ _CODES = re.compile(
     rf"|\bpuk\b[^.;\n\d]{{0,25}}(?P<puk>\d{{8}})\b",
     re.IGNORECASE,
 )
+_SEPARATED = re.compile(
+    rf"\b(?:gate|door|alarm|garage|safe|locker|entry|lock|keypad|barrier|shed)\b[^.;\n\d]{{0,20}}?\b{_CODE_WORD}\b"
+    r"[^.;\n\d]{0,15}?(?P<value>(?:(?:star|hash|pound|asterisk),? )?\d(?:, |,| - )(?:\d(?:, |,| - )){1,6}"
+    r"(?:\d|star|hash|pound|asterisk))(?!\w)",
+    re.IGNORECASE,
+)
+"""Read out one by one: "star, 8, 8, 0, 3, hash"."""
 _SAID_TO_PASS = re.compile(
     r"\b(?:say|type|enter|whisper|answer|key in|tell it|give it)[,"
     r" ]+[\"'“]?(?P<value>[a-z]+(?:-[a-z]+){1,6}-\d{1,4})(?![\w-]| [a-z])",
@@ -140,6 +147,8 @@ def codes(folded: Folded) -> Iterator[Finding]:
     """Yield the digits of codes that are named a few words before, or dialled, or pressed one by one."""
     for match in _VALUE_OPENS.finditer(folded.text):
         yield folded.found(*match.span("value" if match["value"] else "wanted"), Kind.PIN)
+    for match in _SEPARATED.finditer(folded.text):
+        yield folded.found(*match.span("value"), Kind.PIN)
     for match in _DIALLED.finditer(folded.text):
         yield folded.found(*match.span("value" if match["value"] else "spaced"), Kind.PIN)
     for match in _CODES.finditer(folded.text):

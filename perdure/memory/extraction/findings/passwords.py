@@ -61,6 +61,11 @@ _LOGS_IN_AS = re.compile(
     r"|pw)\s+(?P<value>[^\s\[]{4,100})",
     re.IGNORECASE,
 )
+_IS_TAKEN_AS = re.compile(
+    rf"\b(?:with|using|use|enter|type)\s+(?P<value>[^\s\[]{{4,60}}) as (?:the|its|my|our|your) {_PASSWORD}"
+    r"(?=[.,:;!?)]|\s*$|\s(?:for|on|to|and|all)\b)",
+    re.IGNORECASE,
+)
 _ACCOUNT = re.compile(
     r"(?<![\w/.@-])(?:admin|root|administrator|guest|sa|user)\s?[/:]\s?(?P<value>[^\s\[/]{4,100})", re.IGNORECASE
 )
@@ -159,9 +164,10 @@ def passwords(folded: Folded) -> Iterator[Finding]:
         start, end = match.span("value")
         if _is_code(folded.text[start:end]):
             yield folded.found(start, _end_of_made_up(folded.text, end, len(folded.text)), Kind.PASSWORD)
-    for match in _MAIDEN.finditer(folded.text):
-        if match["value"].casefold() not in _FUNCTION_WORDS | _STATES:
-            yield folded.found(*match.span("value"), Kind.PASSWORD)
+    for pattern in (_MAIDEN, _IS_TAKEN_AS):
+        for match in pattern.finditer(folded.text):
+            if match["value"].casefold() not in _FUNCTION_WORDS | _STATES:
+                yield folded.found(*match.span("value"), Kind.PASSWORD)
     for pattern in (
         _PASSWORD_THERE_IS,
         _PASSWORD_NEXT,

@@ -8,7 +8,8 @@ _CHANGE_OF_MIND = re.compile(
     r"|took over|taken over"
     r"|returned to our|back to \w+ing|keener on|happier with|more pleasant than|nicer than|we've moved"
     r"|(?:went|gone|changed|moved) back(?=:)|(?:has|have|was|were) (?:been )?changed (?:to|from|over)"
-    r"|given the choice)\b",
+    r"|given the choice|cancelled (?:my|our)|canceled (?:my|our)"
+    r"|(?:is|are) (?:gone|out|history|retired)[,;] [^,;]{3,60}\b(?:now|again|instead|is what|is who)\b)",
     re.IGNORECASE,
 )
 _TURN_BACK = re.compile(r",?\s*\b(?:again|any ?more|once more|by now)\b(?=[.,!;]|\s*$)", re.IGNORECASE)

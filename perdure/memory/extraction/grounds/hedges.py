@@ -4,7 +4,9 @@ import re
 
 _HEDGES = (
     re.compile(
-        r"\b(?:maybe|perhaps|possibly|probably|presumably|conceivably|(?:is|are|was|'s|be|quite|entirely|always"
+        r"^could be that\b|\b(?:i'd|i would|we'd) have to (?:look|check|ask|find out)\b"
+        r"|\bnobody (?:has |could )?(?:told|tell|tells|knows?|said)\b[^.;]{0,20}\bwhich\b"
+        r"|\b(?:maybe|perhaps|possibly|probably|presumably|conceivably|(?:is|are|was|'s|be|quite|entirely|always"
         r"|well) (?:\w+ )?(?:possible|conceivable|plausible)(?= that\b)|(?:most |more than |quite "
         r"|very )?likely(?! to be asked)|potentially|tentative(?:ly)?|hopefully|arguably|might|mightn't"
         r"|could(?:n't)? (?:be|have been|go|end|change|possibly|well|turn|become|mean|just be|also be|still)"

@@ -20,6 +20,7 @@ _NOW = re.compile(
     r"|later today|so far today|momentarily|any (?:minute|second|moment) now|at this hour|just a moment"
     r"|a (?:minute|moment|second|few minutes|couple of minutes) ago|\d+ (?:minutes|mins|seconds|hours) ago"
     r"|(?:an|one|two|three) hours? ago|all (?:day|morning|night)(?=[.,!]?\s*$)|any more today"
+    r"|(?:until|till) (?:half past|(?:a )?quarter (?:past|to))(?=[.,!]?\s*$)|queued,? \d+ \w+ (?:ahead|before)"
     r"|still (?:waiting|loading|compiling|stuck|running|trying|working|looking|asleep|down|here|not back"
     r"|no answer)|as i (?:type|write)|on hold|for once)\b"
 )

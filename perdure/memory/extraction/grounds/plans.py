@@ -22,6 +22,7 @@ _NOW_OR_FUTURE = (
     r"|fall|winter|20\d\d|q[1-4])|by the end of|after the|before the)"
 )
 _PLANS = (
+    re.compile(r"^(?:(?:the |my |our )?(?:week ?end|holiday|evening)|today's|tomorrow's|tonight's) plans?:"),
     re.compile(
         r"\b(?:i|we)(?:'ll| will| shall)\b(?! (?:always|never|not|only))|\b(?:x\w*|he|she|they"
         r"|it)'ll\b(?! (?:always|never|only))",

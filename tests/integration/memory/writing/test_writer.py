@@ -416,3 +416,21 @@ async def test_of_two_jobs_at_once_that_contradict_each_other_one_is_believed(
     await together(*(stores.writer.apply(batch, plans[job], operation=job) for job, batch in batches.items()))
     found = await recalled(stores, tenant, "log level", hours=9)
     assert len(found) == (1 if protected else 2)
+
+
+async def test_a_change_that_is_told_in_other_words_replaces_what_it_changes(stores: Stores, tenant: str) -> None:
+    """The two are about nothing in common for who compares subjects: the older one is found by its words."""
+    old, new = "The choir rehearses in St. Olave's hall.", "Rehearsals of the choir take place at the Kulturhus"
+    many = [f"Room {number} has {number} chairs." for number in range(40)]
+    for number, content in enumerate((old, *many)):
+        await written(stores, read_batch(tenant=tenant, key=f"k{number}", items=[fact(content, f"o{number}")]), content)
+    later = {"occurred_at": (NOW + timedelta(days=1)).isoformat()}
+    # The control: where nothing says that something changed, both are believed.
+    for content, over in ((f"{new}.", 0), (f"{new} these days.", 1)):
+        batch = read_batch(tenant=tenant, key=content, items=[fact(content, content) | later])
+        [planned] = (await stores.writer.plan(batch, at=NOW)).items
+        assert len(planned.over) == over
+    [replaced] = await written(stores, batch, "job-new")
+    [before] = (await stores.longterm.get(tenant, planned.over)).values()
+    assert isinstance(before, Memory)
+    assert (before.text, before.state, before.superseded_by) == (old, State.SUPERSEDED, replaced)
