@@ -4,7 +4,7 @@ Vectors take no part. With all-MiniLM-L6-v2, "likes peanuts" and "does not like 
 true paraphrases have .72 to .74 (measured): so what a statement asserts decides what it has to do with another.
 """
 
-from collections import ChainMap, defaultdict
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.checking import require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
 from perdure.memory.writing.observation import after, occurrence_of, recorded_at
-from perdure.memory.writing.retelling import tells_of_change, told
+from perdure.memory.writing.retelling import LEAST_SHARED, tells_of_change, told
 from perdure.model import Model
 
 
@@ -82,7 +82,8 @@ class _Beside:
         terms = item.assertion.about if item.assertion else ()
         ids = {identifier: None for term in terms for identifier in self._about.get(term, ())}
         if tells_of_change(item.content):
-            ids |= {one: None for word in told(item.content).order for one in self._saying.get(word, ())}
+            shared = Counter(one for word in told(item.content).order for one in self._saying.get(word, ()))
+            ids |= {one: None for one, words in shared.items() if words >= LEAST_SHARED}
         return [entry for identifier in ids if isinstance(entry := self.entries[identifier], Memory)]
 
     def _list(self, entries: Iterable[Entry]) -> None:
