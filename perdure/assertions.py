@@ -38,18 +38,21 @@ class Assertion(Passed):
     """Whether it says itself that something has changed: "now", "no longer", "switched to"."""
     former: _Part = ""
     """The value that it says is true no more: "not at 9"."""
+    said: _Part = ""
+    """The stems of what its sentence says, in no order, as one term: by it, the same is found in other order."""
 
     @property
     def about(self) -> tuple[str, ...]:
         """What it is about, at its broadest: only assertions that have one of these in common are compared."""
         person = self.attribute.split()[0]
+        said = (f"={self.said}",) if self.said else ()
         if self.subject in SPEAKERS:
-            return (f"{self.subject} {self.attribute}",)
+            return (f"{self.subject} {self.attribute}", *said)
         # "printer 31" and "printer 3" are found by their noun, and told apart by whoever compares them.
         whole = self.subject.split()
         end = next((place for place, word in enumerate(whole) if place and word in _AFTER_NOUN), len(whole))
         nouns = [word for word in whole[:end] if not any(character.isdigit() for character in word)] or whole[:end]
-        terms = (stem(nouns[-1]), *self._compared())
+        terms = (stem(nouns[-1]), *self._compared(), *said)
         return (*terms, self.attribute) if person in SPEAKERS else terms
 
     def _compared(self) -> list[str]:

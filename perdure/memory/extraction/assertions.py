@@ -25,6 +25,7 @@ from perdure.memory.extraction.lexicon import (
 )
 from perdure.memory.extraction.phrases import Facets, facets_of, is_identifier, normalised, stemmed
 from perdure.memory.extraction.speech import spoken
+from perdure.memory.extraction.telling import said
 from perdure.memory.extraction.times import period_of
 from perdure.memory.extraction.verbs import (
     CHANGING,
@@ -69,6 +70,8 @@ def assertion_of(text: str, at: datetime) -> Stated:
     clause = clause_of(compared(plain) or compared(period.text) or period.text)
     revises = revises or bool(period.valid_from or period.valid_until)
     assertion = _asserted(clause, revises=revises) if clause else None
+    if assertion is not None:
+        assertion = assertion.changed(said=said(text))
     return Stated(assertion, period.valid_from, period.valid_until)
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 
 from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
+from perdure.memory.extraction import telling
 from perdure.memory.extraction.rules import RuleExtractor
 from perdure.memory.extraction.screening import screen
 from perdure.memory.policies import WritePolicy
@@ -132,6 +133,7 @@ def _candidate(statement: _Statement, said: Said) -> Candidate:
             several=statement.several,
             revises=statement.revises,
             former=statement.former.casefold(),
+            said=telling.said(statement.content),
         )
     return Candidate(
         content=statement.content,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from perdure.episodes import DRAFT, LONGEST
 from perdure.memory.extraction.findings import (
     access,
+    casual,
     labelled,
     national_ids,
     numbers,
@@ -37,6 +38,7 @@ _DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
     numbers.ip_addresses,
     numbers.phones,
     access.access,
+    casual.casual,
     opening.openings,
     opening.told_numbers,
     opening.phrases,

@@ -31,6 +31,8 @@ _OPPOSED = {Agreement.SAME, Agreement.CONTRADICTION}
 _COMPARING = frozenset(["over", "than", "above", "below", "before", "after", "beat", "outrank"])
 """Words of which what stands on their left is not what stands on their right."""
 _DIRECTED = frozenset({"from", "to"})
+_ONE_WAY = frozenset({"precede", "follow", "replicate", "mirror", "back"})
+"""What one does to another, the other cannot do to it."""
 _TYPED = frozenset({"clock", "day", "date", "frequency", "money", "duration", "language"})
 _WHEN_AND_WHERE = frozenset({"clock", "day", "date", "frequency", "place"})
 _QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "against", "per", *_COMPARING})
@@ -149,7 +151,8 @@ def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
     if old.negated != new.negated:
         return Agreement.CONTRADICTION
     before, after = (*one.actor, one.verb, *one.words), (*other.actor, other.verb, *other.words)
-    if before == after or not (_COMPARING | _DIRECTED) & {*before}:
+    turned = one.verb == other.verb in _ONE_WAY and one.actor != other.actor
+    if before == after or not (turned or (_COMPARING | _DIRECTED) & {*before}):
         return Agreement.SAME
     in_order = (
         [word for word in before if word not in PREPOSITIONS],
@@ -159,7 +162,8 @@ def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
         return Agreement.SAME
     if one.facets == other.facets and one.actor == other.actor:
         return Agreement.SAME
-    return Agreement.CONTRADICTION if _COMPARING & {*before} else Agreement.APART
+    one_way = one.verb == other.verb in _ONE_WAY
+    return Agreement.CONTRADICTION if one_way or _COMPARING & {*before} else Agreement.APART
 
 
 def _compatible(one: str, other: str) -> bool:

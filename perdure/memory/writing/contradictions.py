@@ -12,8 +12,9 @@ from perdure.assertions import SPEAKERS
 from perdure.entries import Memory, MemoryType, Source, State
 from perdure.items import MemoryItem
 from perdure.jobs import Decision
+from perdure.memory.extraction.telling import told
 from perdure.memory.writing.agreement import Agreement, agreement
-from perdure.memory.writing.retelling import changes, restates, told
+from perdure.memory.writing.retelling import changes, restates
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 

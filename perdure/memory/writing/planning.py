@@ -15,12 +15,13 @@ from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
+from perdure.memory.extraction.telling import tells_of_change, told
 from perdure.memory.policies import WritePolicy
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.checking import require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
 from perdure.memory.writing.observation import after, occurrence_of, recorded_at
-from perdure.memory.writing.retelling import LEAST_SHARED, tells_of_change, told
+from perdure.memory.writing.retelling import LEAST_SHARED
 from perdure.model import Model
 
 

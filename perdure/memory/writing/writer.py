@@ -12,11 +12,11 @@ from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
 from perdure.items import Item, MemoryItem, item_id, item_text
 from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.door import Door
+from perdure.memory.extraction.telling import tells_of_change
 from perdure.memory.policies import WritePolicy, policy_of
 from perdure.memory.repair import Repair
 from perdure.memory.writing.observation import WRITING, applied
 from perdure.memory.writing.planning import Known, plan
-from perdure.memory.writing.retelling import tells_of_change
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.redis.deletions import Deletions

@@ -77,7 +77,8 @@ _SAID_TO_PASS = re.compile(
 _ANSWER = re.compile(
     r"\b(?:maiden name|first pet|first school|first teacher|first car|security question|secret question"
     r"|memorable (?:word|place|date)"
-    r"|street (?:i|we|he|she) grew up|childhood (?:friend|nickname))\b[^.;\n]{0,60}?(?:,|\banswer(?: is)?|\bsay"
+    r"|street (?:i|we|he|she) grew up|childhood (?:friend|nickname))\b[^.;\n]{0,60}?"
+    r"(?:,|\banswer(?:(?: (?:it|they) \w+)? is)?|\bsay"
     r"|:) ?(?:it's |it is |the answer is |is |that's )?"
     r"[\"'“]?(?P<value>[A-ZÀ-Ž][\w'’-]{2,40})"
 )

@@ -21,8 +21,8 @@ _KEY = (
 )
 _IS = (
     r"(?:'s\s+(?:now |still )?|\s+(?:is|was|are|will be|being|ist|es|est|é|è|är|er|on|to|lautet|jest|это"
-    r"|be|has been|remains|stays|became)\s+(?:now |still |currently )?|\s+(?:is |was )?(?:changed|set|reset|updated"
-    r"|switched) to\s+"
+    r"|be|has been|remains|stays|became)\s+(?:now |still |currently |just |simply )?"
+    r"|\s+(?:is |was )?(?:changed|set|reset|updated|switched) to\s+"
     r"|\s*(?:[:=]|=>|->|→|:=|は|是)\s*|\s+-\s+)"
 )
 _OF = (

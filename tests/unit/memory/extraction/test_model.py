@@ -59,7 +59,7 @@ def by_rules(of_text: Callable[[str], Said]) -> Callable[[str, str], str]:
                 one.content,
                 memory_type=one.memory_type.value,
                 confidence=one.confidence,
-                **(one.assertion.model_dump(include=set(Assertion.model_fields)) if one.assertion else {}),
+                **(one.assertion.model_dump(include=set(Assertion.model_fields) - {"said"}) if one.assertion else {}),
             )
             for one in found.candidates
         ]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.memory.writing.retelling import changes, restates, tells_of_change, told
+from perdure.memory.extraction.telling import tells_of_change, told
+from perdure.memory.writing.retelling import changes, restates
 
 CHANGED = (
     (
