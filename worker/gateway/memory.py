@@ -192,13 +192,13 @@ class MemoryCalls(Base):
             f"WorkflowType = '{Workflow.ERASE_MEMORY}' AND WorkflowId STARTS_WITH '{prefix}'"
             f" AND TaskQueue = '{self._settings.task_queue}'"
         )
-        # One that has ended may still be listed as running.
-        ended = {WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED}
-        runs = [run async for run in client.list_workflows(query) if run.status in ended]
-        if not runs:
-            return None
-        last = max(runs, key=lambda run: run.start_time)
-        return await client.get_workflow_handle(last.id, run_id=last.run_id, result_type=ErasureReceipt).result()
+        runs = [run async for run in client.list_workflows(query)]
+        for run in sorted(runs, key=lambda run: run.start_time, reverse=True):
+            handle = client.get_workflow_handle(run.id, run_id=run.run_id, result_type=ErasureReceipt)
+            # The list lags behind: one that has ended may be listed as running, as this one that was refused may be.
+            if (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED:
+                return await handle.result()
+        return None
 
     @translated
     async def reconcile(self, request: ReconcileRequest, *, by: Actor) -> ReconcileResult:

@@ -43,8 +43,6 @@ _PHRASES = tuple(
         (r"(?:ended|ends|wound|winds|finished) up (?=(?:on|in|at|with|as|under|being)\b)", "is "),
         (r"(?:have |has )?put (?P<what>(?:the|my|our) [\w' -]{2,40}?) (?:up|down) to(?= \d)", r"raised \g<what> to"),
         (r"(?P<how>moved|switched|gone|went|changed|shifted|transferred) (?:over|across) to", r"\g<how> to"),
-        (r"(?:got|was|were|has been|have been|been) promoted to", "is now"),
-        (r"^(?:my )?home is", "I live in"),
         (r"ahead of", "above"),
         (r"as well as", "and"),
     )

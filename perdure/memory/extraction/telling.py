@@ -41,6 +41,9 @@ _FORMER = re.compile(
     rf"|\b(?:scratch|forget|ignore) what i said about (?P<four>{_THING})(?=[,;.:]|$)",
     re.IGNORECASE,
 )
+_ADDED = re.compile(r"\b(?:also|too|as well|in addition|besides|another)\b", re.IGNORECASE)
+_LONGEST_READ = 1_000
+"""Characters of a sentence that is read, as for what it asserts."""
 _PARTS = re.compile(r"[;:,.](?=\s|$)|\s[-–—]+\s")
 _FRONTED = re.compile(r"^(?:since|after|following) (?:the|our|my) [\w-]+,? (?=\S+ \S+)", re.IGNORECASE)
 _ORDERED = word_list("from to then ahead before after over than above below under behind first")
@@ -80,6 +83,8 @@ class Told:
     """Their stems, each once."""
     names: frozenset[str]
     """Those that are written with a capital although they begin nothing."""
+    verbs: frozenset[str]
+    """Those that may be what is done."""
     ordered: bool
     """Whether the order of what is named says something: "from", "then"."""
 
@@ -97,6 +102,11 @@ class Told:
     def changed(self) -> bool:
         """Whether it says itself that something is not what it was."""
         return tells_of_change(self.text)
+
+    @cached_property
+    def adds(self) -> bool:
+        """Whether it says of itself that it comes beside something else."""
+        return bool(_ADDED.search(self.text))
 
     @cached_property
     def former(self) -> list[frozenset[str]]:
@@ -125,19 +135,26 @@ class Told:
 @lru_cache(maxsize=2_000)
 def told(text: str) -> Told:
     """Return a sentence with its words, in the form in which they are compared."""
+    if len(text) > _LONGEST_READ:
+        return Told(text, (), frozenset(), frozenset(), ordered=False)
     plain, _ = spoken(text)
     order: dict[str, None] = {}
     names: set[str] = set()
+    verbs: set[str] = set()
     tokens = [part for token in tokens_of(plain or text) for part in _COMPOUND.split(token)]
     for place, token in enumerate(tokens):
         for word in normalised([token]):
             base = FORMS.get(word, word)
             for one in stemmed(CLASS.get(base, base)):
-                if one not in _LIGHT and word not in _LIGHT and base not in _LIGHT:
+                # "The US cluster", "platform A".
+                named = bool(place) and token[:1].isupper()
+                capitals = named and token.isupper() and word != "i"
+                if capitals or not {one, word, base} & _LIGHT:
                     order[one] = None
-                    if place and token[:1].isupper():
-                        names.add(one)
-    return Told(text, tuple(order), frozenset(names), any(token.lower() in _ORDERED for token in tokens))
+                    names |= {one} if named else set()
+                    verbs |= {one} if word in FORMS and not named else set()
+    ordered = any(token.lower() in _ORDERED for token in tokens)
+    return Told(text, tuple(order), frozenset(names), frozenset(verbs), ordered)
 
 
 def tells_of_change(text: str) -> bool:

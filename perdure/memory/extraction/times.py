@@ -76,7 +76,7 @@ _RULES = (
     (
         "for",
         rf"^for\ (?P<count>{_COUNT})\ (?P<countunit>months?|years?)"
-        r"(?=,?\ (?:the|we|i|our|my)\ (?!.*\b(?:have|has|had|been|was|were|'ve)\b))",
+        r"(?=,?\ (?:the|our|my)\ [^,.;]{2,40}?\ (?:is|are|will\ be)\b)",
     ),
     ("from", rf"in\ (?P<count>{_COUNT})\ (?P<countunit>{_UNIT})(?:['’]?\ time)?(?=$|[\s,;.])"),
     ("soon", r"(?P<which>next)\ (?P<unit>week|month|quarter|year)\b(?P<on>\ on(?:wards?)?)?"),

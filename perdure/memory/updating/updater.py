@@ -168,13 +168,10 @@ class Updater:
         if not any(settled):
             return None
         versions = {identifier: version for one in settled for identifier, version in one.items()}
-        new = [
-            line.entry.id
-            for line in lines
-            if isinstance(line, Changed) and line.operation == operation and _replaces(line.entry, request.id)
-        ]
+        made = [line.entry for line in lines if isinstance(line, Changed) and line.operation == operation]
+        new = [entry.id for entry in made if _replaces(entry, request)]
         # Whoever died before it was audited has settled it.
-        why = {revising.why_of(request.update): sorted(versions)}
+        why = {revising.why_of(request.update): sorted({entry.id for entry in made} & versions.keys())}
         await self._door.audited(asked.tenant, why, operation=operation, by=request.by)
         return _updated(asked, next((one for one in reversed(new) if one in versions), request.id), versions)
 
@@ -332,8 +329,10 @@ def _updated(asked: _Asked, identifier: str, versions: dict[str, int]) -> Update
     return Updated(tenant=asked.tenant, id=identifier, versions=versions, undo=undo)
 
 
-def _replaces(entry: Entry, identifier: str) -> bool:
-    return isinstance(entry, Memory) and entry.supersedes == identifier
+def _replaces(entry: Entry, request: MemoryUpdate) -> bool:
+    """Return whether an entry is what a correction or a merger made of the one that it names."""
+    made = isinstance(request.update, Correction | Merger) and entry.state is State.CURRENT
+    return made and isinstance(entry, Memory) and entry.supersedes == request.id
 
 
 def unknown(field: str, identifier: str) -> InvalidInput:

@@ -71,7 +71,11 @@ def _judged(item: MemoryItem, others: Iterable[Memory]) -> tuple[Memory | None, 
     """Return the memory that asserts the same as a statement, and those that assert what contradicts it."""
     if item.assertion is None:
         return None, []
-    judged = [(memory, agreement(memory.assertion, item.assertion)) for memory in others if memory.assertion]
+    judged = [
+        (memory, agreement(memory.assertion, item.assertion))
+        for memory in others
+        if memory.assertion and not set(item.assertion.about).isdisjoint(memory.assertion.about)
+    ]
     same = [memory for memory, found in judged if found is Agreement.SAME and _says_the_same_now(memory, item)]
     against = [memory for memory, found in judged if found is Agreement.CONTRADICTION]
     likely = [memory for memory, found in judged if found is Agreement.LIKELY]

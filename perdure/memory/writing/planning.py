@@ -17,7 +17,6 @@ from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, 
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.extraction.telling import tells_of_change, told
 from perdure.memory.policies import WritePolicy
-from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.checking import require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
 from perdure.memory.writing.observation import after, occurrence_of, recorded_at
@@ -151,12 +150,11 @@ def _taken_out(item: Item) -> str:
 
 def _known_as(case: _Case, item: Item, target: str) -> Memory | None:
     """Return the memory that says the same in other words, and counts this very observation already."""
-    if not isinstance(item, MemoryItem) or not item.assertion:
+    if not isinstance(item, MemoryItem):
         return None
     occurrence = occurrence_of(case.batch.tenant, item)
     for memory in case.beside.of(item):
-        counted = memory.id != target and memory.state is not State.FORGOTTEN and occurrence in memory.occurrences
-        if counted and memory.assertion and agreement(memory.assertion, item.assertion) is Agreement.SAME:
+        if memory.id != target and memory.state is not State.FORGOTTEN and occurrence in memory.occurrences:
             return memory
     return None
 

@@ -5,11 +5,17 @@ or one with a verb and the other with its noun, is apart for it. Where a stateme
 what it was, this is reason enough to look at the words that both share, and at what is left of either.
 """
 
+import re
 from enum import Enum, auto
 
 from perdure.memory.extraction.lexicon import FREQUENCIES, MONTHS, WEEKDAYS
-from perdure.memory.extraction.telling import Told
+from perdure.memory.extraction.telling import Told, told
 
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|been|being|be|gets?|got) (?:\w+ly )?\w+(?:ed|en|wn|pt|ut|id|lt|nt|ung|un)\b", re.I
+)
+_NUMBERED = re.compile(r"^\W*(?:(?:the|our|my|in|on|at) )?[a-z]+ (#?[a-z]*-?\d\S*)", re.IGNORECASE)
+_PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
 LEAST_SHARED = 2
 """Words that a change shares with what it changes, at the least. A choice."""
 _MOST_LEFT = 4
@@ -18,18 +24,40 @@ _MOST_LEFT = 4
 
 def changes(new: Told, old: Told) -> bool:
     """Return whether a statement that tells of a change says that what an earlier one says holds no more."""
-    if not new.changed or len(old.words & new.words) < LEAST_SHARED:
+    if not new.changed or new.adds or len(old.words & new.words) < LEAST_SHARED:
         return False
-    if any(words <= old.stated for words in new.former) or any(words <= new.stated for words in old.former):
+    if _names_former(new, old) or _names_former(old, new):
         return True
     return any(_says_otherwise(old, part) for part in new.parts)
 
 
 def restates(new: Told, old: Told) -> bool:
-    """Return whether two statements say the same with the same words, in whatever order where that says nothing."""
-    if len(old.order) <= LEAST_SHARED or old.ended != new.ended or old.words != new.words:
+    """Return whether two statements say the same with the same words, put together otherwise.
+
+    A phrase may be fronted, and what is done by somebody may be told in the passive; in any other order the same words
+    may say the contrary.
+    """
+    if len(old.order) <= LEAST_SHARED or old.words != new.words or old.ended or new.ended:
+        return old.order == new.order and old.ended == new.ended and len(old.order) > LEAST_SHARED
+    if bool(_PASSIVE.search(old.text)) is bool(_PASSIVE.search(new.text)):
+        return any(old.order[place:] + old.order[:place] == new.order for place in range(len(old.order)))
+    return _in_passive(new, old) or _in_passive(old, new)
+
+
+def _in_passive(one: Told, other: Told) -> bool:
+    """Return whether one tells in the passive what the other says that somebody does."""
+    if not _PASSIVE.search(one.text) or _PASSIVE.search(other.text):
         return False
-    return old.order == new.order or not (old.ordered or new.ordered)
+    _, by, agent = one.text.rpartition(" by ")
+    if not by:
+        return _PEOPLE.match(other.text) is not None
+    named = told(agent).order
+    return bool(named) and other.order[: len(named)] == named
+
+
+def _names_former(one: Told, other: Told) -> bool:
+    """Return whether one says of what the other says that it was so before, and both are about little else."""
+    return any(words <= other.stated and len(other.words - words - one.words) <= 1 for words in one.former)
 
 
 def _says_otherwise(old: Told, part: Told) -> bool:
@@ -37,20 +65,42 @@ def _says_otherwise(old: Told, part: Told) -> bool:
     if len(shared) < LEAST_SHARED:
         return False
     if old.ended != part.ended:
-        return not left
+        # Who no longer likes hiking alone may like hiking.
+        return not left and not added
     if not left:
         here, there = ([word for word in one.order if word in shared] for one in (old, part))
         return here != there and old.ordered and part.ordered and len(added) < LEAST_SHARED
-    kind = _kind(left, old)
-    if not added or kind is not _kind(added, part) or max(len(left), len(added)) > _MOST_LEFT:
+    return bool(added) and _is_another_value(old, part, left, added)
+
+
+def _is_another_value(old: Told, part: Told, left: frozenset[str], added: frozenset[str]) -> bool:
+    """Return whether what differs is of one kind, and is what is said rather than of what."""
+    kind, most = _kind(left, old), max(len(left), len(added))
+    if kind is not _kind(added, part) or most > _MOST_LEFT or _is_of_another(old, part, left, added):
         return False
-    # "As a cache" and "as a queue" are two uses; the bathroom's tap may drip as well as the kitchen's; and "field 13 is
-    # sown with lupins" is of another field, while "at 9" is another time.
-    uses, subjects = left & old.qualified and added & part.qualified, old.order[0] in left and part.order[0] in added
-    if uses or subjects or (kind is _Kind.COUNT and min(len(left), len(added)) > 1):
-        return False
-    # What two words are of one kind cannot be told; where they are names or numbers, it can.
-    return len(left) < len(shared) if kind is _Kind.WORD else len(left) <= len(shared) + 1
+    match kind:
+        case _Kind.COUNT:
+            # "Field 13 is sown with lupins" is of another field, while "at 9" is another time.
+            return len(added) == 1 and not _is_numbered_otherwise(old, part)
+        case _Kind.NAME:
+            return len(left) <= len(old.words & part.words) + 1
+        case _Kind.WORD:
+            # Of what kind two words are cannot be told.
+            return len(left) < len(old.words & part.words)
+
+
+def _is_numbered_otherwise(old: Told, part: Told) -> bool:
+    """Return whether both begin with a number of something, and these differ: "bus 12" and "bus 14"."""
+    here, there = _NUMBERED.match(old.text), _NUMBERED.match(part.text)
+    return bool(here and there and here[1] != there[1])
+
+
+def _is_of_another(old: Told, part: Told, left: frozenset[str], added: frozenset[str]) -> bool:
+    """Return whether what differs is whom or what it is said of, what is done, or what for."""
+    first = part.order[0]
+    subject = old.order[0] in left or (first in added and not _counts(first))
+    done = bool((left & old.verbs) or (added & part.verbs)) and _kind(left, old) is not _Kind.COUNT
+    return subject or done or bool(left & old.qualified and added & part.qualified)
 
 
 class _Kind(Enum):

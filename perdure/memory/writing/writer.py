@@ -94,8 +94,7 @@ class Writer:
             async with few:
                 return await self._longterm.sharing_words(batch.tenant, text, limit=_SHARING)
 
-        told = {item.content for item in _usable(batch).values() if isinstance(item, MemoryItem)}
-        changing = [sharing(text) for text in sorted(told) if tells_of_change(text)]
+        changing = [sharing(text) for text in sorted(_statements(batch)) if tells_of_change(text)]
         about, found = await together(self._longterm.about(batch.tenant, _about(batch)), together(*changing))
         return [*about, *(memory for memories in found for memory in memories)]
 
@@ -137,7 +136,7 @@ class Writer:
         changes: list[Change] = []
         # What another job has written since, that contradicts these, has changed no entry that they know: only a plan
         # under the lease sees it.
-        if not _about(batch):
+        if not _about(batch) and not any(map(tells_of_change, _statements(batch))):
             with suppress(VersionConflict):
                 changes = await self._changes(batch, decided, vectors, operation)
         versions = await self._door.change(
@@ -245,6 +244,10 @@ def _why(batch: Batch) -> str:
 
 def _usable(batch: Batch) -> dict[int, Item]:
     return {index: item for index, item in enumerate(batch.items) if not isinstance(item, UnusableItem)}
+
+
+def _statements(batch: Batch) -> set[str]:
+    return {item.content for item in _usable(batch).values() if isinstance(item, MemoryItem)}
 
 
 def _about(batch: Batch) -> set[str]:

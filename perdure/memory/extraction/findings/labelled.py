@@ -90,7 +90,9 @@ _RECORD = re.compile(r"^[ \t]*(?:PID|NK1|PV1|IN1|GT1)\|[^\n]+|\bMRN[ :#-]?\d{5,1
 """What clinics send each other of a patient (HL7), and the number under which they know them."""
 
 
-_READ_BY_MACHINES = re.compile(r"\b[PIACV][A-Z<][A-Z<]{3}[A-Z]+(?:<[A-Z]+)*<<[A-Z<]+(?:\s+[A-Z\d<]{20,44})?")
+_READ_BY_MACHINES = re.compile(
+    r"\b[PIACV][A-Z<][A-Z<]{3}[A-Z]+(?:<[A-Z]+)*<<[A-Z]+(?:<[A-Z]+)*<{2,}(?:\s+[A-Z\d<]{20,44})?"
+)
 """The lines of a passport or a card that machines read (ICAO 9303)."""
 
 

@@ -64,7 +64,7 @@ _CODES = re.compile(
 )
 _SEPARATED = re.compile(
     rf"\b(?:gate|door|alarm|garage|safe|locker|entry|lock|keypad|barrier|shed)\b[^.;\n\d]{{0,20}}?\b{_CODE_WORD}\b"
-    r"[^.;\n\d]{0,15}?(?P<value>(?:(?:star|hash|pound|asterisk),? )?\d(?:, |,| - )(?:\d(?:, |,| - )){1,6}"
+    r"[^.;\n\d]{0,15}?(?P<value>(?:(?:star|hash|pound|asterisk),? )?\d(?:, |,| - )(?:\d(?:, |,| - )){2,6}"
     r"(?:\d|star|hash|pound|asterisk))(?!\w)",
     re.IGNORECASE,
 )

@@ -62,7 +62,8 @@ _LOGS_IN_AS = re.compile(
     re.IGNORECASE,
 )
 _IS_TAKEN_AS = re.compile(
-    rf"\b(?:with|using|use|enter|type)\s+(?P<value>[^\s\[]{{4,60}}) as (?:the|its|my|our|your) {_PASSWORD}"
+    r"\b(?:get|log|sign) ?(?:in|on)\b[^.,;\n]{0,30}?\b(?:with|using)\s+(?P<value>(?-i:[a-z])[^\s\[]{3,60}(?<!s))"
+    rf" as (?:the|its|my|our|your) {_PASSWORD}"
     r"(?=[.,:;!?)]|\s*$|\s(?:for|on|to|and|all)\b)",
     re.IGNORECASE,
 )

@@ -40,7 +40,8 @@ CHANGED = (
     ),
 )
 SAID_AGAIN = (
-    ("Large invoices need two signatures.", "Two signatures are needed for large invoices."),
+    ("The barn gate has to be shut at dusk.", "At dusk the barn gate has to be shut."),
+    ("The quarterly VAT return is filed by Ottoline.", "Ottoline files the quarterly VAT return."),
     ("The allotment gets watered every other evening.", "We water the allotment every other evening."),
     ("The accordion at home is a Hohner Morino.", "My accordion at home is a Hohner Morino."),
 )
@@ -53,6 +54,35 @@ APART = (
     ("I like long walks by the lake.", "I no longer like long queues."),
     ("The band plays in Leeds.", "The choir sings in Hull these days."),
     ("For work I prefer Linux over Windows.", "For games I now prefer Windows over Linux."),
+    ("I like hiking.", "I no longer like hiking alone."),
+    ("We deploy on Fridays.", "We no longer deploy the legacy app on Fridays."),
+    ("The API accepts JSON payloads.", "The API no longer accepts JSON payloads larger than 5 MB."),
+    ("Customers pay by invoice.", "New customers can no longer pay by invoice."),
+    ("The pool is open on Sundays.", "The pool is no longer open on Sundays after 6."),
+    ("My brother drinks coffee every morning.", "Instead of coffee I now drink tea in the morning."),
+    ("The car is parked in the office garage.", "I take the bus to the office rather than the car now."),
+    ("Transactional mail invoices from Mailgun are paid by Petra.", "Swapped Mailgun for Postmark on the mail side."),
+    ("Berlin is where my brother works in a bank.", "I moved away from Berlin, my brother helped with the van."),
+    ("Slack notifications are muted at night.", "Scratch what I said about Slack, at night I read mail."),
+    ("My wife works from home on Tuesdays.", "I now work from home on Thursdays."),
+    ("My sister's rent is 900 euros.", "My rent is 1200 euros now."),
+    ("My son takes the bus to school at 7:30.", "I take the bus to school at 8:10 now."),
+    ("The EU cluster has 12 nodes.", "The US cluster has 20 nodes now."),
+    ("My daughter is 6 years old.", "My daughter's horse is 8 years old now."),
+    ("Bus 12 leaves from platform A.", "Bus 14 now leaves from platform B."),
+    ("Release notes are written by Priya.", "Release notes are translated by Jonas now."),
+    ("Our team reviews pull requests on Tuesdays.", "Our team also reviews pull requests on Thursdays now."),
+    (
+        "The Berlin office uses the blue badge printer.",
+        "The blue badge printer is used by the Munich office as well now.",
+    ),
+    ("Alice reviews Bob's code.", "Bob reviews Alice's code."),
+    ("Carla manages Dirk.", "Dirk manages Carla."),
+    ("Dirk is often managed by Carla.", "Dirk often manages Carla."),
+    ("My mother owes my brother 50 euros.", "My brother owes my mother 50 euros."),
+    ("Tom lent Mia the drill.", "Mia lent Tom the drill."),
+    ("On Mondays Tom cooks and Mia washes up.", "On Mondays Mia cooks and Tom washes up."),
+    ("I don't drink coffee, I drink black tea.", "I don't drink black tea, I drink coffee."),
 )
 
 
