@@ -18,8 +18,6 @@ _NUMBERED = re.compile(r"^\W*(?:(?:the|our|my|in|on|at) )?[a-z]+ (#?[a-z]*-?\d\S
 _PEOPLE = re.compile(r"^(?:we|i|they|people|you)\b", re.IGNORECASE)
 LEAST_SHARED = 2
 """Words that a change shares with what it changes, at the least. A choice."""
-_MOST_LEFT = 4
-"""Words of either that may be left over: more of them are about something else. A choice."""
 
 
 def changes(new: Told, old: Told) -> bool:
@@ -75,18 +73,18 @@ def _says_otherwise(old: Told, part: Told) -> bool:
 
 def _is_another_value(old: Told, part: Told, left: frozenset[str], added: frozenset[str]) -> bool:
     """Return whether what differs is of one kind, and is what is said rather than of what."""
-    kind, most = _kind(left, old), max(len(left), len(added))
-    if kind is not _kind(added, part) or most > _MOST_LEFT or _is_of_another(old, part, left, added):
+    kind, shared = _kind(left, old), len(old.words & part.words)
+    if kind is not _kind(added, part) or _is_of_another(old, part, left, added):
         return False
     match kind:
         case _Kind.COUNT:
             # "Field 13 is sown with lupins" is of another field, while "at 9" is another time.
-            return len(added) == 1 and not _is_numbered_otherwise(old, part)
+            return len(added) == 1 and len(left) <= shared and not _is_numbered_otherwise(old, part)
         case _Kind.NAME:
-            return len(left) <= len(old.words & part.words) + 1
+            return len(left) <= shared + 1
         case _Kind.WORD:
             # Of what kind two words are cannot be told.
-            return len(left) < len(old.words & part.words)
+            return len(left) < shared
 
 
 def _is_numbered_otherwise(old: Told, part: Told) -> bool:

@@ -67,6 +67,16 @@ def test_a_later_statement_supersedes_an_earlier_one_and_both_say_so() -> None:
     assert entry(stored, old).text == old.content, "it stays readable"
 
 
+def test_a_change_in_other_words_replaces_nothing_where_two_things_can_be_meant() -> None:
+    one, other = said("The choir rehearses in St. Olave's hall."), said("The choir rehearses in St. Mary's hall.", 1)
+    new = said("Rehearsals of the choir take place at the Kulturhus these days.", 9)
+    stored, [_, planned] = after(one, new)
+    assert (planned.decision, planned.over) == (Decision.SUPERSEDE, (entry(stored, one).id,)), "the control"
+    both = after(one)[0] | after(other)[0]
+    _, [planned] = after(new, stored=both)
+    assert (planned.decision, planned.over) == (Decision.INSERT, ())
+
+
 def test_what_is_said_again_in_other_words_is_one_memory() -> None:
     stored, [_, again] = after(said("My barrister is Ms Adeyemi."), said("Ms Adeyemi is my barrister.", 3))
     assert (again.decision, again.reason) == (Decision.REINFORCE, "it says the same")

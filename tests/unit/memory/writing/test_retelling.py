@@ -122,3 +122,31 @@ def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     assert isinstance(changes(told(one), told(other)), bool)
     assert not changes(told(one), told(one)) or tells_of_change(one)
     assert restates(told(one), told(other)) == restates(told(other), told(one))
+
+
+GUARDED = {
+    "as what": ("The team uses the big room as a kitchen.", "The team now uses the big room as a library."),
+    "of another kind": ("The old barn is painted red.", "The old barn is painted by Lukas now."),
+    "words as many as are shared": ("The garden shed holds rusty bicycles.", "The garden shed holds fresh apples now."),
+    "names more than are shared": (
+        "Our choir tours with Ilse, Bo, Kim and Ada.",
+        "Our choir tours with Jon, Max, Eva and Tim now.",
+    ),
+    "another number of something": ("Bus 12 leaves from the square.", "Bus 14 leaves from the square now."),
+    "a number, and more than is shared": (
+        "The branch in Leeds by the river opens at 8:00 on Mondays.",
+        "The branch opens at 9:00 now.",
+    ),
+    "turned, and of something else": (
+        "Deliveries go from Ghent to Bruges.",
+        "Deliveries of frozen fish go from Bruges to Ghent now.",
+    ),
+    "something besides": ("The clinic opens at 8:00.", "The clinic also opens at 18:00 now."),
+    "something done otherwise": ("Menus are printed by Lukas.", "Menus are translated by Petra now."),
+}
+
+
+@pytest.mark.parametrize("guard", GUARDED)
+def test_each_guard_holds_two_things_apart(guard: str) -> None:
+    old, new = GUARDED[guard]
+    assert not changes(told(new), told(old))
