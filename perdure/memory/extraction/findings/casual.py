@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import DIGIT, Finding, Folded, Kind
 from perdure.memory.extraction.findings.passwords import looks_made_up
 from perdure.memory.extraction.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS, word_list
 
@@ -29,10 +29,9 @@ _BACKUPS = re.compile(
     r"(?P<value>\d{4}[- ]\d{4}(?:,? (?:and )?\d{4}[- ]\d{4})*)(?!\w)",
     re.IGNORECASE,
 )
-_NUMERAL = r"(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine)"
 _CARD_TOLD = re.compile(
     rf"\b(?:visa|mastercard|master card|amex|american express|(?:credit|debit|bank) card)\b[^.;\n]{{0,25}}?"
-    rf"(?P<value>\b{_NUMERAL}(?:[ ,-]{{1,2}}(?:then |and )?{_NUMERAL}){{3,20}}(?:[ ,]+\w+ times(?: over)?)?)\b",
+    rf"(?P<value>\b{DIGIT}(?:[ ,-]{{1,2}}(?:then |and )?{DIGIT}){{3,20}}(?:[ ,]+\w+ times(?: over)?)?)\b",
     re.IGNORECASE,
 )
 _FOR_THE_API = re.compile(

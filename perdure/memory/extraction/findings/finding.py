@@ -7,6 +7,9 @@ from typing import NamedTuple
 from perdure.model import OpenEnum
 from perdure.said import Ground
 
+DIGIT = r"(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine)"
+"""A pattern for a digit that is told as a word."""
+
 
 class Kind(OpenEnum):
     """What a finding is; its value stands in brackets where the finding was. An unknown kind is a secret."""

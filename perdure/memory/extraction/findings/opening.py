@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import DIGIT, Finding, Folded, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
 from perdure.memory.extraction.findings.passwords import looks_made_up
 from perdure.memory.extraction.lexicon import word_list
@@ -32,10 +32,9 @@ _NAMED_VALUE = re.compile(
 _DIGITS = re.compile(r"[*#]?(?:\d{4,8}|\d{1,2}(?:-\d{1,2}){2,4})[*#]?")
 _AMOUNT = re.compile(r"\d+[a-z]{1,3}", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d|(?:19|20)\d\d")
-_DIGIT = r"(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine)"
 _NUMBER_WORD = (
-    rf"(?:(?:double|triple) {_DIGIT}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]{_DIGIT})?"
-    rf"|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|{_DIGIT})"
+    rf"(?:(?:double|triple) {DIGIT}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]{DIGIT})?"
+    rf"|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|{DIGIT})"
 )
 _TOLD = re.compile(
     rf"\b{_NUMBER_WORD}(?:(?:, (?:and )?|[ -]){_NUMBER_WORD}){{3,20}}(?:,? (?:star|hash|pound|asterisk))?\b",
@@ -190,9 +189,7 @@ def openings(folded: Folded) -> Iterator[Finding]:
             yield folded.found(*place, Kind.PASSWORD)
 
 
-_ONE_BY_ONE = re.compile(
-    rf"{_DIGIT}(?:(?:, (?:and )?|[ -]){_DIGIT})+(?:,? (?:star|hash|pound|asterisk))?", re.IGNORECASE
-)
+_ONE_BY_ONE = re.compile(rf"{DIGIT}(?:(?:, (?:and )?|[ -]){DIGIT})+(?:,? (?:star|hash|pound|asterisk))?", re.IGNORECASE)
 
 
 def told_numbers(folded: Folded) -> Iterator[Finding]:
