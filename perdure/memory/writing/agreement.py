@@ -151,8 +151,8 @@ def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
     if old.negated != new.negated:
         return Agreement.CONTRADICTION
     before, after = (*one.actor, one.verb, *one.words), (*other.actor, other.verb, *other.words)
-    turned = one.verb == other.verb in _ONE_WAY and one.actor != other.actor
-    if before == after or not (turned or (_COMPARING | _DIRECTED) & {*before}):
+    one_way = one.verb == other.verb in _ONE_WAY
+    if before == after or not ((one_way and one.actor != other.actor) or (_COMPARING | _DIRECTED) & {*before}):
         return Agreement.SAME
     in_order = (
         [word for word in before if word not in PREPOSITIONS],
@@ -162,7 +162,6 @@ def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
         return Agreement.SAME
     if one.facets == other.facets and one.actor == other.actor:
         return Agreement.SAME
-    one_way = one.verb == other.verb in _ONE_WAY
     return Agreement.CONTRADICTION if one_way or _COMPARING & {*before} else Agreement.APART
 
 
