@@ -170,7 +170,7 @@ class Door:
 
     async def redact_settled(self, tenant: str, job: str) -> None:
         """Erase from the journal the items of a settled job, whose batch was accepted once more: nothing needs them."""
-        lines = await self._journal.read(tenant)
+        lines = await self._journal.read(tenant, naming=[job])
         if any(isinstance(line, Settled) and line.operation == job for line in lines):
             await self._journal.redact(tenant, job)
 

@@ -5,20 +5,18 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from perdure.changes import Actor, ActorKind, Change, Deletion, Refusal
-from perdure.entries import Described, Entry, Memory, Source, State, headline_of
+from perdure.entries import Entry, Memory, State, headline_of
 from perdure.errors import InvalidInput
 from perdure.identity import memory_id
 from perdure.items import MemoryItem, statement
 from perdure.jobs import Batch, Decision
 from perdure.memory.door import Door
-from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.holding import Holding
-from perdure.memory.updating import revising
-from perdure.memory.updating.versions import version_of
+from perdure.memory.updating import correcting, revising
+from perdure.memory.updating.versions import outcome, version_of
 from perdure.memory.writing.contradictions import overtaken, verdict
 from perdure.memory.writing.observation import observed
 from perdure.models.embedding import Embedder
-from perdure.stores.journal.lines import Changed, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
 from perdure.updates import (
@@ -35,8 +33,6 @@ from perdure.updates import (
 
 CREDITED = "credit"
 """Why a memory is changed that a task recalled which has ended."""
-
-_FIELDS = frozenset(Described.model_fields) | {"valid_until"}
 
 
 class _Asked(NamedTuple):
@@ -163,17 +159,14 @@ class Updater:
         changed = entry is not None and request.expected is not None and entry.version != request.expected
         if entry is None or not (changed or operation in entry.operations):
             return None
-        lines = await self._journal.read(asked.tenant)
-        settled = [line.versions for line in lines if isinstance(line, Settled) and line.operation == operation]
-        if not any(settled):
+        lines = await self._journal.read(asked.tenant, naming=(operation, request.id))
+        if (done := outcome(lines, operation, request.id)) is None:
             return None
-        versions = {identifier: version for one in settled for identifier, version in one.items()}
-        made = [line.entry for line in lines if isinstance(line, Changed) and line.operation == operation]
-        new = [entry.id for entry in made if _replaces(entry, request)]
+        new = [entry.id for entry in done.made if _replaces(entry, request)]
         # Whoever died before it was audited has settled it.
-        why = {revising.why_of(request.update): sorted({entry.id for entry in made} & versions.keys())}
+        why = {revising.why_of(request.update): sorted({entry.id for entry in done.made} & done.versions.keys())}
         await self._door.audited(asked.tenant, why, operation=operation, by=request.by)
-        return _updated(asked, next((one for one in reversed(new) if one in versions), request.id), versions)
+        return _updated(asked, next((one for one in reversed(new) if one in done.versions), request.id), done.versions)
 
     async def _plan(self, asked: _Asked) -> _Plan:
         match asked.request.update:
@@ -213,10 +206,11 @@ class Updater:
 
     async def _removal(self, asked: _Asked) -> _Plan:
         entry = await self._entry(asked, asked.request.id)
-        if entry.state is State.FORGOTTEN:
-            if asked.operation not in entry.operations:
-                raise InvalidInput("id", "it is forgotten already")
+        if asked.operation in entry.operations:
+            # An earlier attempt has forgotten it; if it is there again, somebody has taken that back.
             return _Plan(entry.id, ((entry, entry),))
+        if entry.state is State.FORGOTTEN:
+            raise InvalidInput("id", "it is forgotten already")
         why, known = revising.FORGOTTEN, entry.occurrences
         line = Deletion(id=entry.id, at=asked.at, reason=why, run=asked.operation, occurrences=known)
         return _Plan(entry.id, ((entry, entry.forgotten(revising.FORGOTTEN, asked.at + self._grace)),), (line,))
@@ -258,9 +252,10 @@ class Updater:
 
     async def _correction(self, asked: _Asked, update: Correction) -> _Plan:
         memory = await self._believed(asked, asked.request.id)
-        fields, text = _corrected_fields(update, asked.at), update.content or memory.text
-        _require_lasting(memory, fields, asked.at)
-        item, by = _item(memory, update, fields, text, asked), asked.request.by.kind
+        fields, text = correcting.fields_of(update, asked.at), update.content or memory.text
+        correcting.require_lasting(memory, fields, asked.at)
+        item = correcting.item_of(memory, update, fields, text, operation=asked.operation, at=asked.at)
+        by = asked.request.by.kind
         if by is not ActorKind.PERSON and (reason := self._hold.reason(item, by)):
             raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
         kind = fields.get("memory_type", memory.memory_type)
@@ -268,9 +263,9 @@ class Updater:
             confidence = update.confidence
             same = revising.corrected(memory, described=fields, text=text, confidence=confidence, at=asked.at)
             return _Plan(memory.id, ((memory, same),))
-        return await self._replacement(asked, memory, item)
+        return await self._replacement(asked, memory, item, fields)
 
-    async def _replacement(self, asked: _Asked, memory: Memory, item: MemoryItem) -> _Plan:
+    async def _replacement(self, asked: _Asked, memory: Memory, item: MemoryItem, fields: dict[str, Any]) -> _Plan:
         """Plan a correction that says something else: another memory, which replaces this one."""
         tenant = asked.tenant
         target = memory_id(tenant, item.memory_type, statement(item.content))
@@ -286,7 +281,7 @@ class Updater:
         stored = (await self._longterm.get(tenant, [target])).get(target)
         known = isinstance(stored, Memory) and stored.state is not State.FORGOTTEN
         new = observed(stored, target, item, batch, asked.at, replaced=memory.id)
-        given = _corrected_fields(asked.request.update, asked.at) if known else {}
+        given = fields if known else {}
         new = new.changed(**given, confidence=item.confidence, source=item.source, supersedes=memory.id)
         replaced: list[tuple[Entry | None, Entry]] = [(memory, memory.superseded(target, asked.at))]
         replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
@@ -348,39 +343,3 @@ def _revised(tenant: str, memory: Memory, update: Feedback | Pinning | Credit) -
             return memory.changed(pinned=pinned)
         case Credit(task=task, succeeded=succeeded):
             return revising.credited(memory, revising.trial_of(tenant, task), succeeded=succeeded)
-
-
-def _corrected_fields(update: object, at: datetime) -> dict[str, Any]:
-    """Return what a correction changes beside the text, by name."""
-    if not isinstance(update, Correction):
-        return {}
-    given = {name: getattr(update, name) for name in update.model_fields_set & _FIELDS}
-    fields = {name: value for name, value in given.items() if value is not None}
-    if update.content is not None:
-        stated = assertion_of(update.content, at)
-        said = {"valid_from": stated.valid_from, "valid_until": stated.valid_until}
-        fields = {name: value for name, value in said.items() if value} | fields | {"assertion": stated.assertion}
-    return fields
-
-
-def _require_lasting(memory: Memory, fields: dict[str, Any], at: datetime) -> None:
-    begin, end = fields.get("valid_from", memory.valid_from), fields.get("valid_until")
-    if end is not None and end <= at:
-        raise InvalidInput("valid_until", f"{end:%Y-%m-%d} is over", fix="forget it instead: perdure memories forget")
-    if end is not None and begin is not None and end <= begin:
-        raise InvalidInput("valid_until", f"{end:%Y-%m-%d} is not after valid_from", fix="give a later day")
-
-
-def _item(memory: Memory, update: Correction, fields: dict[str, Any], text: str, asked: _Asked) -> MemoryItem:
-    described: dict[str, Any] = {name: getattr(memory, name) for name in Described.model_fields}
-    values: dict[str, Any] = {**described, "valid_until": memory.valid_until, **fields, "source": Source.EXPLICIT}
-    return MemoryItem(
-        **values,
-        content=text,
-        confidence=update.confidence,
-        importance=memory.importance,
-        supersedes=memory.id,
-        # The same may be corrected in the same way again, once it was purged and observed anew.
-        occurrence=f"{asked.operation} {asked.at.isoformat()}",
-        occurred_at=asked.at,
-    )

@@ -1,11 +1,12 @@
 """What the journal's lines tell about entries' versions, and about what did not become memory. Pure."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from perdure.entries import Memory
+from perdure.entries import Entry, Memory
 from perdure.errors import InvalidInput
 from perdure.stores.journal.folding import history
-from perdure.stores.journal.lines import Changed, Line, Settled
+from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
 from perdure.updates import Rejection, Version
 
 
@@ -32,6 +33,36 @@ def version_of(changes: Sequence[Changed], version: int) -> Memory:
             "version", f"{version} is not kept (kept: {there})", fix="perdure memories history shows them"
         )
     return entry
+
+
+class Outcome(NamedTuple):
+    """What an operation that is done has come to."""
+
+    versions: dict[str, int]
+    """The version of each entry that it changed."""
+    made: list[Entry]
+    """The entries as it wrote them."""
+
+
+def outcome(lines: Sequence[Line], operation: str, identifier: str) -> Outcome | None:
+    """Return what an operation has come to; None: it is not done.
+
+    Args:
+        lines: Those that name the operation or the memory, at least.
+        operation: Its id.
+        identifier: The memory that it was to change. What was done before that was purged was done to another one.
+    """
+    purged = [place for place, line in enumerate(lines) if _is_purge(line, identifier)]
+    since = lines[purged[-1] + 1 :] if purged else lines
+    settled = [line.versions for line in since if isinstance(line, Settled) and line.operation == operation]
+    if not any(settled):
+        return None
+    made = [line.entry for line in since if isinstance(line, Changed) and line.operation == operation]
+    return Outcome({name: version for one in settled for name, version in one.items()}, made)
+
+
+def _is_purge(line: Line, identifier: str) -> bool:
+    return isinstance(line, Forgotten) and line.deletion.id == identifier and line.deletion.purged
 
 
 def rejections(lines: Sequence[Line]) -> list[Rejection]:

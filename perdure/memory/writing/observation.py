@@ -132,12 +132,14 @@ def after(batch: Batch, planned: PlannedItem, stored: Mapping[str, Entry]) -> di
         return {}
     before = stored.get(planned.target)
     others = [other for identifier in planned.over if isinstance(other := stored.get(identifier), Memory)]
-    others = [other for other in others if other.state is State.CURRENT]
-    link = next((other.id for other in others if isinstance(item, MemoryItem) and replaces(item, other)), "")
+    made = {other.id: other for other in others if other.superseded_by == planned.target}
+    others = [other for other in others if other.state is State.CURRENT and other.id not in made]
+    replaced = [other.id for other in others if isinstance(item, MemoryItem) and replaces(item, other)]
+    link = next(iter([*replaced, *made]), "")
     recorded = recorded_at(batch, planned.index, item)
     entries: dict[str, Entry] = {planned.target: observed(before, planned.target, item, batch, recorded, replaced=link)}
     if isinstance(item, MemoryItem):
-        entries |= {other.id: overtaken(other, item, planned.target, recorded) for other in others}
+        entries |= {other.id: overtaken(other, item, planned.target, recorded) for other in others} | made
     return entries
 
 
@@ -164,8 +166,9 @@ def applied(batch: Batch, decided: WritePlan, stored: Mapping[str, Entry]) -> di
             if not isinstance(replaced, Memory) or replaced.state is State.FORGOTTEN:
                 continue
             if replaced.superseded_by != planned.target:
-                at = recorded_at(batch, planned.index, item)
-                entries[replaced.id] = replaced.superseded(planned.target, at), decision
+                replaced = replaced.superseded(planned.target, recorded_at(batch, planned.index, item))
+            # Also one that an earlier attempt has replaced, which is still to be settled and audited.
+            entries[replaced.id] = replaced, decision
     return entries
 
 

@@ -64,6 +64,10 @@ class _Beside:
         """All that is known, after the items that were decided on."""
         self._about: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._saying: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._replaced: defaultdict[str, list[str]] = defaultdict(list)
+        for entry in known.entries.values() if known.operation else ():
+            if isinstance(entry, Memory) and known.operation in entry.operations:
+                self._replaced[entry.superseded_by].append(entry.id)
         memories = [item for item in batch.items if isinstance(item, MemoryItem)]
         self._changes = any(tells_of_change(item.content) for item in memories)
         if self._changes or any(item.assertion for item in memories):
@@ -85,6 +89,10 @@ class _Beside:
             shared = Counter(one for word in told(item.content).order for one in self._saying.get(word, ()))
             ids |= {one: None for one, words in shared.items() if words >= LEAST_SHARED}
         return [entry for identifier in ids if isinstance(entry := self.entries[identifier], Memory)]
+
+    def replaced_by(self, target: str) -> list[str]:
+        """Return what an earlier attempt has replaced by a memory: it is still to be settled and audited."""
+        return self._replaced[target] if target else []
 
     def _list(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
@@ -137,7 +145,7 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
         reason = _not_counted(occurrence_of(case.batch.tenant, item), stored)
     elif found.same:
         target, reason = found.same.id, "it says the same"
-    over = tuple(memory.id for memory in found.over)
+    over = tuple(dict.fromkeys((*(memory.id for memory in found.over), *case.beside.replaced_by(target))))
     return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason or _taken_out(item))
 
 

@@ -78,8 +78,11 @@ class Writer:
             together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
             self._beside(batch),
         )
-        heirs = {entry.superseded_by for entry in entries.values() if isinstance(entry, Memory) and entry.superseded_by}
-        entries |= await self._longterm.get(batch.tenant, sorted(heirs - entries.keys()))
+        memories = [entry for entry in entries.values() if isinstance(entry, Memory)]
+        linked = {memory.superseded_by for memory in memories}
+        # What an earlier attempt has replaced is no longer among what is believed.
+        linked |= {memory.supersedes for memory in memories if operation in memory.operations}
+        entries |= await self._longterm.get(batch.tenant, sorted(linked - entries.keys() - {""}))
         entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
         known = Known(entries=entries, deletions=deletions, operation=operation)

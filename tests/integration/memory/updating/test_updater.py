@@ -40,19 +40,19 @@ ADA = Actor(kind=ActorKind.PERSON, id="ada")
 NOW = datetime.now(UTC)
 
 
-async def told(stores: Stores, tenant: str, *texts: str, **fields: JsonValue) -> list[str]:
+async def told(stores: Stores, tenant: str, *texts: str, at: datetime = NOW, **fields: JsonValue) -> list[str]:
     """Remember statements; gives their ids."""
     items: list[JsonValue] = [
-        {"kind": "memory", "content": text, "occurrence": text, "occurred_at": NOW.isoformat(), **fields}
+        {"kind": "memory", "content": text, "occurrence": f"{text} {at}", "occurred_at": at.isoformat(), **fields}
         for text in texts
     ]
     for item in items:
-        assertion = assertion_of(str(item["content"]), NOW).assertion if isinstance(item, dict) else None
+        assertion = assertion_of(str(item["content"]), at).assertion if isinstance(item, dict) else None
         if assertion and isinstance(item, dict):
             item["assertion"] = assertion.model_dump(mode="json")
     operation = f"job-{uuid4().hex}"
-    batch = read_batch(tenant=tenant, key=operation, items=items, accepted_at=NOW)
-    plan = await stores.writer.plan(batch, at=NOW)
+    batch = read_batch(tenant=tenant, key=operation, items=items, accepted_at=at)
+    plan = await stores.writer.plan(batch, at=at)
     await stores.writer.apply(batch, plan, operation=operation)
     return [item.target for item in plan.items]
 
@@ -236,6 +236,54 @@ async def test_what_was_changed_since_is_not_undone_by_who_asks_again(stores: St
         await ask_for(whole.id, Feedback(helpful=True))
     assert await ask_for(one, Merger(other=other), 1) == whole
     assert (await stored(stores, tenant, whole.id)).pinned
+
+
+async def test_a_removal_that_was_undone_before_its_next_attempt_stays_undone(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [one] = await told(stores, tenant, "The kitchen is on the second floor.")
+    operation = f"update:{uuid4().hex}"
+
+    def die(point: CrashPoint) -> None:
+        if point is CrashPoint.APPLY_WRITTEN:
+            raise ConnectionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("perdure.memory.door.reached", die)
+        with pytest.raises(ConnectionError):
+            await change(stores, tenant, one, Removal(), operation=operation)
+    await stores.forgetter.restore(tenant, run=operation, at=datetime.now(UTC), by=ADA)
+    done = await change(stores, tenant, one, Removal(), operation=operation)
+    assert (done.id, done.undo) == (one, operation)
+    assert (await stored(stores, tenant, one)).state is State.CURRENT
+    assert (await stores.deletions.of(tenant, [one]))[one].restored_at, "nothing waits to forget it after all"
+    # The control: another removal forgets it.
+    await change(stores, tenant, one, Removal())
+    assert (await stored(stores, tenant, one)).state is State.FORGOTTEN
+
+
+async def test_what_was_done_to_a_memory_that_was_purged_is_not_done_to_one_like_it(
+    stores: Stores, tenant: str
+) -> None:
+    """Versions begin anew, so that the same words at the same version name another change."""
+
+    async def pin(identifier: str) -> Updated:
+        request = UpdateRequest(user_id="u", id=identifier, update=Pinning(pinned=True), by=ADA, expected=1)
+        operation = revising.operation_of(tenant, request, uuid4().hex)
+        return await stores.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+    await pin(one)
+    assert (await pin(one)).versions == {one: 2}, "the control: asked for again, it is answered"
+    await change(stores, tenant, one, Removal())
+    later = datetime.now(UTC) + timedelta(days=60)
+    removed = await stores.door.remove(tenant, {one: 3}, at=later, operation="purge-1", by=ADA, why="purge")
+    assert removed == [one]
+    assert await told(stores, tenant, "The office is in Ghent.", at=datetime.now(UTC)) == [one]
+    await change(stores, tenant, one, Feedback(helpful=True))
+    with pytest.raises(InvalidInput, match="is at version 2"):
+        await pin(one)
+    assert not (await stored(stores, tenant, one)).pinned
 
 
 async def test_a_credit_cut_off_once_it_was_written_is_settled_and_audited(

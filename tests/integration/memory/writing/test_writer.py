@@ -18,6 +18,7 @@ from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.writing import observation as observing
 from perdure.memory.writing import writer as writing
 from perdure.memory.writing.checking import read_batch
+from perdure.stores.journal.folding import fold
 from perdure.stores.journal.lines import Settled, accepted
 from perdure.stores.redis import keys
 from perdure.together import together
@@ -434,3 +435,49 @@ async def test_a_change_that_is_told_in_other_words_replaces_what_it_changes(sto
     [before] = (await stores.longterm.get(tenant, planned.over)).values()
     assert isinstance(before, Memory)
     assert (before.text, before.state, before.superseded_by) == (old, State.SUPERSEDED, replaced)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (stated("The log level is info.", "o1"), stated("The log level is debug.", "o2", 1)),
+        (fact("The lead is Kim.", "o1"), fact("The lead is Lee.", "o2")),
+        (
+            fact("The choir rehearses in St. Olave's hall.", "o1"),
+            fact("Rehearsals of the choir take place at the Kulturhus these days.", "o2")
+            | {"occurred_at": (NOW + timedelta(days=1)).isoformat()},
+        ),
+    ],
+    ids=["asserted", "named", "told"],
+)
+async def test_what_an_attempt_that_died_has_replaced_is_settled_by_the_next(
+    stores: Stores,
+    tenant: str,
+    monkeypatch: pytest.MonkeyPatch,
+    before: dict[str, JsonValue],
+    after: dict[str, JsonValue],
+) -> None:
+    """Otherwise the journal would believe both, when it answers for a store that is away."""
+    [old] = await written(stores, read_batch(tenant=tenant, key="old", items=[before]), "job-old")
+    if "lead" in str(before["content"]):
+        after = after | {"supersedes": old}
+    batch = read_batch(tenant=tenant, key="new", items=[after])
+    plan = await stores.writer.plan(batch, at=NOW)
+
+    def die(point: CrashPoint) -> None:
+        if point is CrashPoint.APPLY_WRITTEN:
+            raise ConnectionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(door, "reached", die)
+        with pytest.raises(ConnectionError):
+            await stores.writer.apply(batch, plan, operation="job-new")
+    applied = await stores.writer.apply(batch, plan, operation="job-new")
+    [new] = applied.versions.keys() - {old}
+    assert applied.versions == {old: 2, new: 1}
+    stored = await stores.longterm.get(tenant, [old, new])
+    assert fold(await stores.journal.read(tenant)).entries == stored
+    replaced, heir = stored[old], stored[new]
+    assert isinstance(replaced, Memory)
+    assert isinstance(heir, Memory)
+    assert (replaced.state, replaced.superseded_by, heir.supersedes) == (State.SUPERSEDED, new, old)
