@@ -155,10 +155,6 @@ class Updater:
         It is not planned again: what it changed, others may have changed since.
         """
         request, operation = asked.request, asked.operation
-        entry = (await self._longterm.get(asked.tenant, [request.id])).get(request.id)
-        changed = entry is not None and request.expected is not None and entry.version != request.expected
-        if entry is None or not (changed or operation in entry.operations):
-            return None
         lines = await self._journal.read(asked.tenant, naming=(operation, request.id))
         if (done := outcome(lines, operation, request.id)) is None:
             return None

@@ -86,8 +86,9 @@ class Writer:
         entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
         known = Known(entries=entries, deletions=deletions, operation=operation)
-        epoch = await self.epoch(batch)
-        return plan(batch, known, policy=policy_of(self._policies, batch.policy), at=at, epoch=epoch)
+        policy, epoch = policy_of(self._policies, batch.policy), await self.epoch(batch)
+        # A hundred statements that tell of changes, beside a thousand memories, take seconds: heartbeats must go on.
+        return await asyncio.to_thread(plan, batch, known, policy=policy, at=at, epoch=epoch)
 
     async def _beside(self, batch: Batch) -> list[Memory]:
         """Return the memories that the items may be about, or may say the contrary of in other words."""

@@ -170,6 +170,9 @@ async def test_the_same_feedback_about_the_same_is_counted_once(stores: Stores, 
 
     assert [await say(key="task 1") for _ in range(2)] == [0.7, 0.7]
     assert [await say(expected=2) for _ in range(2)] == [0.5, 0.5]
+    for number in range(OPERATIONS_KEPT):
+        await change(stores, tenant, one, Pinning(pinned=bool(number % 2)))
+    assert await say(key="task 1") == 0.5, "whatever else was changed since"
     bob = Actor(kind=ActorKind.PERSON, id="bob")
     others = [await say(helpful=True, key="task 1"), await say(key="task 2"), await say(bob, key="task 2")]
     assert others == [0.6, 0.4, 0.2], "what another says, or about something else, counts"
