@@ -38,6 +38,7 @@ async def test_a_flat_skill_of_two_thousand_steps_with_large_results_ends(server
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 async def test_steps_wait_while_what_was_learned_cannot_be_accepted(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents:
         skill = agents.skill(
@@ -65,6 +66,7 @@ steps:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 async def test_a_disk_that_is_full_for_a_minute_at_the_end_costs_no_memory(servers: Servers, tmp_path: Path) -> None:
     async with bench(servers, tmp_path) as agents:
         skill = agents.skill("steps: [{id: a, tool: who, remember: [{memory: The lead is Kim.}]}]")
