@@ -7,11 +7,12 @@ from uuid import uuid4
 import structlog
 from temporalio import activity
 
+from perdure.entries import Entry
 from perdure.errors import PerdureError, StoreUnavailable
 from perdure.memory.door import Door
 from perdure.model import Passed
 from perdure.names import Activity
-from perdure.stores.redis.accesses import Accesses
+from perdure.stores.redis.accesses import Accesses, Taken
 
 _log = structlog.get_logger(__name__)
 
@@ -44,7 +45,7 @@ class AccessActivities:
         for tenant, token in listed:
             taken = await self.accesses.take(tenant, f"used:{uuid4().hex}")
             try:
-                entries += await self.door.used(tenant, taken.uses, operation=taken.operation)
+                entries += await self._write(tenant, taken)
             except StoreUnavailable:
                 raise
             except PerdureError as problem:
@@ -57,3 +58,9 @@ class AccessActivities:
                 break
         # Where nothing could be written, another call would do no better.
         return Flushed(tenants=tenants, entries=entries, more=is_late or (tenants > 0 and len(listed) == _PAGE))
+
+    async def _write(self, tenant: str, taken: Taken) -> int:
+        def used(entry: Entry) -> Entry:
+            return entry.used(taken.uses[entry.id])
+
+        return await self.door.count(tenant, list(taken.uses), used, operation=taken.operation)

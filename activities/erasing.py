@@ -18,6 +18,7 @@ from perdure.memory.membership import MemberBook
 from perdure.model import Instant, Passed
 from perdure.names import Activity, Attribute
 from perdure.requests import SOMEBODY
+from perdure.temporal.errors import of_call
 
 _PAGE = 200
 """Runs that one call of ``end_runs`` or ``delete_runs`` deals with, so that a retry repeats little."""
@@ -130,7 +131,7 @@ class ErasingActivities:
                 if await self._is_there(run.id, run.run_id, running=bool(condition)):
                     found.append((run.id, run.run_id))
         except RPCError as error:
-            raise StoreUnavailable("temporal", error.status.name) from error
+            raise of_call(error) from error
         return found
 
     async def _until_gone(self, workflow_id: str, run_id: str) -> None:
@@ -154,7 +155,7 @@ def _unless_gone(error: RPCError) -> None:
     """Let a run be gone already.
 
     Raises:
-        StoreUnavailable: Temporal does not answer.
+        PerdureError: Temporal does not answer, or refuses the call.
     """
     if error.status is not RPCStatusCode.NOT_FOUND:
-        raise StoreUnavailable("temporal", error.status.name) from error
+        raise of_call(error) from error

@@ -7,7 +7,7 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor
-from perdure.errors import InvalidInput, StoreUnavailable
+from perdure.errors import InvalidInput
 from perdure.memory.forgetting.forgetter import Forgetter, Restored, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.wholeness import Wholeness
@@ -17,6 +17,7 @@ from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.sweeps import SweepTurn
 from perdure.stores.tenant_key import TenantKey
+from perdure.temporal.errors import of_call
 from perdure.temporal.failures import pause, still_running
 
 PAGE = 100
@@ -106,7 +107,7 @@ class ForgettingActivities:
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND:
                 return False
-            raise StoreUnavailable("temporal", error.status.name) from error
+            raise of_call(error) from error
         return found.status is WorkflowExecutionStatus.RUNNING
 
     @activity.defn(name=Activity.DUE_TENANTS)

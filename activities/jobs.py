@@ -37,6 +37,7 @@ from perdure.names import Activity
 from perdure.requests import RememberRequest, Submitted
 from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.erasures import RedisErasures
+from perdure.temporal.errors import of_call
 from perdure.temporal.failures import still_running
 
 POLLS = 4
@@ -198,7 +199,7 @@ class IngestActivities:
                 if error.status is RPCStatusCode.NOT_FOUND:
                     unknown = "Temporal knows no such job, or not any more"
                     raise InvalidInput("job", unknown, fix="submit the batch again") from error
-                raise StoreUnavailable("temporal", error.status.name) from error
+                raise of_call(error) from error
         raise still_running(identifier, again_after=timedelta(seconds=RETRY_SECONDS))
 
     @activity.defn(name=Activity.PLAN_INGEST)

@@ -21,6 +21,7 @@ from perdure.stores.journal import lines
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.leases import Leases
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
+from perdure.temporal.errors import of_call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ class Submitter:
         except WorkflowAlreadyStartedError:
             return False
         except RPCError as error:
-            raise StoreUnavailable("temporal", error.status.name) from error
+            raise of_call(error) from error
         return True
 
 

@@ -31,6 +31,7 @@ from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask, TaskBinding
+from perdure.temporal.errors import of_call
 from perdure.together import together
 from perdure.tools import Toolbox
 
@@ -220,7 +221,7 @@ class TaskActivities:
                 if since is None or found.start_time < since:
                     earlier.append(found)
         except RPCError as error:
-            raise StoreUnavailable("temporal", error.status.name) from error
+            raise of_call(error) from error
         return sorted(earlier, key=attrgetter("start_time"))
 
     async def _is_open(self, holder: Holder) -> bool:
@@ -229,7 +230,7 @@ class TaskActivities:
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND:
                 return False
-            raise StoreUnavailable("temporal", error.status.name) from error
+            raise of_call(error) from error
         # Another task may have been started under the same workflow id since.
         same = found.raw_info.first_run_id == holder.run_id
         return same and found.status is WorkflowExecutionStatus.RUNNING

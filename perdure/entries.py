@@ -142,14 +142,11 @@ class Remembered(Stored):
         """Return the entry as an operation writes it: with its version, recognisable by the operation's id."""
         return self.changed(version=version, operations=(*self.operations, operation)[-OPERATIONS_KEPT:])
 
-    def used(self, use: Use, operation: str) -> Self:
-        """Return the entry after it was recalled, at its version: nothing that was planned about it has changed."""
+    def used(self, use: Use) -> Self:
+        """Return the entry after it was recalled."""
         at = datetime.fromtimestamp(use.last / 1000, UTC)
-        return self.changed(
-            access_count=self.access_count + use.times,
-            last_accessed=max(self.last_accessed or at, at),
-            operations=(*self.operations, operation)[-OPERATIONS_KEPT:],
-        )
+        last = max(self.last_accessed or at, at)
+        return self.changed(access_count=self.access_count + use.times, last_accessed=last)
 
     def dated(self, moment: datetime | None, reason: str, rules_version: str) -> Self:
         """Return the entry with the moment at which the rules will forget it; None: they keep it."""

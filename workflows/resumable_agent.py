@@ -121,9 +121,11 @@ class ResumableAgent:
 
     async def _run(self) -> Finish:
         """Prepare the task, unless an earlier run did, and run its plan."""
-        running = self._running
-        if not running.is_prepared:
+        if self._running.is_prepared:
+            await self._require_own()
+        else:
             await self._prepare()
+        running = self._running
         if workflow.info().run_id != workflow.info().original_execution_run_id:
             # It was reset: what comes next may have happened in the run that it was reset from.
             running.state = running.state.changed(earlier=running.state.earlier or running.state.started_at)
@@ -132,11 +134,36 @@ class ResumableAgent:
         running.enter(Phase.RUNNING)
         return await self.runner().run()
 
+    async def _require_own(self) -> None:
+        """Refuse what is carried of another user: Temporal lets any workflow continue as one of this type.
+
+        Raises:
+            ApplicationError: It is another's; nothing of it is used, not even at the end.
+        """
+        looking = asyncio.create_task(self._tenant())
+        try:
+            tenant = await asyncio.shield(looking)
+        except asyncio.CancelledError:
+            self._refuse_unless(await looking)
+            raise
+        self._refuse_unless(tenant)
+
+    def _refuse_unless(self, tenant: str) -> None:
+        if tenant != self._running.state.prepared.tenant:
+            self._running = RunningTask(self._running.task.changed(carried=None))
+            self._keeper = Keeper(self._running)
+            raise failure_of(InvalidTask("carried", "is not a field here"))
+
+    async def _tenant(self) -> str:
+        return await options.change(
+            ForgettingActivities.tenant_of, self._running.task.user_id, "Find the user's tenant"
+        )
+
     async def _prepare(self) -> None:
         task = self._running.task
         labels = [AGENT.value_set(task.agent), SKILL.value_set(task.skill), PHASE.value_set(Phase.PREPARING)]
         # First, so that the user's erasure finds the run also where the task is refused.
-        tenant = await options.change(ForgettingActivities.tenant_of, task.user_id, "Find the user's tenant")
+        tenant = await self._tenant()
         workflow.upsert_search_attributes([*labels, TENANT.value_set(tenant)])
         first_run = workflow.info().first_execution_run_id
         call = PrepareCall(task=task.asked, started_at=workflow.now(), first_run=first_run)

@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 
 from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.crashpoints import CrashPoint, reached
-from perdure.entries import Entry, State, Use
+from perdure.entries import Entry, State
 from perdure.errors import VersionConflict
 from perdure.memory.auditing.audit import Audit
+from perdure.memory.change_log import ChangeLog
 from perdure.memory.comparison import Compared, compared, observed_anew, reasons
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
-from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
+from perdure.stores.journal.lines import Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
@@ -66,6 +67,7 @@ class Door:
         self._longterm = longterm
         self._journal = journal
         self._deletions = deletions
+        self._log = ChangeLog(journal, deletions)
         self._leases = leases
         self._due = due
         self._repair = repair
@@ -134,7 +136,8 @@ class Door:
                 refused, compared = await self._planned(tenant, changes, refused, again)
                 stored, pending, made, unfinished = compared
                 written = [self._stamped(change) for change in pending]
-                await self._journaled(tenant, lease, pending, written, forgetting)
+                await lease.require(self._margin)
+                await self._log.announce(tenant, pending, written, forgetting)
                 await self._write(tenant, lease, pending, written)
             except VersionConflict:
                 await self._withdraw(tenant, forgetting)
@@ -145,7 +148,7 @@ class Door:
             # What was written although a sweep had logged it is not forgotten.
             now = datetime.now(UTC)
             restoring += [line.changed(restored_at=now) for line in unfinished]
-            await self._settle(tenant, operation, versions, refused, restoring)
+            await self._log.settle(tenant, operation, versions, refused, restoring)
             # Also what an earlier attempt wrote, which may have died before it said so, or after.
             for by, ids in reasons(made).items():
                 await self._audit.changed(tenant, ids, operation=operation, by=by, again=not pending)
@@ -158,7 +161,7 @@ class Door:
         Raises:
             StoreUnavailable: The journal cannot be written.
         """
-        await self._settle(tenant, operation, {}, refused)
+        await self._log.settle(tenant, operation, {}, refused)
 
     async def audited(self, tenant: str, ids: Mapping[str, Sequence[str]], *, operation: str, by: Actor) -> None:
         """Have an operation audited that is settled already, unless it was.
@@ -212,7 +215,7 @@ class Door:
             gone = [identifier for identifier, version in expected.items() if is_over(identifier, version)]
             deletions = await self._deletions.of(tenant, gone)
             # First, so that nobody restores what a crash has left half removed.
-            await self._log(tenant, [line.changed(purged=True) for line in deletions.values()])
+            await self._log.write(tenant, [line.changed(purged=True) for line in deletions.values()])
             await lease.require(self._margin)
             await self._longterm.delete(tenant, [identifier for identifier in gone if identifier in stored])
             reached(CrashPoint.FORGET_PURGED)
@@ -223,21 +226,50 @@ class Door:
                 await self._audit.changed(tenant, {why: gone}, operation=operation, by=by, again=again)
         return gone
 
-    async def used(self, tenant: str, uses: Mapping[str, Use], *, operation: str) -> int:
-        """Count uses, once for each operation; versions stay, so that no plan has to be made again. Returns how many.
+    async def count(
+        self,
+        tenant: str,
+        ids: Sequence[str],
+        counted: Callable[[Entry], Entry],
+        *,
+        operation: str,
+        by: Actor | None = None,
+        why: str = "",
+    ) -> int:
+        """Write what is only counted of entries, once for each operation; versions stay, so no plan is made again.
+
+        Args:
+            tenant: Whose.
+            ids: The entries; what is forgotten, or not there, is left alone.
+            counted: Returns an entry with one more counted.
+            operation: The operation's id.
+            by: Who has it counted; None: it is not audited.
+            why: The reason.
+
+        Returns:
+            How many entries were written.
 
         Raises:
             LeaseLost: Another writer holds the tenant.
-            StoreUnavailable: A store does not answer.
+            StoreUnavailable: A store does not answer, or the audit cannot be written.
         """
+        if by is not None:
+            await self._audit.ready()
         async with self._leases.hold(tenant) as lease, self._whole.writing():
             await self._repair.resume(tenant, lease)
-            stored = (await self._longterm.get(tenant, list(uses))).values()
-            known = [one for one in stored if one.state is not State.FORGOTTEN and operation not in one.operations]
-            await self._write(
-                tenant, lease, (), [self._rules.dated(one.used(uses[one.id], operation)) for one in known]
-            )
-        return len(known)
+            stored = (await self._longterm.get(tenant, ids)).values()
+            known = [one for one in stored if one.state is not State.FORGOTTEN]
+            new = [one for one in known if operation not in one.operations]
+            changed = [(one, counted(one)) for one in new]
+            written = [after.stamped(after.version, operation) for before, after in changed if after != before]
+            await self._write(tenant, lease, (), [self._rules.dated(one) for one in written])
+            # Also what an earlier attempt wrote, which may have died before it said so.
+            told = sorted({one.id for one in written} | {one.id for one in known if operation in one.operations})
+            if by is not None and told:
+                await self._audit.changed(
+                    tenant, {why: told}, operation=operation, by=by, again=len(told) > len(written)
+                )
+        return len(written)
 
     async def reindex(self, tenant: str) -> None:
         """Set the tenant's next due date to what its memories say, and compact its journal if that is worth it.
@@ -279,29 +311,6 @@ class Door:
         stamped = change.entry.stamped(change.expected + 1, change.operation)
         return stamped if stamped.state is State.FORGOTTEN else self._rules.dated(stamped)
 
-    async def _journaled(
-        self,
-        tenant: str,
-        lease: Lease,
-        changes: Sequence[Change],
-        written: Sequence[Entry],
-        deletions: Sequence[Deletion],
-    ) -> None:
-        """Write to the journal and the deletion log what is about to be written to the store."""
-        known = await self._deletions.of(tenant, [line.id for line in deletions])
-        # A second attempt of the same run finds its lines, and keeps them.
-        new = [line for line in deletions if line.id not in known or not known[line.id].holds(line.run)]
-        await lease.require(self._margin)
-        now = datetime.now(UTC)
-        lines = [
-            Changed(entry=entry, operation=change.operation, by=change.by, why=change.why, note=change.note, at=now)
-            for change, entry in zip(changes, written, strict=True)
-        ]
-        await self._log(tenant, new, *lines)
-        if deletions:
-            reached(CrashPoint.FORGET_LOGGED)
-        reached(CrashPoint.CHANGE_JOURNALED)
-
     async def _write(self, tenant: str, lease: Lease, changes: Sequence[Change], written: Sequence[Entry]) -> None:
         vectors = {change.id: change.vector for change in changes if change.vector is not None}
         if written:
@@ -321,24 +330,7 @@ class Door:
             for line in (await self._deletions.of(tenant, ids)).values()
             if line.holds(runs[line.id].run) and line.id in stored and stored[line.id].state is not State.FORGOTTEN
         ]
-        await self._log(tenant, lines)
-
-    async def _settle(
-        self,
-        tenant: str,
-        operation: str,
-        versions: Mapping[str, int],
-        refused: Sequence[Refusal],
-        deletions: Sequence[Deletion] = (),
-    ) -> None:
-        now = datetime.now(UTC)
-        settled = Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=now)
-        await self._log(tenant, deletions, *([settled] if operation else []))
-
-    async def _log(self, tenant: str, deletions: Sequence[Deletion], *lines: Line) -> None:
-        """Append to the journal, and then to the deletion log."""
-        await self._journal.append(tenant, [*(Forgotten(deletion=line) for line in deletions), *lines])
-        await self._deletions.write(tenant, deletions)
+        await self._log.write(tenant, lines)
 
     async def _index(self, tenant: str, entries: Sequence[Entry]) -> None:
         dates = [

@@ -117,7 +117,7 @@ def is_cancelling() -> bool:
 def perdure_error(error: BaseException) -> PerdureError | None:
     """Return the error that one of Temporal's client stands for; None for one that is not Temporal's."""
     if isinstance(error, RPCError):
-        return _of_call(error)
+        return of_call(error)
     if isinstance(error, WorkflowUpdateRPCTimeoutOrCancelledError):
         return StoreUnavailable("temporal", "no answer in time")
     if isinstance(error, WorkflowQueryFailedError):
@@ -128,6 +128,21 @@ def perdure_error(error: BaseException) -> PerdureError | None:
         # Not what failed there: the data converter's refusal of what arrived.
         return WorkflowFailed(f"what it returned cannot be read by this build: {error.message}")
     return _of_failure(_innermost(error)) if isinstance(error, _WRAPPERS) else None
+
+
+def of_call(error: RPCError) -> PerdureError:
+    """Return the error that a refused or unanswered call stands for: only of the latter another attempt makes sense."""
+    match error.status:
+        case RPCStatusCode.NOT_FOUND if error.message.startswith("Namespace"):
+            return NamespaceUnusable(f"{error.message} (correct it in Temporal's client configuration, or create it)")
+        case RPCStatusCode.NOT_FOUND:
+            return InvalidInput("id", error.message)
+        case RPCStatusCode.INVALID_ARGUMENT:
+            return InvalidInput("temporal", error.message)
+        case RPCStatusCode.PERMISSION_DENIED | RPCStatusCode.UNAUTHENTICATED:
+            return StoreRefused("temporal", error.message, fix=_LOGIN)
+        case _:
+            return StoreUnavailable("temporal", f"{error.status.name.lower()}: {error.message}")
 
 
 def not_connected(error: RuntimeError, address: str = "") -> StoreRefused | StoreUnavailable:
@@ -150,20 +165,6 @@ def _of_failure(failure: BaseException) -> PerdureError:
         return WorkflowFailed(failure.message)
     carried = "".join(map(str, failure.details[2:3]))
     return kind.received(failure.message, json.loads(carried) if carried else {})
-
-
-def _of_call(error: RPCError) -> PerdureError:
-    match error.status:
-        case RPCStatusCode.NOT_FOUND if error.message.startswith("Namespace"):
-            return NamespaceUnusable(f"{error.message} (correct it in Temporal's client configuration, or create it)")
-        case RPCStatusCode.NOT_FOUND:
-            return InvalidInput("id", error.message)
-        case RPCStatusCode.INVALID_ARGUMENT:
-            return InvalidInput("temporal", error.message)
-        case RPCStatusCode.PERMISSION_DENIED | RPCStatusCode.UNAUTHENTICATED:
-            return StoreRefused("temporal", error.message, fix=_LOGIN)
-        case _:
-            return StoreUnavailable("temporal", f"{error.status.name.lower()}: {error.message}")
 
 
 def _innermost(error: BaseException) -> BaseException:

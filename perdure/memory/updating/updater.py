@@ -115,7 +115,7 @@ class Updater:
     async def credit(
         self, tenant: str, ids: Sequence[str], *, task: str, succeeded: bool, by: Actor, operation: str
     ) -> None:
-        """Count a task as a trial of each of these memories, once; what was forgotten meanwhile stays as it is.
+        """Count a task as a trial of each of these memories, once; versions stay, and what is forgotten as it is.
 
         Args:
             tenant: Whose memories.
@@ -126,28 +126,15 @@ class Updater:
             operation: The id of the operation.
 
         Raises:
-            TenantErased: The user was erased meanwhile.
             LeaseLost: Another writer holds the tenant: call it again.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        epoch, trial = await self._door.epoch(tenant), revising.trial_of(tenant, task)
+        trial = revising.trial_of(tenant, task)
 
-        async def changes() -> list[Change]:
-            stored = (await self._longterm.get(tenant, ids)).values()
-            memories = [one for one in stored if isinstance(one, Memory) and one.state is not State.FORGOTTEN]
-            credited = [(one, revising.credited(one, trial, succeeded=succeeded)) for one in memories]
-            return [
-                Change(id=after.id, expected=before.version, entry=after, by=by, why=CREDITED, operation=operation)
-                for before, after in credited
-                # What an earlier attempt has written is still to be settled and audited.
-                if after != before or operation in before.operations
-            ]
+        def credited(entry: Entry) -> Entry:
+            return revising.credited(entry, trial, succeeded=succeeded) if isinstance(entry, Memory) else entry
 
-        async def again() -> tuple[Sequence[Change], Sequence[Refusal]]:
-            return await changes(), ()
-
-        if first := await changes():
-            await self._door.change(tenant, first, epoch=epoch, operation=operation, again=again)
+        await self._door.count(tenant, ids, credited, operation=operation, by=by, why=CREDITED)
 
     async def _answer(self, asked: _Asked) -> Updated | None:
         """Return what an operation that is done has come to; None: it is not done.

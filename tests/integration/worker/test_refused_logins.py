@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,8 +12,10 @@ from uuid import uuid4
 import grpc
 import pytest
 from grpc import aio
+from temporalio.client import Client
 
-from perdure.errors import InvalidInput, StoreRefused, StoreUnavailable
+from activities.jobs import IngestActivities
+from perdure.errors import InvalidInput, PerdureError, StoreRefused, StoreUnavailable
 from perdure.stores.redis.connection import ask, connect
 from perdure.temporal.connection import connected
 from tests.conftest import Servers
@@ -30,27 +33,37 @@ ANSWERED = {
 class _Refusing(grpc.GenericRpcHandler):
     """Answers every call as Temporal's frontend answers a client that it does not know."""
 
-    def __init__(self, status: grpc.StatusCode) -> None:
+    def __init__(self, status: grpc.StatusCode, *, greets: bool = False) -> None:
         self._status = status
+        self._greets = greets
 
     def service(self, handler_call_details: Any) -> Any:
+        async def greet(_: bytes, __: Any) -> bytes:
+            return b""
+
         async def refuse(_: bytes, context: Any) -> None:
             await context.abort(self._status, "no")
 
         handler: Any = grpc.unary_unary_rpc_method_handler
-        return handler(refuse)
+        return handler(greet if self._greets and handler_call_details.method.endswith("/GetSystemInfo") else refuse)
+
+
+@asynccontextmanager
+async def refusing_server(status: grpc.StatusCode, *, greets: bool = False) -> AsyncGenerator[str]:
+    server = aio.server()
+    server.add_generic_rpc_handlers((_Refusing(status, greets=greets),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    yield f"127.0.0.1:{port}"
+    await server.stop(0)
 
 
 @pytest.fixture(
     params=[grpc.StatusCode.UNAUTHENTICATED, pytest.param(grpc.StatusCode.PERMISSION_DENIED, marks=pytest.mark.slow)]
 )
 async def refusing(request: pytest.FixtureRequest) -> AsyncGenerator[str]:
-    server = aio.server()
-    server.add_generic_rpc_handlers((_Refusing(request.param),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
-    yield f"127.0.0.1:{port}"
-    await server.stop(0)
+    async with refusing_server(request.param) as address:
+        yield address
 
 
 @pytest.fixture
@@ -107,6 +120,28 @@ async def test_temporal_refusing_the_client_is_not_taken_for_its_absence(refusin
     # The control: nothing listens there.
     with pytest.raises(StoreUnavailable, match="does not answer"):
         await connected("127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable"),
+    [
+        (grpc.StatusCode.PERMISSION_DENIED, StoreRefused, False),
+        (grpc.StatusCode.INVALID_ARGUMENT, InvalidInput, False),
+        # The control.
+        (grpc.StatusCode.UNAVAILABLE, StoreUnavailable, True),
+    ],
+)
+async def test_an_activity_that_temporal_refuses_is_not_tried_for_ever(
+    status: grpc.StatusCode, kind: type[PerdureError], retryable: bool
+) -> None:
+    names = ("members", "submitter", "writer", "intake", "consents", "notes", "changed", "erasures")
+    unused: dict[str, Any] = dict.fromkeys(names)
+    async with refusing_server(status, greets=True) as address:
+        client = await Client.connect(address)
+        activities = IngestActivities(client=client, **unused)
+        with pytest.raises(kind) as refused:
+            await activities.wait("job")
+    assert refused.value.retryable is retryable
 
 
 async def test_tls_that_only_one_side_speaks_is_named(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from perdure.crashpoints import CrashPoint
 from perdure.entries import OPERATIONS_KEPT, Memory, MemoryType, Source, State
 from perdure.errors import InvalidInput, TenantErased
 from perdure.jobs import Decision
+from perdure.memory.auditing.audit import Audit
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.holding import Holding, HoldRule
 from perdure.memory.updating import revising
@@ -289,14 +290,10 @@ async def test_what_was_done_to_a_memory_that_was_purged_is_not_done_to_one_like
     assert not (await stored(stores, tenant, one)).pinned
 
 
-async def test_a_credit_cut_off_once_it_was_written_is_settled_and_audited(
+async def test_a_credit_is_in_no_plans_way_and_audited_once_however_often_it_is_made(
     stores: Stores, servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = await told(stores, tenant, "The office is in Ghent.", "The office dog is called Bo.")
-
-    def die(point: CrashPoint) -> None:
-        if point is CrashPoint.APPLY_WRITTEN:
-            raise ConnectionError
 
     async def credit(identifier: str) -> None:
         await stores.updater.credit(tenant, [identifier], task="t", succeeded=True, by=ADA, operation="credit:1")
@@ -304,15 +301,24 @@ async def test_a_credit_cut_off_once_it_was_written_is_settled_and_audited(
     # A task that recalled many has them credited in parts, which are one operation.
     await credit(one)
     with monkeypatch.context() as patch:
-        patch.setattr("perdure.memory.door.reached", die)
+
+        def die(*_: object, **__: object) -> None:
+            raise ConnectionError
+
+        patch.setattr(Audit, "changed", die)
         with pytest.raises(ConnectionError):
             await credit(other)
-    assert (await stored(stores, tenant, other)).version == 2, "the control: it is written"
+    assert (await stored(stores, tenant, other)).trials == (trial_of(tenant, "t"),), "the control: it is written"
     for _ in range(2):
         await credit(other)
-    assert [line.why for line in await stores.journal.history(tenant, other)][1:] == ["credit"]
+    found = await stored(stores, tenant, other)
+    assert (found.version, len(found.trials), len(found.successes)) == (1, 1, 1)
     credits = [line.ids for line in audited(servers, tmp_path, tenant) if "credit" in line.ids]
     assert credits == [{"credit": (one,)}, {"credit": (other,)}]
+    await change(stores, tenant, other, Pinning(pinned=True), expected=1)
+    # The control: a change that people make is another version.
+    with pytest.raises(InvalidInput, match="is at version 2"):
+        await change(stores, tenant, other, Feedback(helpful=True), expected=1)
 
 
 async def test_merging_links_both_and_a_repetition_of_either_counts_for_the_whole(stores: Stores, tenant: str) -> None:

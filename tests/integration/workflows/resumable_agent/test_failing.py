@@ -13,6 +13,7 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from tests.support.harness import Bench
+from tests.support.waiting import until
 
 
 async def refused(agents: Bench, text: str, **more: Any) -> str:
@@ -204,7 +205,8 @@ async def test_an_unusable_field_of_a_task_that_was_started_directly_is_refused(
     assert (failure.type, failure.non_retryable) in {("InvalidTask", True), ("TaskFailed", True)}
 
 
-async def test_a_state_that_somebody_sends_with_a_task_is_refused(agents: Bench) -> None:
+def with_state(agents: Bench) -> Payload:
+    """Return a task with the state of another user's."""
     task = agents.task(agents.skill("steps: [{id: a, tool: echo, args: {value: 1}, approve: 'Go on?'}]"))
     prepared = {
         **{"tenant": "another", "skill": {"name": "s", "steps": [{"kind": "tool", "id": "a", "tool": "who"}]}},
@@ -212,5 +214,40 @@ async def test_a_state_that_somebody_sends_with_a_task_is_refused(agents: Bench)
     }
     state = {"prepared": prepared, "started_at": "2026-01-01T00:00:00Z", "renewed_at": "2026-01-01T00:00:00Z"}
     data = json.dumps({**task.model_dump(mode="json"), "carried": state}).encode()
-    failure = await failed_from_ui(agents, "ResumableAgent", [Payload(metadata={"encoding": b"json/plain"}, data=data)])
+    return Payload(metadata={"encoding": b"json/plain"}, data=data)
+
+
+async def test_a_state_that_somebody_sends_with_a_task_is_refused(agents: Bench) -> None:
+    failure = await failed_from_ui(agents, "ResumableAgent", [with_state(agents)])
     assert failure.message == "PRD101 carried: is not a field here"
+
+
+async def test_a_state_that_somebody_sends_by_a_cron_schedule_is_refused_in_each_run(agents: Bench) -> None:
+    """Temporal says of its later runs, as of those that a foreign workflow continues as, that they were continued."""
+    identifier = f"cron-{uuid4().hex}"
+    await agents.client.workflow_service.start_workflow_execution(
+        StartWorkflowExecutionRequest(
+            namespace="default",
+            workflow_id=identifier,
+            workflow_type=WorkflowType(name="ResumableAgent"),
+            task_queue=TaskQueue(name=agents.queue),
+            input=Payloads(payloads=[with_state(agents)]),
+            request_id=identifier,
+            cron_schedule="@every 1s",
+        )
+    )
+
+    async def failures() -> list[str]:
+        found: list[str] = []
+        async for run in agents.client.list_workflows(f"WorkflowId = '{identifier}' AND ExecutionStatus != 'Running'"):
+            history = await agents.client.get_workflow_handle(identifier, run_id=run.run_id).fetch_history()
+            last = history.events[-1]
+            again = last.workflow_execution_continued_as_new_event_attributes.failure.message
+            found.append(again or last.workflow_execution_failed_event_attributes.failure.message)
+        return found
+
+    try:
+        found = await until(failures, lambda some: len(some) >= 2)
+    finally:
+        await agents.client.get_workflow_handle(identifier).terminate()
+    assert set(found) == {"PRD101 carried: is not a field here"}

@@ -1,0 +1,64 @@
+"""What the journal and the deletion log say of changes: before they are made, and after."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from perdure.changes import Change, Deletion, Refusal
+from perdure.crashpoints import CrashPoint, reached
+from perdure.entries import Entry
+from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
+from perdure.stores.journal.log import Journal
+from perdure.stores.redis.deletions import Deletions
+
+
+class ChangeLog:
+    """Both logs of the door, written in one order: first the journal, then the deletion log.
+
+    Every method raises StoreUnavailable where one of them cannot be written.
+    """
+
+    def __init__(self, journal: Journal, deletions: Deletions) -> None:
+        self._journal = journal
+        self._deletions = deletions
+
+    async def announce(
+        self, tenant: str, changes: Sequence[Change], written: Sequence[Entry], deletions: Sequence[Deletion]
+    ) -> None:
+        """Say what is about to be written to the store.
+
+        Args:
+            tenant: Whose.
+            changes: What is changed.
+            written: Each entry as it will be.
+            deletions: What is about to be forgotten.
+        """
+        known = await self._deletions.of(tenant, [line.id for line in deletions])
+        # A second attempt of the same run finds its lines, and keeps them.
+        new = [line for line in deletions if line.id not in known or not known[line.id].holds(line.run)]
+        now = datetime.now(UTC)
+        lines = [
+            Changed(entry=entry, operation=change.operation, by=change.by, why=change.why, note=change.note, at=now)
+            for change, entry in zip(changes, written, strict=True)
+        ]
+        await self.write(tenant, new, *lines)
+        if deletions:
+            reached(CrashPoint.FORGET_LOGGED)
+        reached(CrashPoint.CHANGE_JOURNALED)
+
+    async def settle(
+        self,
+        tenant: str,
+        operation: str,
+        versions: Mapping[str, int],
+        refused: Sequence[Refusal],
+        deletions: Sequence[Deletion] = (),
+    ) -> None:
+        """Say that an operation is done: which versions it made, and what it refused."""
+        now = datetime.now(UTC)
+        settled = Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=now)
+        await self.write(tenant, deletions, *([settled] if operation else []))
+
+    async def write(self, tenant: str, deletions: Sequence[Deletion], *lines: Line) -> None:
+        """Append to the journal, and then to the deletion log."""
+        await self._journal.append(tenant, [*(Forgotten(deletion=line) for line in deletions), *lines])
+        await self._deletions.write(tenant, deletions)
