@@ -2,10 +2,13 @@
 
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from temporalio import activity
 
+from activities.submitting import Submitter
 from perdure.changes import Actor
+from perdure.errors import PerdureError
 from perdure.losses import Loss, LossKind, Store
 from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.reconciling.reconciler import Reconciler
@@ -64,6 +67,7 @@ class ReconcilingActivities:
     longterm: LongTerm
     journal: Journal
     tenant_key: TenantKey
+    submitter: Submitter
 
     @activity.defn(name=Activity.BEGIN_RECONCILING)
     async def begin(self) -> list[LostData]:
@@ -85,11 +89,24 @@ class ReconcilingActivities:
             return TenantsDone(after="", more=True, found=found, over=True)
         waiting = [tenant for tenant in await self._tenants(call.user_id) if tenant > call.after]
         for done, tenant in enumerate(waiting, 1):
-            found = found.plus(await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by))
+            found = found.plus(await self._reconciled(tenant, call))
             after = tenant
             if time.monotonic() - began > SECONDS:
                 return TenantsDone(after=after, more=done < len(waiting), found=found)
         return TenantsDone(after=after, more=False, found=found)
+
+    async def _reconciled(self, tenant: str, call: TenantsCall) -> Reconciled:
+        """Reconcile one tenant; that one cannot be is no reason for the others to wait."""
+        anew = any(one.store is Store.REDIS for one in call.losses)
+        try:
+            found = await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by, check=anew)
+            return found.changed(jobs=await self.submitter.resume(tenant, now=datetime.now(UTC)))
+        except PerdureError as problem:
+            if call.user_id:
+                raise
+            # Where it is a store that is away, everybody waits for it.
+            await self.whole.examine()
+            return Reconciled(tenants=1, failed=(f"{tenant}: {problem}",))
 
     @activity.defn(name=Activity.END_RECONCILING)
     async def end(self, found: list[LostData]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from temporalio import activity
 
 from perdure.changes import Actor
-from perdure.errors import LeaseLost, VersionConflict
+from perdure.errors import PerdureError
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Passed
@@ -66,7 +66,9 @@ class RedatingActivities:
             try:
                 redated = await self.forgetter.redate(tenant, operation=call.operation, by=call.by)
                 found = found.changed(tenants=found.tenants + 1, redated=found.redated + redated)
-            except (LeaseLost, VersionConflict) as problem:
+            except PerdureError as problem:
+                # Where it is a store that is away, everybody waits for it.
+                await self.whole.require()
                 found = found.changed(failed=(*found.failed, f"{tenant}: {problem}"))
             after = tenant
             if time.monotonic() - began > SECONDS and tenant != waiting[-1]:

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
@@ -18,10 +18,15 @@ from perdure.memory.writing.writer import Writer
 from perdure.model import Passed
 from perdure.names import Workflow
 from perdure.stores.journal import lines
+from perdure.stores.journal.folding import fold
+from perdure.stores.journal.lines import Accepted
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.leases import Leases
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.errors import of_call
+
+ABOUT_TO_START = timedelta(hours=1)
+"""For how long after a batch is accepted whoever accepted it may still start its job: a choice, far above any retry."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +60,39 @@ class Submitter:
         for hold in holds:
             await self.hold(hold)
         reached(CrashPoint.SUBMIT_HELD)
-        await self.journal.append(batch.tenant, lines.accepted(job, batch, now))
+        # A second attempt finds the lines of the first.
+        if not any(isinstance(line, Accepted) for line in await self.journal.read(batch.tenant, naming=[job])):
+            await self.journal.append(batch.tenant, lines.accepted(job, batch, now))
         reached(CrashPoint.SUBMIT_MIRRORED)
         if not await self._started(Workflow.INGEST_MEMORY, batch, job, batch.tenant, _counted(batch)):
             # If it has settled, nothing else would erase again what was journaled just now.
             await self.writer.settled_again(batch.tenant, job)
         reached(CrashPoint.SUBMIT_STARTED)
         return batch
+
+    async def resume(self, tenant: str, *, now: datetime) -> int:
+        """Start the jobs of what was accepted of which Temporal knows no job: whoever accepted it died before that.
+
+        Args:
+            tenant: Whose.
+            now: The moment; what was accepted less than an hour ago may still be about to start.
+
+        Returns:
+            How many were started.
+
+        Raises:
+            StoreUnavailable: The journal or Temporal does not answer.
+        """
+        pending = fold(await self.journal.read(tenant)).pending
+        jobs: dict[str, list[Accepted]] = {}
+        for line in pending:
+            jobs.setdefault(line.job, []).append(line)
+        started = 0
+        for job, accepted in jobs.items():
+            if accepted[0].at < now - ABOUT_TO_START:
+                batch = lines.batch_of(tenant, accepted)
+                started += await self._started(Workflow.INGEST_MEMORY, batch, job, tenant, _counted(batch))
+        return started
 
     async def hold(self, hold: Hold) -> None:
         """Put a memory on hold, unless it is, or was.

@@ -5,14 +5,36 @@ A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` 
 
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane, MemoryType
-from perdure.errors import InvalidInput, NotDone, PerdureError
+from perdure.errors import (
+    InvalidInput,
+    NotDone,
+    PerdureError,
+    StoreUnavailable,
+    TaskFailed,
+    TenantErased,
+    WorkerUnavailable,
+)
 from perdure.jobs import Receipt
+from perdure.memberships import MemberRequest
 from perdure.memory.recall.query import RecalledItem, RecallResult
 from perdure.model import Model
 from perdure.questions import Answer, AnswerType, Question
-from perdure.requests import ForgetRequest, ForgetResult, RecallRequest, RememberRequest, UndoRequest, UndoResult
+from perdure.requests import (
+    ConsentRequest,
+    EraseRequest,
+    ForgetRequest,
+    ForgetResult,
+    ObserveRequest,
+    RecallHandle,
+    RecallRequest,
+    ReconcileRequest,
+    RememberRequest,
+    UndoRequest,
+    UndoResult,
+)
 from perdure.tasks import AgentTask, Limits, MemoryMode, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
+from perdure.updates import Correction, Feedback, Merger, Pinning, Removal, Reversion, UpdateRequest
 
 __all__ = [
     "Actor",
@@ -20,27 +42,44 @@ __all__ = [
     "AgentTask",
     "Answer",
     "AnswerType",
+    "ConsentRequest",
+    "Correction",
+    "EraseRequest",
+    "Feedback",
     "ForgetRequest",
     "ForgetResult",
     "InvalidInput",
     "Lane",
     "Limits",
+    "MemberRequest",
     "MemoryMode",
     "MemoryType",
+    "Merger",
     "Model",
     "NotDone",
+    "ObserveRequest",
     "PerdureError",
+    "Pinning",
     "Progress",
     "Question",
+    "RecallHandle",
     "RecallRequest",
     "RecallResult",
     "RecalledItem",
     "Receipt",
+    "ReconcileRequest",
     "RememberRequest",
+    "Removal",
+    "Reversion",
+    "StoreUnavailable",
+    "TaskFailed",
     "TaskResult",
+    "TenantErased",
     "Tool",
     "ToolCall",
     "UndoRequest",
     "UndoResult",
+    "UpdateRequest",
+    "WorkerUnavailable",
     "tool",
 ]

@@ -237,6 +237,9 @@ class ReconcileRequest(Request):
     by: Actor = SOMEBODY
 
 
+_FAILED_KEPT = 20
+
+
 class Reconciled(Passed):
     """What a reconciliation found and did, without content."""
 
@@ -251,6 +254,10 @@ class Reconciled(Passed):
     """Entries that had been purged, and were back."""
     deletions: int = 0
     """Lines of the deletion log that Redis or the journal lacked."""
+    jobs: int = 0
+    """Jobs that were started of what had been accepted, and of which Temporal knew none."""
+    failed: tuple[str, ...] = ()
+    """Tenants that could not be reconciled, each with the reason; the first of them."""
 
     def plus(self, other: "Reconciled") -> "Reconciled":
         """Return the sum of two."""
@@ -261,6 +268,8 @@ class Reconciled(Passed):
             journaled=self.journaled + other.journaled,
             purged=self.purged + other.purged,
             deletions=self.deletions + other.deletions,
+            jobs=self.jobs + other.jobs,
+            failed=(*self.failed, *other.failed)[:_FAILED_KEPT],
         )
 
 

@@ -1,5 +1,7 @@
 """Bringing the stores to say the same again, after one of them lost data. What is missing is decided in activities."""
 
+from datetime import timedelta
+
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
@@ -21,6 +23,9 @@ _GONE = {
     (Store.JOURNAL, LossKind.OLDER): "who changed what and why since, and what was accepted whose job had not begun",
 }
 """What the other stores do not have."""
+
+AGAIN = timedelta(minutes=1)
+"""After how long tenants that could not be reconciled are tried again, where a store lost data."""
 
 
 class Reconciling(Passed):
@@ -62,16 +67,23 @@ class ReconcileMemory:
             self._history.grow()
             after, over = done.after, done.over
             self._found = self._found.plus(done.found)
-            workflow.set_current_details(f"**{self._found.tenants}** tenants reconciled")
+            failed = "".join(f"\n\nFailed: {one}" for one in self._found.failed)
+            workflow.set_current_details(f"**{self._found.tenants}** tenants reconciled{failed}")
             if not done.more:
                 if request.user_id or not losses:
                     break
-                summary = "Record that the losses are made good"
-                over = not await options.change(ReconcilingActivities.end, list(losses), summary)
+                if self._found.failed:
+                    # Until everybody's share is rebuilt, nothing is taken for the store.
+                    await workflow.sleep(AGAIN, summary="until those that failed are tried again")
+                    over = True
+                else:
+                    summary = "Record that the losses are made good"
+                    over = not await options.change(ReconcilingActivities.end, list(losses), summary)
                 if not over:
                     break
             if over:
                 losses, after = await self._begin(), ""
+                self._found = self._found.changed(failed=())
             if self._history.is_due:
                 carried = Reconciling(losses=losses, after=after, found=self._found, operation=operation)
                 workflow.continue_as_new(ReconcileRun(user_id=request.user_id, by=request.by, carried=carried))

@@ -38,6 +38,8 @@ async def reconcile(
         show_json(result)
     else:
         show(result)
+    if result.found.failed:
+        raise typer.Exit(1)
 
 
 def show(result: ReconcileResult) -> None:
@@ -48,6 +50,8 @@ def show(result: ReconcileResult) -> None:
     out.print(f"reconciled {counted(found.tenants, 'user')}: {entries}" + (f" ({places})" if places else ""))
     for text in _done(found):
         out.print(f"  {text}", markup=False)
+    for failed in found.failed:
+        out.print(f"not reconciled: {failed}", markup=False)
     for loss in result.losses:
         out.print(f"whole again: {loss}", markup=False)
     for gone in result.gone:
@@ -60,5 +64,6 @@ def _done(found: Reconciled) -> list[str]:
         "written to the journal again": found.journaled,
         "purged again": found.purged,
         "lines of the deletion log restored": found.deletions,
+        "jobs started that had never begun": found.jobs,
     }
     return [f"{number} {what}" for what, number in numbers.items() if number]

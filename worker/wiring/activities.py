@@ -90,6 +90,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             longterm=services.longterm,
             journal=services.journal,
             tenant_key=services.tenant_key,
+            submitter=submitter,
         ),
         UpdatingActivities(
             updater=services.updater,

@@ -92,18 +92,21 @@ class Reconciler:
         self._margin = 2 * client_timeout
         self._audit = audit
 
-    async def reconcile(self, tenant: str, *, operation: str, by: Actor) -> Reconciled:
+    async def reconcile(self, tenant: str, *, operation: str, by: Actor, check: bool = False) -> Reconciled:
         """Reconcile one tenant; begin anew where it is erased meanwhile, so that nothing read before comes back.
 
         Args:
             tenant: Whose memories.
             operation: The id of the reconciliation.
             by: Who asked for it.
+            check: Whether what it finds is to be checked by the search as well: Redis has lost who is to be checked.
 
         Raises:
             LeaseLost: Another writer holds the tenant; call it again.
             StoreUnavailable: A store or the model does not answer; call it again.
         """
+        if check:
+            await self._repair.note(tenant)
         while True:
             work = _Work(operation, by, await self._leases.epoch(tenant))
             with suppress(TenantErased):

@@ -31,6 +31,8 @@ class Accepted(Stored):
     """The session that it was extracted from; empty: it was given."""
     policy: str = DEFAULT_POLICY
     """The write policy that decides on it."""
+    by: Actor | None = None
+    """Who asked; None: the task, or somebody who did not say who."""
     at: Instant
 
 
@@ -130,11 +132,34 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
             agent=batch.agent,
             session=batch.session,
             policy=batch.policy,
+            by=batch.by,
             at=at,
         )
         for index, item in enumerate(batch.items)
         if not isinstance(item, UnusableItem)
     ]
+
+
+def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
+    """Return the batch that the lines of one job tell of, as far as it is kept; each item has its place.
+
+    Args:
+        tenant: Whose it is.
+        lines: The lines, at least one.
+    """
+    first, items = lines[0], {line.index: line.item for line in lines}
+    missing = UnusableItem(reason="it could not be read, or is erased")
+    return Batch(
+        tenant=tenant,
+        key=first.job,
+        items=tuple(items.get(index, missing) for index in range(max(items) + 1)),
+        run=first.run,
+        agent=first.agent,
+        session=first.session,
+        policy=first.policy,
+        by=first.by,
+        accepted_at=first.at,
+    )
 
 
 def known(content: Iterable[bytes]) -> list[Line]:

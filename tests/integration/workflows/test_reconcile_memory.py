@@ -1,17 +1,26 @@
 """The whole way back: a worker notices that a store lost its data, has it rebuilt, and tells what is gone for good."""
 
 import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from pydantic import JsonValue
 from temporalio.client import WorkflowFailureError
 
+from activities.jobs import job_id
 from localservers import Server
 from perdure.entries import Lane
 from perdure.memory.recall.query import Query
+from perdure.memory.writing.checking import read_batch
 from perdure.requests import ReconcileRequest, ReconcileResult
+from perdure.stores.journal import lines
+from perdure.stores.journal.lines import Accepted
+from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
-from tests.conftest import OwnServers
+from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.integration.memory.forgetting.test_forgetter import LATER
 from tests.integration.memory.reconciling.test_losses import copied, fill, remembered
@@ -19,10 +28,55 @@ from worker.schedules import start_reconciling
 from worker.upkeep import keep_compared
 
 
-async def reconciled(here: Deployment) -> ReconcileResult:
+async def reconciled(here: Deployment, user: str = "") -> ReconcileResult:
+    request, identifier = ReconcileRequest(user_id=user), f"r-{uuid4().hex}"
     return await here.client.execute_workflow(
-        "ReconcileMemory", ReconcileRequest(), id="r-1", task_queue=here.queue, result_type=ReconcileResult
+        "ReconcileMemory", request, id=identifier, task_queue=here.queue, result_type=ReconcileResult
     )
+
+
+async def test_what_was_accepted_by_a_worker_that_died_is_remembered_after_all(
+    servers: Servers, tmp_path: Path
+) -> None:
+    user, now = f"user {uuid4().hex}", datetime.now(UTC)
+    async with deployment(servers, tmp_path) as here:
+        tenant = here.services.tenant_key.tenant_of(user)
+
+        def accepted(text: str, at: datetime) -> Sequence[Accepted]:
+            item: dict[str, JsonValue] = {
+                "kind": "memory",
+                "content": text,
+                "occurrence": text,
+                "occurred_at": at.isoformat(),
+            }
+            batch = read_batch(tenant=tenant, key=text, items=[item], accepted_at=at)
+            return lines.accepted(job_id(batch), batch, at)
+
+        old, new = "The office is in Ghent.", "The standup is at 9."
+        await here.services.journal.append(tenant, accepted(old, now - timedelta(hours=2)))
+        # The control: whoever accepted it may still be about to start its job.
+        await here.services.journal.append(tenant, accepted(new, now))
+        assert (await reconciled(here, user)).found.jobs == 1
+        job = accepted(old, now - timedelta(hours=2))[0].job
+        await here.client.get_workflow_handle(job).result()
+        stored = await here.services.longterm.everything(tenant)
+        assert [entry.text for entry in stored.values()] == [old]
+        assert (await reconciled(here, user)).found.jobs == 0
+
+
+@pytest.mark.slow
+async def test_one_tenant_that_cannot_be_reconciled_keeps_nobody_else_waiting(
+    own_servers: OwnServers, tmp_path: Path, tenant: str
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    async with deployment(fleet.addresses, tmp_path) as here:
+        before = await fill(here.services, tenant)
+        (here.settings.journal_folder / "a_busy").mkdir()
+        # Nobody gives it back for as long as a writer waits for another.
+        await here.services.redis.set(keys.lease("a_busy"), "another", px=60_000)
+        result = await reconciled(here)
+        assert [one.partition(":")[0] for one in result.found.failed] == ["a_busy"]
+        assert (result.found.tenants, await remembered(here.services, tenant)) == (2, before)
 
 
 @pytest.mark.slow

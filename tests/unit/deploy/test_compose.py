@@ -92,7 +92,7 @@ def test_stores_are_inside_only_and_keep_their_data(name: str) -> None:
 def test_redis_loses_and_evicts_nothing_and_hides_its_password() -> None:
     command = SERVICES["redis"]["command"][2]
 
-    for option in ("--appendonly yes", "--appendfsync always", "--maxmemory-policy noeviction"):
+    for option in ("--appendonly yes", "--appendfsync always", "--maxmemory 768mb", "--maxmemory-policy noeviction"):
         assert option in command
     assert "--requirepass" not in command
     assert "requirepass %s" in command
