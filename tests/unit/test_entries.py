@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, ValidationError
 
-from perdure.entries import MARKER, Lane, Memory, MemoryType, Record, Source, State, Turn, headline_of, payload_of
+from perdure.entries import MARKER, Lane, Memory, MemoryType, Record, Source, State, Turn, Use, headline_of, payload_of
 from perdure.errors import InvalidInput
 from perdure.identity import memory_id, record_id, turn_id
 from perdure.items import (
@@ -176,3 +176,18 @@ def test_a_turn_is_its_place_and_what_was_said() -> None:
     assert (entry.first_seen, entry.last_seen, entry.confidence, entry.importance) == (at, at, 1.0, 0.5)
     assert entry.occurrences == (occurrence_of("t_1", said),)
     assert observed(entry, golden, said, batch) == entry
+
+
+def test_a_use_is_counted_and_never_takes_time_back() -> None:
+    entry = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW, access_count=2)
+    later = NOW + timedelta(days=1)
+    used = entry.used(Use(times=3, last=int(later.timestamp() * 1000)))
+    assert (used.access_count, used.last_accessed, used.version) == (5, later, entry.version)
+    assert used.used(Use(times=1, last=int(NOW.timestamp() * 1000))).last_accessed == later
+
+
+def test_a_memory_that_is_suspended_holds_again_at_the_end() -> None:
+    first, last = NOW, NOW + timedelta(days=1)
+    entry = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW, suspended=(first, last))
+    before = first - timedelta(seconds=1)
+    assert [entry.holds(at) for at in (before, first, last)] == [True, False, True]

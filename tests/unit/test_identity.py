@@ -14,11 +14,13 @@ from perdure.errors import InvalidInput
 from perdure.identity import (
     canonical_json,
     content_digest,
+    derived_key,
     digest,
     idempotency_key,
     memory_id,
     object_uuid,
     occurrence_id,
+    owner_tenant_id,
     record_id,
     tenant_id,
     workflow_id,
@@ -131,3 +133,9 @@ def test_a_user_id_that_is_not_in_nfc_is_refused_with_the_form_that_is_taken(giv
             refused()
         assert "is not in Unicode NFC" in str(failure.value)
         assert f"write {normal!r}" in str(failure.value)
+
+
+def test_keys_and_tenants_that_are_derived_stay_what_they_are_for_ever() -> None:
+    key = b"k" * 32
+    assert derived_key(key, "audit").hex() == "1e8040646ca8c8aa1ede47795a4cd17a4ee51787fe62b8063372a44b7b9c7dbd"
+    assert owner_tenant_id(key, "team:apollo") == "t_97acdf2586f8d3cc018af6873ea3a4be28a16dd2"

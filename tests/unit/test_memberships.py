@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from perdure import RecallRequest
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidInput
-from perdure.memberships import MemberRequest, Membership, latest
+from perdure.memberships import MemberRequest, Membership, latest, unknown_owner
 from perdure.skills.library import read_skill
 from perdure.stores.journal.folding import HISTORY, needed
 from perdure.stores.journal.lines import Enrolled, Line, Named
@@ -121,3 +121,11 @@ steps:
     assert skill.owners == ("agent:auditor", "team:ops")
     with pytest.raises(InvalidInput, match=r"write team:NAME or agent:NAME"):
         read_skill("name: s\nsteps: [{id: known, recall: {of: ops, text: trains}}]")
+
+
+def test_who_does_not_belong_is_told_how_members_are_added() -> None:
+    problem = unknown_owner("team:apollo")
+    assert str(problem) == (
+        "PRD107 of: this user belongs to no 'team:apollo' "
+        "(who administers the installation adds members: perdure memories members add)"
+    )

@@ -1,5 +1,6 @@
 """Changes compared with what is stored: plain calls."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,10 @@ import pytest
 from perdure.changes import Actor, ActorKind, Change, Deletion
 from perdure.entries import Memory, MemoryType, Source
 from perdure.errors import VersionConflict
-from perdure.memory.comparison import compared
+from perdure.items import MemoryItem
+from perdure.memory.comparison import compared, observed_anew, reasons
+from perdure.memory.writing.observation import occurrence_of
+from perdure.stores.journal.lines import Accepted
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -92,3 +96,24 @@ def test_what_was_forgotten_stays_so_for_the_very_observation_that_was_forgotten
     with pytest.raises(VersionConflict, match="forgotten after it was planned"):
         compared([later], {}, {"mem_1": deletion("o1")})
     assert compared([later], {}, {"mem_1": deletion("o2")}).pending == [later]
+
+
+def test_an_item_was_observed_anew_where_its_deletion_does_not_cover_it() -> None:
+    def observed(occurrence: str, at: datetime) -> Accepted:
+        item = MemoryItem(content="The lead is Kim.", occurrence=occurrence, occurred_at=at, confidence=0.9)
+        return Accepted(job="j", index=0, id="mem_1", item=item, at=at)
+
+    later, before = NOW + timedelta(days=1), NOW - timedelta(days=1)
+    old = observed("o1", before)
+    gone = {"mem_1": deletion(occurrence_of("t", old.item))}
+    assert observed_anew("t", observed("o2", later), gone)
+    assert not observed_anew("t", old, gone)
+    assert not observed_anew("t", observed("o1", later), gone), "the same observation, told again"
+    assert not observed_anew("t", observed("o2", later), {}), "it was not forgotten"
+    assert observed_anew("another", observed("o1", later), gone), "an occurrence is of its tenant"
+
+
+def test_who_changed_what_is_told_by_actor_and_reason() -> None:
+    one, ada = change(memory(1), 1), Actor(kind=ActorKind.PERSON, id="ada")
+    others = [replace(one, id="mem_2", by=ada, why="pin"), replace(one, id="mem_3")]
+    assert list(reasons([one, *others]).items()) == [(one.by, {"": ["mem_1", "mem_3"]}), (ada, {"pin": ["mem_2"]})]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Source, State
+from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Relation, Source, State
 from perdure.errors import InvalidInput
 from perdure.memory.updating.revising import (
     corrected,
@@ -201,3 +201,31 @@ def test_why_an_entry_changes() -> None:
 def test_the_short_form_of_a_task_is_of_its_user() -> None:
     assert len({trial_of(tenant, task) for tenant in "tu" for task in "ab"}) == 4
     assert len(trial_of("t", "a")) == 12
+
+
+def test_what_names_operations_trials_and_mergers_stays_what_it_is_for_ever() -> None:
+    def operation(**fields: Any) -> str:
+        given = {"id": "mem_1", "by": {"kind": "person", "id": "ada"}} | fields
+        return operation_of("t", MemoryUpdate.model_validate(given), "r")
+
+    assert operation(update=Feedback(helpful=True, key="k")) == "update:15bb16fea49ab3c9b852fc8b19bf9771"
+    assert operation(update=Pinning(pinned=True), expected=3) == "update:8b4930d8878f342949fc0a4ce4829c54"
+    assert trial_of("t", "a") == "1811036fc7c6"
+    merger = "mem_84625c17ab67a788fe5d6086a862f001c6ab45810112c39ab07080d9f131e2a9"
+    assert merged_id("o", "a", "b") == merger
+
+
+def test_what_two_memories_become_is_new_and_keeps_what_both_are_tied_to() -> None:
+    one = memory(
+        scopes=("work",),
+        relations=(Relation(kind="uses", to="pods"),),
+        version=4,
+        suspended=(NOW, NOW + timedelta(days=1)),
+    )
+    other = memory("mem_2", scopes=("home",), relations=(Relation(kind="uses", to="nodes"),), version=9)
+    whole = merged("mem_whole", one, other)
+    assert (whole.id, whole.version, whole.suspended, whole.forget_after) == ("mem_whole", 1, None, None)
+    assert (set(whole.scopes), [one.to for one in whole.relations]) == ({"work", "home"}, ["pods", "nodes"])
+    assert merged("mem_whole", one.changed(occurrences=()), other.changed(occurrences=())).seen == 1
+    due = [each.changed(forget_after=NOW, forget_reason="expired") for each in (one, other)]
+    assert (merged("mem_whole", *due).forget_after, merged("mem_whole", *due).forget_reason) == (None, "")

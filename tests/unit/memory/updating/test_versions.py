@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from perdure.changes import Actor, ActorKind
+from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Memory
 from perdure.errors import InvalidInput
-from perdure.memory.updating.versions import rejections, version_of, versions
-from perdure.stores.journal.lines import Changed, Refusal, Settled
+from perdure.memory.updating.versions import outcome, rejections, version_of, versions
+from perdure.stores.journal.lines import Changed, Forgotten, Refusal, Settled
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 BY = Actor(kind=ActorKind.PERSON, id="ada")
@@ -48,3 +48,19 @@ def test_rejections_are_told_once_newest_first_without_what_is_on_hold() -> None
         ("job 2", 4, later.at, "expired"),
         ("job 1", 0, NOW, "too vague"),
     ]
+
+
+def test_an_operation_has_come_to_what_it_settled_since_the_memory_was_last_purged() -> None:
+    def purge(identifier: str, *, purged: bool = True) -> Forgotten:
+        return Forgotten(deletion=Deletion(id=identifier, at=NOW, reason="", run="r", purged=purged))
+
+    done = [changed(1, "one"), Settled(operation="o1", versions={"mem_1": 1}, at=NOW)]
+    more = [changed(2, "two"), Settled(operation="o2", versions={"mem_1": 2, "mem_2": 5}, at=NOW)]
+    entry = done[0].entry if isinstance(done[0], Changed) else None
+    assert outcome([*done, *more], "o1", "mem_1") == ({"mem_1": 1}, [entry])
+    assert outcome([*done, *more], "o2", "mem_1") == ({"mem_1": 2, "mem_2": 5}, [changed(2, "two").entry])
+    assert outcome(done[:1], "o1", "mem_1") is None, "it was not settled"
+    assert outcome([*done, Settled(operation="o3", at=NOW)], "o3", "mem_1") is None, "it changed nothing"
+    assert outcome([*done, purge("mem_1")], "o1", "mem_1") is None
+    assert outcome([purge("mem_1"), *done, purge("mem_1"), *more], "o1", "mem_1") is None
+    assert outcome([purge("mem_1"), *more, purge("mem_2"), purge("mem_1", purged=False)], "o2", "mem_1") is not None

@@ -270,3 +270,24 @@ def test_a_person_settles_a_doubt_against_all_that_was_said_before(old: dict[str
     assert (settled.decision, settled.over) == (Decision.SUPERSEDE, (again,))
     late = verdict(doubted, "mem_2", [again], settled_at=NOW + timedelta(days=2))
     assert late.decision is Decision.REJECT, "said after the approval"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("I prefer tea over coffee.", "I prefer coffee over tea.", Agreement.CONTRADICTION),
+        ("I prefer green tea over black coffee.", "I prefer black coffee over green tea.", Agreement.CONTRADICTION),
+        ("I prefer green tea over black coffee.", "I prefer black coffee over white tea.", Agreement.APART),
+        ("I prefer tea over coffee.", "I prefer coffee over milk.", Agreement.APART),
+        ("I prefer tea over coffee.", "I prefer coffee.", Agreement.LIKELY),
+        ("I prefer coffee.", "I prefer tea over coffee.", Agreement.LIKELY),
+        ("I prefer tea over green coffee.", "I prefer coffee over tea.", Agreement.APART),
+        ("I prefer tea over coffee in the morning.", "I prefer coffee over tea.", Agreement.LIKELY),
+        ("I prefer tea over coffee in the morning.", "I prefer coffee over tea in the evening.", Agreement.APART),
+    ],
+)
+def test_what_is_preferred_is_turned_round_only_where_both_are_named(before: str, after: str, found: Agreement) -> None:
+    old, new = (assertion_of(text, NOW).assertion for text in (before, after))
+    assert old is not None
+    assert new is not None
+    assert agreement(old, new) is found

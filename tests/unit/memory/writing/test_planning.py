@@ -389,3 +389,20 @@ def test_each_observation_makes_a_memory_surer_by_a_tenth() -> None:
 
 def test_the_short_form_of_an_observation_stays_what_it_is_for_ever() -> None:
     assert occurrence_of("t_1", memory("x", occurrence="o1")) == "mGjEnwZM"
+
+
+def test_what_an_attempt_has_replaced_is_planned_again_as_it_is() -> None:
+    kim, lee = memory("The lead is Kim."), memory("The lead is Lee.", occurrence="o2")
+    new = believed(lee, operations=("mine",))
+    old = believed(kim).superseded(new.id, NOW).changed(version=2, operations=("mine",))
+    other = believed(memory("The lead is Bo.")).superseded("mem_x", NOW).changed(operations=("mine",))
+    known = Known(entries={one.id: one for one in (new, old, other)}, deletions={}, operation="mine")
+    decided = plan(batch(lee), known, policy=WritePolicy(), at=NOW)
+    assert (decided.items[0].target, decided.items[0].over) == (new.id, (old.id,))
+    assert decided.expected == {new.id: 1, old.id: 2}
+    written = applied(batch(lee), decided, known.entries)
+    assert {identifier: entry for identifier, (entry, _) in written.items()} == {new.id: new, old.id: old}
+    # The control: what another operation has replaced is none of this one's business.
+    another = plan(batch(lee), known.changed(operation="another's"), policy=WritePolicy(), at=NOW)
+    assert another.items[0].over == ()
+    assert decided.epoch == 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind, Deletion, Refusal
-from perdure.entries import Entry, State
+from perdure.entries import Entry, Memory, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
 from perdure.memory.policies import POLICIES, WritePolicy
@@ -16,8 +16,8 @@ from perdure.memory.recall.local import believed, known
 from perdure.memory.recall.query import Query
 from perdure.memory.writing.observation import WRITING, applied, occurrence_of
 from perdure.memory.writing.planning import Known, plan
-from perdure.stores.journal.folding import HISTORY, counted, fold, history, needed
-from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled, accepted
+from perdure.stores.journal.folding import HISTORY, counted, fold, history, needed, refused
+from perdure.stores.journal.lines import Accepted, Changed, Forgotten, Line, Settled, accepted
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TENANT = "t_1"
@@ -266,3 +266,20 @@ def test_a_line_that_another_writer_overtook_does_not_count() -> None:
         ("late", 2),
     ]
     assert occurrence_of(TENANT, said("a", 1)) in fold(store.lines).entries[identifier].occurrences
+
+
+def test_a_settled_line_condemns_what_its_operation_refused_and_did_not_write() -> None:
+    item = MemoryItem(content="The lead is Kim.", occurrence="o1", occurred_at=NOW, confidence=0.9)
+
+    def line(job: str, index: int) -> Accepted:
+        return Accepted(job=job, index=index, id="mem_1", item=item, at=NOW)
+
+    def change(operation: str, identifier: str) -> Changed:
+        entry = Memory(id=identifier, text="x", first_seen=NOW, last_seen=NOW, version=1, operations=(operation,))
+        return Changed(entry=entry, operation=operation, by=BY, why="", at=NOW)
+
+    refusal = Refusal(index=1, reason="too vague")
+    settled = Settled(operation="mine", versions={"mem_1": 1}, refused=(refusal,), at=NOW)
+    lines = [line("mine", 0), line("mine", 1), line("another's", 1)]
+    lines += [change("mine", "mem_1"), change("mine", "mem_2"), change("another's", "mem_3")]
+    assert refused(lines, settled) == [False, True, False, False, True, False]
