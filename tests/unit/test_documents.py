@@ -3,11 +3,11 @@
 from typing import Self
 
 import pytest
-from pydantic import ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from perdure.documents import LARGEST, kind_of, nearest, read_document, refused, validated
+from perdure.documents import LARGEST, kind_of, nearest, read_document, refuse_unknown, refused, validated
 from perdure.errors import InvalidInput, InvalidTask
-from perdure.model import Model
+from perdure.model import Model, Passed
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,28 @@ def test_of_arguments_some_of_which_come_later_only_the_wrong_ones_are_refused()
 def test_of_twelve_names_all_are_listed() -> None:
     assert nearest("q", [f"n{number:02}" for number in range(12)]).endswith("n10, n11")
     assert nearest("abcd", ["abcx", "abce", "abcde"]) == "did you mean 'abcde'?"
+
+
+class Kept(Passed):
+    name: str = ""
+
+
+class Keeping(Passed):
+    inner: dict[str, Kept] = Field(default_factory=dict[str, Kept])
+    many: tuple[Kept, ...] = ()
+
+
+class OfAProgram(Passed):
+    by_hand = False
+
+
+def test_what_nobody_knows_is_refused_wherever_it_stands() -> None:
+    written = Keeping.model_validate({"inner": {"a": {"nam": "x"}}})
+    with pytest.raises(InvalidTask, match=r"inner\.a\.nam: is not a field here \(did you mean 'name'\?\)"):
+        refuse_unknown(written, error=InvalidTask)
+    with pytest.raises(InvalidInput, match=r"here\.many\[1\]\.nam: "):
+        refuse_unknown(Keeping.model_validate({"many": [{}, {"nam": "x"}]}), "here")
+    with pytest.raises(InvalidInput, match=r"^PRD100 x: is not a field here"):
+        refuse_unknown(Kept.model_validate({"x": 1}))
+    refuse_unknown(OfAProgram.model_validate({"x": 1}))
+    refuse_unknown(Keeping.model_validate({"inner": {"a": {"name": "x"}}}))

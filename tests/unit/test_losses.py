@@ -151,3 +151,17 @@ def test_a_redis_that_lacks_a_claim_is_an_older_copy(claimed: int, older: tuple[
     assert losses(told | {Store.REDIS: Told("j", restored(told, Store.REDIS))}) == ()
     around = seen_around(told[Store.JOURNAL], Told("j", {"w": Mark(1, 1, 9)}))
     assert losses(told | {Store.JOURNAL: around}) == older, "one that was made meanwhile is not missed"
+
+
+def test_a_mark_is_read_as_it_was_written() -> None:
+    assert Mark.read(str(Mark(12, 7))) == Mark(12, 7)
+
+
+def test_a_journal_is_begun_anew_from_what_all_other_stores_have_done() -> None:
+    redis = Told(ID, {"a": Mark(5, 4), "b": Mark(2, 2)})
+    weaviate = Told(ID, {"a": Mark(6, 3)})
+    new = Told(None, {"a": Mark(9, 9)})
+    told = {Store.JOURNAL: new, Store.REDIS: redis, Store.WEAVIATE: weaviate}
+    assert {name: mark.done for name, mark in restored(told, Store.JOURNAL).items()} == {"a": 3, "b": 0}
+    nobody = restored({Store.JOURNAL: new, Store.REDIS: Told(None, {"a": Mark(8, 8)})}, Store.JOURNAL)
+    assert nobody == {"a": Mark(9, 0)}, "one that has lost its own has done nothing"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from perdure.agent.plan import Act, Ask, Finish
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Ended, PreparedTask, Result, Scope, StepCall, TaskFacts, ToolShape, Value
+from perdure.agent.steps.calls import Ended, PreparedTask, Result, Resumed, Scope, StepCall, TaskFacts, ToolShape, Value
 from perdure.identity import idempotency_key
 from perdure.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAnswer, typed
 from perdure.skills.library import skill_of
@@ -264,3 +264,58 @@ def test_the_question_of_a_failure_says_what_is_known_of_its_last_attempt(
     assert about.idempotency_key == idempotency_key("t", "t", "one")
     again = plan.answered(state, MAIN, TakenAnswer(question_id="one", value="retry", at=LATER))
     assert again.branches[MAIN].failed is None
+
+
+def test_a_step_carries_what_it_is_of_and_what_it_gets_back() -> None:
+    prepared, task = once_task()
+    plan = SkillPlan(task, prepared)
+    state = plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
+    resumed = Resumed(resume={"asked": "approval"}, answer=TakenAnswer(question_id="a", value="yes", at=NOW))
+    move = plan.next(state.branch(MAIN, resumed=resumed), LATER)
+    assert isinstance(move, Act)
+    call = move.actions[0].call
+    assert isinstance(call, StepCall)
+    assert (call.tenant, call.epoch, call.session, call.memory) == ("t", 7, "s", MemoryMode.READ)
+    assert (call.resumed, call.earlier, call.timeout) == (resumed, None, 1)
+    # What a person has tried again, the first attempt may have claimed.
+    again = plan.next(state.branch(MAIN, again=True), LATER)
+    assert isinstance(again, Act)
+    assert isinstance(again.actions[0].call, StepCall)
+    assert again.actions[0].call.earlier == NOW
+    day = date(2024, 3, 9)
+    dated = SkillPlan(task.changed(date=day), prepared).next(state, LATER)
+    assert isinstance(dated, Act)
+    assert isinstance(dated.actions[0].call, StepCall)
+    assert dated.actions[0].call.occurred_at == datetime(2024, 3, 9, 12, tzinfo=UTC)
+
+
+def test_what_a_person_skips_is_read_as_skipped_with_its_problem() -> None:
+    skill = skill_of(
+        {
+            "name": "s",
+            "steps": [{"id": "a", "tool": "echo", "on_failure": "ask"}, {"id": "b", "tool": "echo"}],
+        }
+    )
+    plan, state = plan_of(skill)
+    reads = {"": (), "a": (), "b": (("steps", "a", "problem"), ("steps", "a", "status"))}
+    plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(reads=reads))
+    state = plan.failed(state, MAIN, "it broke", None)
+    state = plan.answered(state, MAIN, TakenAnswer(question_id="a", value=AfterFailure.SKIP, at=NOW))
+    assert state.ended == {StepStatus.SKIPPED: 1}
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    assert isinstance(move.actions[0].call, StepCall)
+    assert move.actions[0].call.scope.steps == {
+        "a": {"problem": Value(inline="it broke"), "status": Value(inline="skipped")}
+    }
+
+
+def once_task() -> tuple[PreparedTask, TaskRun]:
+    skill = skill_of({"name": "s", "steps": [{"id": "a", "tool": "pay"}]})
+    prepared = PreparedTask.model_validate(
+        {
+            **{"tenant": "t", "epoch": 7, "skill": skill, "version": skill.digest, "inputs": {}, "heartbeat": 4},
+            **{"tools": {"pay": {"effect": "once", "timeout": 1}}, "reads": {"": (), "a": ()}, "date": NOW.date()},
+        }
+    )
+    return prepared, TaskRun(task_id="t", user_id="u", session_id="s", skill="s", memory=MemoryMode.READ)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import MemoryType, Source
-from perdure.errors import InvalidInput
-from perdure.holds import Silence, hold_id, is_of
-from perdure.items import MemoryItem
+from perdure.entries import Lane, MemoryType, Source
+from perdure.errors import InvalidAnswer, InvalidInput
+from perdure.holds import Hold, Silence, hold_id, is_of
+from perdure.items import MemoryItem, RecordItem
 from perdure.jobs import Approved, Batch
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.holding import Holding, HoldRule
@@ -137,3 +137,18 @@ def test_a_mistake_is_named_with_its_field(written: str, message: str) -> None:
 def test_durations(written: str, seconds: int) -> None:
     text = f"default: {{hold: {{deadline: {written}}}}}"
     assert read_policies(text, "p")["default"].hold.deadline == timedelta(seconds=seconds)
+
+
+def test_the_id_of_a_hold_stays_what_it_is_for_ever() -> None:
+    assert hold_id("t", "job-1", 0) == "hold-t-8775d00501cde14cc20e591abdbd7760"
+
+
+def test_a_person_may_have_it_remembered_in_other_words() -> None:
+    batch = Batch(tenant="t", key="k", items=(ITEM,))
+    hold = Hold(batch=batch, reason="a rule", until=NOW)
+    assert hold.reworded("The standup is at 10.").batch.items == (ITEM.changed(content="The standup is at 10."),)
+    with pytest.raises(InvalidAnswer, match="text: "):
+        hold.reworded("")
+    record = RecordItem(lane=Lane.PATTERN, key="k", payload=1, occurrence="o", occurred_at=NOW)
+    with pytest.raises(InvalidAnswer, match="only a memory can be put in other words"):
+        hold.changed(batch=batch.changed(items=(record,))).reworded("x")
