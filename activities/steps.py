@@ -150,6 +150,7 @@ class RecallStepActivities:
             tenant=await self._members.reached(call.tenant, terms.of),
             session=call.session,
             now=call.now,
+            only_reads=not call.memory.remembers,
             by=Actor(kind=ActorKind.AGENT, id=info.workflow_id or ""),
             operation=f"recall:{info.workflow_run_id}:{info.activity_id}",
         )

@@ -34,7 +34,7 @@ class MemoryMode(OpenEnum):
 
     ON = "on"
     READ = "read"
-    """It recalls, and remembers nothing."""
+    """It recalls, and remembers nothing; what it recalls does not count as used."""
     OFF = "off"
     """Neither: for anonymous, stateless, regulated or must-be-deterministic use."""
 
