@@ -7,7 +7,7 @@ import pytest
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Memory
 from perdure.errors import InvalidInput
-from perdure.memory.updating.versions import rejections, version_of, versions
+from perdure.memory.updating.versions import rejections, settled_jobs, version_of, versions
 from perdure.stores.journal.lines import Changed, Refusal, Settled
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -48,3 +48,15 @@ def test_rejections_are_told_once_newest_first_without_what_is_on_hold() -> None
         ("job 2", 4, later.at, "expired"),
         ("job 1", 0, NOW, "too vague"),
     ]
+
+
+def test_a_job_that_is_done_is_told_from_all_its_lines() -> None:
+    first, later = Refusal(index=3, reason="too vague"), Refusal(index=1, reason="waits", held=True)
+    lines = [
+        Settled(operation="job 1", versions={"mem_1": 1}, refused=(first,), at=NOW),
+        changed(1, "one"),
+        Settled(operation="job 2", versions={"mem_9": 1}, at=NOW),
+        Settled(operation="job 1", versions={"mem_1": 1, "mem_2": 1}, refused=(later, first), at=NOW),
+    ]
+    [job] = settled_jobs(lines, ["job 1", "job 3"])
+    assert (job.job, job.ids, job.refused) == ("job 1", ("mem_1", "mem_2"), (later, first))
