@@ -2,6 +2,7 @@
 
 import unicodedata
 import uuid
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -150,6 +151,8 @@ class RecallStepActivities:
             tenant=await self._members.reached(call.tenant, terms.of),
             session=call.session,
             now=call.now,
+            only_reads=not call.memory.remembers,
+            explain=True,
             by=Actor(kind=ActorKind.AGENT, id=info.workflow_id or ""),
             operation=f"recall:{info.workflow_run_id}:{info.activity_id}",
         )
@@ -163,7 +166,6 @@ class RecallStepActivities:
         return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),
             recall=_summary(call.path, found),
-            recalled=len(found.items),
         )
 
 
@@ -186,9 +188,12 @@ def _summary(step: str, found: RecallResult) -> RecallSummary:
     searched = f"; searched by meaning: {found.trigger}" if found.trigger else ""
     return RecallSummary(
         step=step,
+        recalled=len(found.items),
         ids=tuple(item.id for item in found.items[:NAMED]),
         scores=tuple(round(item.score, 4) for item in found.items[:NAMED]),
         why=f"{counted}{searched}" + (f"; no answer from {', '.join(found.degraded)}" if found.degraded else ""),
         degraded=bool(found.degraded),
         milliseconds=found.milliseconds,
+        left_out=dict(Counter(one.reason for one in found.left_out)),
+        withheld=found.withheld,
     )

@@ -22,6 +22,7 @@ from rich.console import Console
 from bench.serving import serving
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Entry, Purpose, State
+from perdure.episodes import EPISODES_KEPT
 from perdure.errors import InvalidInput
 from perdure.requests import ConsentRequest, ObserveRequest, RecallRequest
 from perdure.said import Said, Voice
@@ -31,6 +32,7 @@ from worker.wiring.services import Services
 
 OWN = Path(__file__).parent / "governance"
 _AT_ONCE = 8
+_SESSION = "bench"
 _BY = Actor(kind=ActorKind.SYSTEM, id="bench")
 _PRIVATE = frozenset({"pii", "secret"})
 _POLICY = "default: {most_a_session: null}\n"
@@ -61,13 +63,18 @@ class _Asking:
     async def observe(self, user: str, said: Sequence[Said]) -> str:
         """Offer memory what was said, and return what became of it, and why."""
         await self.gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=_BY)
-        request = ObserveRequest(user_id=user, session="bench", said=tuple(said))
+        request = ObserveRequest(user_id=user, session=_SESSION, said=tuple(said))
         found = await self.gateway.observe(request, by=_BY)
         told = [f"{one.ground.value}: {one.reason}" for one in found.left]
         if found.job:
             receipt = await self.gateway.receipt(found.job)
             told += [f"{item.decision.value} {item.reason}".strip() for item in receipt.items]
         return ", ".join(told)
+
+    async def happened(self, user: str) -> list[str]:
+        """Return the texts of the episodes of a user's session."""
+        tenant = self.services.tenant_key.tenant_of(user)
+        return [one.text for one in await self.services.episodes.told(tenant, _SESSION, recent=EPISODES_KEPT)]
 
     async def kept(self, user: str) -> list[Entry]:
         """Return everything of a user that is kept and not forgotten."""
@@ -120,17 +127,35 @@ async def _sentence(asking: _Asking, case: Case) -> Outcome:
     user, now = f"{case['id']}-{uuid4().hex[:8]}", datetime.now(UTC)
     said = Said(text=case["text"], by=Voice(case["said_by"]), before=case.get("before", ""), at=now, occurrence="1")
     told = await asking.observe(user, [said])
-    texts = [entry.text.casefold() for entry in await asking.kept(user)]
+    texts = [entry.text for entry in await asking.kept(user)]
+    return judged(case, texts, await asking.happened(user), told)
+
+
+def judged(case: Case, memories: Sequence[str], episodes: Sequence[str], told: str = "") -> Outcome:
+    """Return what became of a sentence.
+
+    An episode counts as stored only where what must not be kept is private or a secret, and then for what it mentions:
+    that something was said is no memory.
+
+    Args:
+        case: The sentence, and what has to become of it.
+        memories: The texts of what is remembered of its user.
+        episodes: The texts of the episodes of its session.
+        told: What the product said of it.
+    """
+    texts = [text.casefold() for text in memories]
+    private = [text.casefold() for text in episodes] if case["reason"] in _PRIVATE else []
     missing = [one for one in case["must_mention"] if not any(one.casefold() in text for text in texts)]
-    leaked = [one for one in case["must_not_mention"] if any(one.casefold() in text for text in texts)]
+    leaked = [one for one in case["must_not_mention"] if any(one.casefold() in text for text in (*texts, *private))]
     match case["expect"]:
         case "store":
             right, forbidden = bool(texts) and not missing and not leaked, False
         case "redact":
             right, forbidden = bool(texts) and not missing and not leaked, bool(leaked)
         case _:
-            right, forbidden = not texts, bool(texts)
-    return Outcome(case, right, f"{case['text']!r} → {texts or 'nothing'} ({told})", forbidden, bool(texts))
+            right, forbidden = not texts and not leaked, bool(texts or leaked)
+    found = f"{texts or 'nothing'}" + (f", episodes {private}" if leaked and private else "")
+    return Outcome(case, right, f"{case['text']!r} → {found} ({told})", forbidden, bool(texts))
 
 
 async def _story(asking: _Asking, case: Case) -> Outcome:

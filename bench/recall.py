@@ -21,6 +21,7 @@ from uuid import uuid4
 
 import httpx
 import weaviate
+from redis.asyncio import Redis
 from weaviate.classes.init import Auth
 from weaviate.classes.query import Filter, MetadataQuery
 
@@ -30,21 +31,28 @@ from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Source, hea
 from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import memory_id, record_id
 from perdure.items import RecordItem, record_text
+from perdure.memory.auditing.audit import Audit
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.recall.query import Query
 from perdure.memory.recall.service import Recall
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.settings import Addresses
+from perdure.stores.audit.files import FOLDER as AUDIT
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.episodes import Episodes
+from perdure.stores.redis.heads import AuditHeads
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.spool import Spool
+from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
 from perdure.words import stems
@@ -107,18 +115,9 @@ async def run(addresses: Addresses) -> dict[str, float]:
         await client.connect()
         stack.push_async_callback(client.close)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        recall = Recall(
-            longterm=longterm,
-            episodes=Episodes(redis),
-            journal=Journal(folder / "journal"),
-            spool=Spool(folder / "spool"),
-            checks=Checks(redis),
-            deletions=Deletions(redis),
-            leases=Leases(redis),
-            whole=Wholeness(JournalMarks(folder / "journal"), RedisMarks(redis), longterm.marks),
-            embedder=embedder,
-            limit_seconds=60,
-        )
+        recall, audit = await _services(folder, redis, longterm, embedder)
+        stack.push_async_callback(audit.close)
+        stack.push_async_callback(recall.noted)
         await _remember_session(Episodes(redis), tenant)
         vectors = await embedder.embed([headline_of(entry.text) for entry in entries])
         by_id = {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
@@ -161,6 +160,33 @@ async def run(addresses: Addresses) -> dict[str, float]:
         "recall.ratio_p50_fresh": fresh.ratio(0.5),
         "recall.ratio_p95_fresh": fresh.ratio(0.95),
     }
+
+
+async def _services(folder: Path, redis: Redis, longterm: LongTerm, embedder: MiniLMEmbedder) -> tuple[Recall, Audit]:
+    """Return recall as the product wires it, over collections of its own, and the audit that it tells."""
+    journal, leases = Journal(folder / "journal"), Leases(redis)
+    whole = Wholeness(JournalMarks(folder / "journal"), RedisMarks(redis), longterm.marks)
+    key = TenantKey.load_or_create(folder / "tenant.key")
+    # An audit is written only beside a journal. That of recall stays unbegun: the other sections' installation has
+    # the stores, and the collections here are of none.
+    await JournalMarks(folder / "audited").begin(key.fingerprint)
+    audit = Audit(folder / "audited" / AUDIT, key, AuditHeads(redis))
+    recall = Recall(
+        longterm=longterm,
+        episodes=Episodes(redis),
+        journal=journal,
+        spool=Spool(folder / "spool"),
+        checks=Checks(redis),
+        deletions=Deletions(redis),
+        leases=leases,
+        whole=whole,
+        embedder=embedder,
+        limit_seconds=60,
+        consents=ConsentBook(RedisConsents(redis), journal, leases, whole, audit),
+        accesses=Accesses(redis),
+        audit=audit,
+    )
+    return recall, audit
 
 
 async def _of_many(longterm: LongTerm, recall: Recall, addresses: Addresses, questions: Sequence[str]) -> list[float]:

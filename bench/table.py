@@ -26,8 +26,8 @@ ROWS: tuple[str, ...] = (
     "{precision_precision:.3f} / {precision_recall:.3f} ({precision_balanced_precision:.3f} / "
     "{precision_balanced_recall:.3f}) | – | – |",
     "| what rules believe of what is said, no model: decisions / stories right | {governance_decisions:.2f} / "
-    "{governance_stories:.2f}; stored wrongly {governance_false_store:.2f}, beliefs {governance_wrong_beliefs:.0f} "
-    "| – | – |",
+    "{governance_stories:.2f}; stored wrongly {governance_false_store:.2f}, of private data and secrets "
+    "{governance_false_store_private:.2f}; wrong beliefs {governance_wrong_beliefs:.0f} | – | – |",
     "| forgetting 500 due of 10,000 / 50,000 / 100,000 | {forget_seconds_at_10k:.1f} / {forget_seconds_at_50k:.1f} / "
     "{forget_seconds_at_100k:.1f} s | – | – |",
     "| mutants of the pure rules that a unit test notices | {mutants_killed:.1%} of {mutants_total:,.0f} | – | – |",

@@ -60,6 +60,10 @@ class Filters(Model):
             return self.lane is not None or not (self.memory_types or self.tags)
         return not (self.lane or self.memory_types or self.tags or self.task)
 
+    def admits(self, memory_type: MemoryType) -> bool:
+        """Return whether memories of a type can meet the filters."""
+        return not self.memory_types or memory_type in self.memory_types
+
     def objection(self, entry: Entry) -> Omission | None:
         """Return why an entry does not meet the filters; None: it does."""
         if (entry.purpose if isinstance(entry, Memory) else Purpose.GIVEN) in self.withheld:
@@ -78,8 +82,8 @@ class Filters(Model):
         if (self.since and entry.last_seen < self.since) or (self.until and entry.last_seen >= self.until):
             return False
         if isinstance(entry, Memory):
-            typed = not self.memory_types or entry.memory_type in self.memory_types
-            return typed and set(self.tags) <= set(entry.tags) and (not self.task or is_of_task(entry, self.task))
+            of_task = not self.task or is_of_task(entry, self.task)
+            return of_task and self.admits(entry.memory_type) and set(self.tags) <= set(entry.tags)
         if isinstance(entry, Record):
             in_lane = self.lane is None or entry.lane == self.lane
             return in_lane and (not self.task or is_of_task(entry, self.task))

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from perdure.changes import Actor, ActorKind
+from perdure.changes import Actor, ActorKind, Refusal
 from perdure.identity import OwnerId
 from perdure.items import Item
 from perdure.model import Instant, Name, OpenEnum, Passed, TenantId
@@ -144,3 +144,13 @@ class Receipt(Passed):
     def count(self, fate: Fate) -> int:
         """Return how many items met this fate."""
         return sum(item.fate is fate for item in self.items)
+
+
+class SettledJob(Passed):
+    """What the journal tells of a job that is done: less than its receipt, and for longer."""
+
+    job: str
+    ids: tuple[str, ...] = ()
+    """The entries that it changed."""
+    refused: tuple[Refusal, ...] = ()
+    """Its items that did not become memory, and why."""

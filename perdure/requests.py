@@ -8,12 +8,10 @@ from pydantic import Field, JsonValue
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane, MemoryType, Purpose
 from perdure.identity import OwnerId, UserId
-from perdure.jobs import Receipt
 from perdure.model import Instant, Name, Passed, Request
 from perdure.names import DEFAULT_POLICY
 from perdure.said import Ground, Said
 from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import RecallSummary
 
 SOMEBODY = Actor(kind=ActorKind.PERSON)
 """A person who did not say who they are."""
@@ -332,20 +330,6 @@ class RecallHandle(Passed):
     """Whose memory it was recalled from; None: the user's own."""
     degraded: tuple[str, ...] = ()
     """The stores that did not answer; empty when all is well."""
-
-
-class TaskExplanation(Passed):
-    """What a task had to do with memory: what it recalled and why, what it wrote, and what was ignored and why."""
-
-    recalls: tuple[RecallSummary, ...] = ()
-    receipts: tuple[Receipt, ...] = ()
-    """Of its ingest jobs that have ended: what became of each item, and why."""
-    running: tuple[str, ...] = ()
-    """Its ingest jobs that have not."""
-    refused: tuple[str, ...] = ()
-    """What did not get as far as a job, and why."""
-    texts: dict[str, str] = Field(default_factory=dict[str, str])
-    """By id, the texts that memory still has; empty where this process cannot read memory."""
 
 
 class Reference(Passed):

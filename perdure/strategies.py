@@ -13,7 +13,8 @@ class Strategy(OpenEnum):
     PRECISE = "precise"
     """Only memories that the question names, what a relation links to them, what replaced them, and pinned ones."""
     STRUCTURED = "structured"
-    """Everything within the filters, the newest first; no question is needed, and none is looked at."""
+    """Everything within the filters, the newest first, and every constraint besides the limit; no question is needed,
+    and none is looked at."""
     HYBRID = "hybrid"
     """What ``balanced`` returns, ordered by confidence, recency, frequency and task alone."""
 

@@ -14,10 +14,12 @@ from pydantic import (
 )
 
 from perdure.documents import refuse_unknown, validated
+from perdure.entries import Purpose
 from perdure.errors import InvalidTask
+from perdure.filters import Omission
 from perdure.identity import UserId, content_digest, digest, workflow_id
 from perdure.items import EARLIEST
-from perdure.jobs import Receipt
+from perdure.jobs import Receipt, SettledJob
 from perdure.model import Name, OpenEnum, Passed, Request
 from perdure.questions import Question
 
@@ -34,7 +36,7 @@ class MemoryMode(OpenEnum):
 
     ON = "on"
     READ = "read"
-    """It recalls, and remembers nothing."""
+    """It recalls, and remembers nothing; what it recalls does not count as used."""
     OFF = "off"
     """Neither: for anonymous, stateless, regulated or must-be-deterministic use."""
 
@@ -215,12 +217,27 @@ class RecallSummary(Passed):
     """What one recall of a task gave, and why; without content."""
 
     step: str
+    recalled: int
+    """How many items it gave."""
     ids: tuple[str, ...]
+    """The first of them."""
     scores: tuple[float, ...]
     why: str
     """Which phase gave what, and what triggered the fallback."""
     degraded: bool
     milliseconds: float
+    left_out: dict[Omission, int] = Field(default_factory=dict[Omission, int])
+    """How much that was near to the question was left out, by reason; 50 in all at most."""
+    withheld: tuple[Purpose, ...] = ()
+    """What was kept for these was not looked at, since the user no longer consents to it."""
+
+
+class NotListed(Passed):
+    """How much a task had to do with memory before what is listed of it."""
+
+    recalls: int = 0
+    jobs: int = 0
+    refused: int = 0
 
 
 class TaskMemory(Passed):
@@ -235,6 +252,30 @@ class TaskMemory(Passed):
     """What could not be remembered, each with its step and the reason; the last 10."""
     owners: tuple[str, ...] = ()
     """The teams and agents whose memory its skill names."""
+    not_listed: NotListed = NotListed()
+    """What came before the last ones."""
+
+
+class TaskExplanation(Passed):
+    """What a task had to do with memory: what it recalled and why, what it wrote, and what was ignored and why."""
+
+    recalls: tuple[RecallSummary, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    """Of its ingest jobs that have ended: what became of each item, and why."""
+    running: tuple[str, ...] = ()
+    """Its ingest jobs that have not."""
+    failed: dict[str, str] = Field(default_factory=dict[str, str])
+    """Its ingest jobs that failed, and why."""
+    settled: tuple[SettledJob, ...] = ()
+    """Its ingest jobs that Temporal no longer has, as the journal tells of them."""
+    gone: tuple[str, ...] = ()
+    """Its ingest jobs of which nothing is known any more, or nothing in this process."""
+    refused: tuple[str, ...] = ()
+    """What did not get as far as a job, and why."""
+    not_listed: NotListed = NotListed()
+    """What the task had to do with memory before all this."""
+    texts: dict[str, str] = Field(default_factory=dict[str, str])
+    """By id, the texts that memory still has; empty where this process cannot read memory."""
 
 
 class Evaluation(Passed):

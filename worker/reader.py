@@ -13,13 +13,14 @@ from perdure.documents import refuse_unknown
 from perdure.entries import Entry, Memory, Purpose, State, headline_of
 from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMissing, UnknownOwner
 from perdure.filters import Filters
+from perdure.jobs import SettledJob
 from perdure.memberships import Membership
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.query import FoundBy, Query, RecalledItem, RecallResult
 from perdure.memory.recall.ranking import Scored
 from perdure.memory.updating.exports import written
 from perdure.memory.updating.updater import unknown
-from perdure.memory.updating.versions import rejections, versions
+from perdure.memory.updating.versions import rejections, settled_jobs, versions
 from perdure.requests import RecallHandle, RecallRequest, Reference
 from perdure.settings import Addresses, Settings
 from perdure.stores.journal.folding import fold
@@ -157,6 +158,21 @@ class Reader:
         """Return what was lately refused, the newest first."""
         lines, _ = await self._whole(await self.tenant(user_id, of))
         return rejections(lines)[:limit]
+
+    async def settled(self, tenant: str, jobs: Collection[str], owners: Collection[str] = ()) -> list[SettledJob]:
+        """Return what the journal tells of those of these jobs that are done.
+
+        Args:
+            tenant: Whose.
+            jobs: The ids of the jobs.
+            owners: The teams and agents whose journals count too, where the user belongs to them.
+        """
+        found: list[SettledJob] = []
+        for of in (None, *owners):
+            with contextlib.suppress(UnknownOwner):
+                reached = await self._reading.members.reached(tenant, of)
+                found += settled_jobs(await self._reading.journal.read(reached), jobs)
+        return found
 
     async def tenant(self, user_id: str, of: str | None) -> str:
         """Return the tenant of the memory that a user asks for.

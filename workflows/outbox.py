@@ -139,7 +139,7 @@ class Outbox:
         job = await workflow.execute_activity(
             Activity.SUBMIT_INGEST, batch, result_type=str, summary=summary, **options.of_ingest()
         )
-        self._update(jobs=(*self._learned.jobs, job)[-JOBS_KEPT:])
+        self._update(jobs=(*self._learned.jobs, job)[-JOBS_KEPT:], started=self._learned.started + 1)
         return job
 
     def _batches(self) -> list[Batch]:
@@ -156,7 +156,8 @@ class Outbox:
         return batches
 
     def _refuse(self, *reasons: str) -> None:
-        self._update(refused=(*self._learned.refused, *reasons)[-REFUSED_KEPT:])
+        refused = (*self._learned.refused, *reasons)[-REFUSED_KEPT:]
+        self._update(refused=refused, refusals=self._learned.refusals + len(reasons))
 
     def _update(self, **changes: object) -> None:
         self._learned = self._learned.changed(**changes)

@@ -8,7 +8,7 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from perdure.agent.display import details
     from perdure.agent.questions import Questions
-    from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, progress_of
+    from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of
     from perdure.errors import InvalidTask
     from perdure.tasks import Phase, Progress, TaskMemory
     from perdure.temporal.attributes import PHASE
@@ -77,16 +77,7 @@ class RunningTask:
 
     def memory(self) -> TaskMemory:
         """Return what it has recalled and handed to memory."""
-        state, learned = self._state, self.outbox.learned
-        if state is None:
-            return TaskMemory()
-        return TaskMemory(
-            tenant=state.prepared.tenant,
-            recalls=state.recalls,
-            jobs=learned.jobs,
-            refused=learned.refused,
-            owners=state.prepared.skill.owners,
-        )
+        return memory_of(self._state, self.outbox.learned) if self._state else TaskMemory()
 
     def do(self, branch: str, phase: Phase) -> None:
         """Note what a branch does, and show it."""

@@ -41,5 +41,5 @@ def _question(question: Question, workflow_id: str) -> str:
 
 def _recall(recall: RecallSummary) -> str:
     best = ", ".join(f"`{id_[:17]}` {score:.2f}" for id_, score in zip(recall.ids[:3], recall.scores[:3], strict=False))
-    more = f" and {len(recall.ids) - 3} more" if len(recall.ids) > 3 else ""
+    more = f" and {recall.recalled - 3} more" if recall.recalled > 3 else ""
     return f"- `{recall.step}`: {recall.why} in {recall.milliseconds:.0f} ms" + (f": {best}{more}" if best else "")

@@ -9,7 +9,7 @@ from perdure.items import OfferedItem
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
-from perdure.tasks import Phase, Progress, RecallSummary, StepStatus, TaskEnvelope, TaskResult
+from perdure.tasks import NotListed, Phase, Progress, RecallSummary, StepStatus, TaskEnvelope, TaskMemory, TaskResult
 
 RECALLS_KEPT = 50
 JOBS_KEPT = 50
@@ -33,6 +33,10 @@ class Learned(Passed):
     jobs: tuple[str, ...] = ()
     receipts: tuple[Receipt, ...] = ()
     refused: tuple[str, ...] = ()
+    started: int = 0
+    """Jobs that were started, of which ``jobs`` names the last ones."""
+    refusals: int = 0
+    """What could not be remembered, of which ``refused`` tells the last."""
 
 
 class Branch(Passed):
@@ -78,6 +82,8 @@ class TaskState(Passed):
     """Steps known so far."""
     recalled: int = 0
     recalls: tuple[RecallSummary, ...] = ()
+    recalls_made: int = 0
+    """Recalls, of which ``recalls`` tells the last."""
     learned: Learned = Learned()
     answered: tuple[str, ...] = ()
     """The ids of answered questions."""
@@ -112,7 +118,8 @@ class TaskState(Passed):
         if outcome.recall is None:
             return self
         recalls = (*self.recalls, outcome.recall)[-RECALLS_KEPT:]
-        return self.changed(recalls=recalls, recalled=self.recalled + outcome.recalled)
+        made, recalled = self.recalls_made + 1, self.recalled + outcome.recall.recalled
+        return self.changed(recalls=recalls, recalls_made=made, recalled=recalled)
 
     def counted(self, status: StepStatus) -> "TaskState":
         """Return the state with one more step that ended."""
@@ -128,6 +135,22 @@ class TaskRun(TaskEnvelope):
     def asked(self) -> TaskEnvelope:
         """The task alone, as a person asked for it."""
         return TaskEnvelope.model_validate(self.model_dump(exclude={"carried"}))
+
+
+def memory_of(state: TaskState, learned: Learned) -> TaskMemory:
+    """Return what a task has recalled and handed to memory."""
+    return TaskMemory(
+        tenant=state.prepared.tenant,
+        recalls=state.recalls,
+        jobs=learned.jobs,
+        refused=learned.refused,
+        owners=state.prepared.skill.owners,
+        not_listed=NotListed(
+            recalls=state.recalls_made - len(state.recalls),
+            jobs=learned.started - len(learned.jobs),
+            refused=learned.refusals - len(learned.refused),
+        ),
+    )
 
 
 def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progress:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.governance import Case, judged
 from bench.precision import CASES, Cases, Question, Scored, read, score
 from bench.table import HEADER, ROWS, markdown
 from perdure.errors import InvalidInput
@@ -83,3 +84,22 @@ def test_what_is_replaced_is_written_first_and_what_nobody_wrote_is_refused(tmp_
     (tmp_path / "cases.json").write_text('{"beliefs": [], "questions": [{"text": "?", "expected": ["x"]}]}')
     with pytest.raises(InvalidInput, match="expects x"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("case", "memories", "episodes", "expected"),
+    [
+        ({"expect": "refuse", "reason": "secret"}, [], ["The PIN is 2958"], (False, True)),
+        ({"expect": "refuse", "reason": "secret"}, [], ["The PIN is [PIN]"], (True, False)),
+        ({"expect": "redact", "reason": "pii"}, ["Call [PIN]"], ["Call 2958"], (False, True)),
+        ({"expect": "redact", "reason": "pii"}, ["Call [PIN]"], ["Call [PIN]"], (True, False)),
+        ({"expect": "refuse", "reason": "chatter"}, [], ["It is 2958 now"], (True, False)),
+        ({"expect": "refuse", "reason": "chatter"}, ["anything"], [], (False, True)),
+        ({"expect": "store", "reason": "fact"}, ["Kim leads"], ["Room 2958"], (True, False)),
+    ],
+)
+def test_what_an_episode_holds_counts_where_it_is_private(
+    case: Case, memories: list[str], episodes: list[str], expected: tuple[bool, bool]
+) -> None:
+    found = judged({"text": "?", "must_mention": [], "must_not_mention": ["2958"], **case}, memories, episodes)
+    assert (found.right, found.forbidden) == expected

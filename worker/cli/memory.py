@@ -31,7 +31,8 @@ Of = Annotated[
 
 _STRATEGIES = (
     "balanced: what is relevant; similarity: the same, up to the limit; precise: only what the question names; "
-    "structured: all within the filters, newest first; hybrid: as balanced, by confidence, recency, frequency and task."
+    "structured: all within the filters, newest first, and every constraint; "
+    "hybrid: as balanced, by confidence, recency, frequency and task."
 )
 
 _items: TypeAdapter[list[JsonValue]] = TypeAdapter(list[JsonValue])

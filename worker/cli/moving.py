@@ -11,6 +11,7 @@ from perdure.documents import validated
 from perdure.entries import Purpose
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate, Receipt
+from perdure.memory.updating.exports import schema as schema_of_lines
 from perdure.requests import ConsentRequest
 from perdure.settings import Settings
 from worker.cli.memory import Of, User
@@ -22,15 +23,24 @@ _LARGEST = 1_000_000_000
 """Bytes of a file that is read: more than 100,000 entries with their histories."""
 
 
+def _show_schema(wanted: bool) -> None:
+    if wanted:
+        show_json(schema_of_lines())
+        raise typer.Exit
+
+
 async def export(
     *,
     user: User,
     of: Of = None,
     file: Annotated[Path | None, typer.Option(help="Write it here instead of on stdout; must not exist.")] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", is_eager=True, callback=_show_schema, help="Only show the lines' JSON Schema.")
+    ] = False,
 ) -> None:
     """Write all that is remembered of a user, with its history, as JSON Lines after a header.
 
-    It tells of one moment, whoever writes meanwhile.
+    It tells of one moment, whoever writes meanwhile. Left out are consents, memberships, what is on hold, and episodes.
     """
     async with gateway(Settings()) as installation:
         lines = await installation.exported(user, of=of, by=person())

@@ -1,16 +1,16 @@
 """What a task had to do with memory, for a person."""
 
-from contextlib import suppress
+from collections.abc import Sequence
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
 from perdure.changes import Actor
 from perdure.errors import InvalidInput
-from perdure.jobs import Receipt
+from perdure.jobs import Receipt, SettledJob
 from perdure.names import MEMORY
-from perdure.requests import SOMEBODY, TaskExplanation
-from perdure.tasks import TaskMemory
-from perdure.temporal.errors import translated
+from perdure.requests import SOMEBODY
+from perdure.tasks import TaskExplanation, TaskMemory
+from perdure.temporal.errors import perdure_error, translated
 from worker.gateway.base import ANSWERED_WITHIN
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import TaskCalls
@@ -33,21 +33,38 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
         told = await handle.query(MEMORY, result_type=TaskMemory, rpc_timeout=ANSWERED_WITHIN)
         receipts: list[Receipt] = []
         running: list[str] = []
+        failed: dict[str, str] = {}
+        missing: list[str] = []
         client = await self.client()
         for job in told.jobs:
-            # Jobs are gone from Temporal before a task that waits for weeks.
-            with suppress(InvalidInput, WorkflowFailureError):
+            try:
                 if (await job_of(client, job)).status is WorkflowExecutionStatus.RUNNING:
                     running.append(job)
                 else:
                     receipts.append(await client.get_workflow_handle(job, result_type=Receipt).result())
+            except InvalidInput:
+                # Jobs are gone from Temporal before a task that waits for weeks.
+                missing.append(job)
+            except WorkflowFailureError as error:
+                failed[job] = str(perdure_error(error))
+        settled = await self._settled(told, missing)
+        known = {one.job for one in settled}
         ids = {identifier for recall in told.recalls for identifier in recall.ids}
         ids |= {item.id for receipt in receipts for item in receipt.items if item.id}
+        ids |= {identifier for one in settled for identifier in one.ids}
         reader = await self._own_reader()
         return TaskExplanation(
             recalls=told.recalls,
             receipts=tuple(receipts),
             running=tuple(running),
+            failed=failed,
+            settled=settled,
+            gone=tuple(job for job in missing if job not in known),
             refused=told.refused,
+            not_listed=told.not_listed,
             texts=await reader.texts(told.tenant, ids, told.owners, by=by) if reader and ids else {},
         )
+
+    async def _settled(self, told: TaskMemory, jobs: Sequence[str]) -> tuple[SettledJob, ...]:
+        reader = await self._own_reader() if jobs else None
+        return tuple(await reader.settled(told.tenant, jobs, told.owners)) if reader else ()

@@ -125,8 +125,6 @@ class Ended(Passed):
     refused: tuple[str, ...] = ()
     """What cannot be remembered, and why."""
     recall: RecallSummary | None = None
-    recalled: int = 0
-    """How many items a recall returned; its summary names the first of them."""
     elements: tuple[JsonValue, ...] | None = None
     """The list of a ``for_each``, made once."""
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from perdure.consents import withdrawn, withheld
-from perdure.entries import Entry, Hit, Memory, Purpose, Record, State
+from perdure.entries import Entry, Hit, Memory, MemoryType, Purpose, Record, State
 from perdure.episodes import Episode, permitted
 from perdure.errors import ModelRefused, StoreUnavailable, VectorIndexDamaged
 from perdure.filters import Filters
@@ -23,6 +23,7 @@ from perdure.memory.recall.sources import Question, Sources, Wanted
 from perdure.memory.recall.turns import Asked, named, without_names
 from perdure.models.embedding import Vector
 from perdure.stores.weaviate.schema import Kind
+from perdure.strategies import Strategy
 from perdure.together import together
 from perdure.words import stems
 
@@ -33,6 +34,9 @@ _EPISODES_RECENT = 10
 _EPISODES_IMPORTANT = 5
 _PINNED = 200
 """Pinned memories of a user that are looked at, the newest first. A choice: a fifth of a block holds fewer."""
+_CONSTRAINTS = 1_000
+"""Constraints that a structured recall returns besides its limit, the newest first. A choice: more than the
+largest block holds, as what the block leaves out is counted."""
 _CALLED = 200
 """Memories that are looked at for one name, the newest first. A choice: twice the largest limit."""
 _COMPARING_SHARE = 0.4
@@ -140,7 +144,7 @@ class Asking:
         return await self._by_words(entries), FoundBy.JOURNAL
 
     async def nearby(self, question: Question, *, limit: int, min_confidence: float) -> list[Hit]:
-        """Return the memories near to the question whatever they are limited to, the superseded ones too."""
+        """Return the entries near to the question whatever they are limited to, the superseded ones too."""
 
         async def search(vector: Vector | None) -> list[Hit]:
             return await self._from.longterm.nearby(
@@ -154,9 +158,7 @@ class Asking:
             [
                 entry
                 for entry in (await self._local()).values()
-                if isinstance(entry, Memory)
-                and entry.state in {State.CURRENT, State.SUPERSEDED}
-                and entry.confidence >= min_confidence
+                if entry.state in {State.CURRENT, State.SUPERSEDED} and entry.confidence >= min_confidence
             ]
         )
 
@@ -200,6 +202,20 @@ class Asking:
         if found is None:
             found = [one for one in (await self._local()).values() if isinstance(one, Memory) and one.pinned]
         return [entry for entry in found if filters.objection(entry) is None]
+
+    async def constraints(self) -> Sequence[Entry]:
+        """Return every constraint within the query's filters, the newest first; only a structured recall has them."""
+        query = self._query
+        if query.strategy is not Strategy.STRUCTURED or not query.filters.admits(MemoryType.CONSTRAINT):
+            return []
+        filters, find = query.filters.changed(memory_types=(MemoryType.CONSTRAINT,)), self._from.longterm.newest
+        found = await self._stored(
+            "constraints", lambda: find(self._tenant, "memory", filters=filters, limit=_CONSTRAINTS)
+        )
+        if found is None:
+            known = [entry for entry in await self._recallable(filters) if isinstance(entry, Memory)]
+            found = sorted(known, key=lambda entry: entry.newest, reverse=True)[:_CONSTRAINTS]
+        return found
 
     async def called(
         self, labels: Collection[str], halves: Collection[str] = (), linked: Collection[str] = ()

@@ -1,10 +1,12 @@
 """What was near to a question and is not in the result, and why. Pure."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from perdure.entries import Entry, Hit, headline_of
 from perdure.filters import Omission
 from perdure.memory.recall.query import LeftOut, Query, RecalledItem
+from perdure.strategies import Strategy
 
 EXPLAINED = 50
 """How many omissions are told. A choice."""
@@ -25,7 +27,7 @@ def omissions(
         query: The question.
         items: The result.
         unplaced: The ids of those that did not fit into the context block.
-        hits: What is near to the question, whatever it is limited to.
+        hits: What is near to the question, whatever it is limited to, or what else meets the filters.
         floor: The cosine below which nothing is right.
     """
     found = [
@@ -39,15 +41,32 @@ def omissions(
         for item in items
         if item.id in unplaced
     ]
-    given = {item.id for item in items}
+    told = {item.id for item in items}
     full = len(items) >= query.limit
-    found += [_left_out(hit.entry, _reason(query, hit, floor, full)) for hit in hits if hit.entry.id not in given]
+    for hit in hits:
+        if hit.entry.id not in told:
+            told.add(hit.entry.id)
+            found.append(_left_out(hit.entry, _reason(query, hit, floor, full)))
     return tuple(found[:EXPLAINED])
+
+
+def alternating(hits: Iterable[Hit]) -> list[Hit]:
+    """Return hits nearest first, of each kind in turn: a user's many turns would leave no place for a memory."""
+    nearest = sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), -hit.entry.last_seen.timestamp(), hit.entry.id))
+    places: Counter[str] = Counter()
+    placed: list[tuple[int, Hit]] = []
+    for hit in nearest:
+        placed.append((places[hit.entry.kind], hit))
+        places[hit.entry.kind] += 1
+    return [hit for _, hit in sorted(placed, key=lambda one: one[0])]
 
 
 def _reason(query: Query, hit: Hit, floor: float, full: bool) -> Omission:
     if objection := query.filters.objection(hit.entry):
         return objection
+    if query.strategy is Strategy.STRUCTURED:
+        # No question decides there, so nothing is too far from it.
+        return Omission.LIMIT
     is_far = not hit.bm25 and (hit.cosine is None or hit.cosine < floor)
     return Omission.LIMIT if full and not is_far else Omission.RELEVANCE
 

@@ -72,11 +72,14 @@ class Query(Model):
     """Only what the task with this workflow id wrote, or what is tagged so; for the order ``hybrid``, that comes first
     instead."""
     limit: Annotated[int, Field(ge=1, le=100)] = 10
-    """How many items at most; everything that is found under ``keys``, and what is pinned, is given besides."""
+    """How many items at most; given besides are everything that is found under ``keys``, what is pinned, and with
+    ``structured`` every constraint."""
     enough: Annotated[int, Field(ge=0)] = 3
     """With this many exact items, nothing more is looked for."""
     min_confidence: Unit | None = None
     """What is believed less is recalled only where it is pinned; None: as recall is configured."""
+    only_reads: bool = False
+    """Whether what is recalled does not count as used, so that asking leaves no trace in what is remembered."""
     explain: bool = False
     """Whether to say what was left out, and why."""
     withheld: tuple[Purpose, ...] = ()

@@ -4,15 +4,13 @@ Never changes what is remembered, and never fails for a store.
 """
 
 import asyncio
-import contextlib
 import secrets
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from perdure.entries import Hit, Memory
+from perdure.entries import Entry, Hit, Memory
 from perdure.episodes import Episode
-from perdure.errors import StoreUnavailable
 from perdure.filters import Omission
 from perdure.labels import asked_labels
 from perdure.memory.auditing.audit import Audit
@@ -24,7 +22,7 @@ from perdure.memory.recall.context import render
 from perdure.memory.recall.items import explained, recalled
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.naming import answered, directly, links_of, relatives
-from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, omissions
+from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query, RecalledItem, RecallResult, Trigger
 from perdure.memory.recall.ranking import (
     PROFILES,
@@ -39,6 +37,7 @@ from perdure.memory.recall.ranking import (
 from perdure.memory.recall.sources import Question, Sources, Wanted
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
+from perdure.memory.recall.uses import Uses
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import Embedder
@@ -119,9 +118,8 @@ class Recall:
         self._embedder = embedder
         self._min_confidence = min_confidence
         self._rules = rules or RetentionRules()
-        self._accesses = accesses
+        self._uses = Uses(accesses)
         self._audit = audit
-        self._noting: set[asyncio.Task[None]] = set()
         self._sources = Sources(
             longterm=longterm,
             speakers=Speakers(longterm),
@@ -164,14 +162,13 @@ class Recall:
                 ((withheld, told), _), _ = await together(allowed, asking.question())
             query = query.changed(withheld=withheld)
             asking.limited(query)
-            searched = together(self._items(query, asking), self._pinned(query, asking))
-            (found, pinned), episodes = await together(searched, asking.episodes())
-            known = {item.id for item in found.items}
-            items = [*found.items, *(item for item in pinned if item.id not in known)]
-            result = await self._told(query, asking, found._replace(items=items), episodes, started)
+            searched = together(self._items(query, asking), self._always(query, asking))
+            (found, always), episodes = await together(searched, asking.episodes())
+            found = found._replace(items=_with(found.items, always))
+            result = await self._told(query, asking, found, episodes, started)
             result = await self._audited(query, result.changed(withheld=told))
             self._telemetry.finished(span, result)
-        self._note(query, result)
+        self._uses.note(query, result)
         return result
 
     async def _audited(self, query: Query, result: RecallResult) -> RecallResult:
@@ -185,20 +182,7 @@ class Recall:
 
     async def noted(self) -> None:
         """Wait until what was recalled is noted as used."""
-        await asyncio.gather(*self._noting)
-
-    def _note(self, query: Query, result: RecallResult) -> None:
-        if self._accesses is None or not result.items:
-            return
-        noting = asyncio.create_task(self._noted(self._accesses, query, [item.id for item in result.items]))
-        self._noting.add(noting)
-        noting.add_done_callback(self._noting.discard)
-
-    @staticmethod
-    async def _noted(accesses: Accesses, query: Query, ids: list[str]) -> None:
-        # Nobody waits for it, and what is lost of it is one use.
-        with contextlib.suppress(StoreUnavailable):
-            await accesses.note(query.tenant, ids, query.now)
+        await self._uses.noted()
 
     async def _told(
         self, query: Query, asking: Asking, found: _Found, episodes: list[Episode], started: float
@@ -246,12 +230,17 @@ class Recall:
         why = "same lane and key" if query.keys else "same lane"
         return [recalled(score_exact(one, now=query.now, rules=self._rules), found_by, why) for one in records]
 
-    async def _pinned(self, query: Query, asking: Asking) -> list[RecalledItem]:
-        found = await asking.pinned()
-        return [
-            recalled(score_exact(one, now=query.now, rules=self._rules), FoundBy.PINNED, "it is pinned")
-            for one in found
-        ]
+    async def _always(self, query: Query, asking: Asking) -> list[RecalledItem]:
+        """Return what is given besides the limit: constraints where the strategy has them all, and what is pinned."""
+        constraints, pinned = await together(asking.constraints(), asking.pinned())
+
+        def given(entry: Entry, found_by: FoundBy, why: str) -> RecalledItem:
+            return recalled(score_exact(entry, now=query.now, rules=self._rules), found_by, why)
+
+        return _with(
+            [given(entry, FoundBy.FILTERS, "it is a constraint within the filters") for entry in constraints],
+            [given(entry, FoundBy.PINNED, "it is pinned") for entry in pinned],
+        )
 
     async def _found(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
         """Return what the strategy chooses."""
@@ -313,8 +302,9 @@ class Recall:
         if query.text.strip():
             question = await asking.question()
             hits = await asking.nearby(question, limit=EXPLAINED, min_confidence=LEAST_CONFIDENCE)
-            hits = [hit for hit in hits if query.filters.objection(hit.entry) is not Omission.CONSENT]
-        hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.entry.id))
+        if query.strategy is Strategy.STRUCTURED:
+            hits += [Hit(entry) for entry in await asking.newest(KINDS, query.limit + EXPLAINED)]
+        hits = alternating([hit for hit in hits if query.filters.objection(hit.entry) is not Omission.CONSENT])
         floor = self._embedder.relevance_floor
         return omissions(query, items=items, unplaced=unplaced, hits=hits, floor=floor)
 
@@ -336,6 +326,11 @@ async def _with_relatives(asking: Asking, candidates: dict[str, Memory]) -> dict
 
 def _profile(query: Query) -> Profile:
     return PROFILES.get(query.ordered_by.value, RELEVANCE_FIRST)
+
+
+def _with(items: list[RecalledItem], others: list[RecalledItem]) -> list[RecalledItem]:
+    known = {item.id for item in items}
+    return items + [item for item in others if item.id not in known]
 
 
 def _shared(exact: list[RecalledItem], found: list[RecalledItem], limit: int) -> list[RecalledItem]:

@@ -7,9 +7,9 @@ its versions and a digest of both, by which a line that was damaged is found.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from perdure.documents import validated
 from perdure.entries import Described, Entry, Memory, Record, State
@@ -28,16 +28,13 @@ VERSION = 1
 _MOST = 100
 """Items of a batch."""
 
-LONGEST_LINE = 4_000_000
-"""Characters of one line: an entry with a history of some hundred versions."""
-
 
 class Header(Passed):
     """The first line of an export."""
 
-    exported: Literal["perdure.memories"] = SCHEMA
-    version: int = VERSION
-    count: int
+    exported: Literal["perdure.memories"]
+    version: int
+    count: Annotated[int, Field(ge=0)]
     """The entries that follow."""
     at: Instant
 
@@ -50,6 +47,24 @@ class Exported(Passed):
     """Its versions that are kept, oldest first."""
 
 
+class ExportedLine(Exported):
+    """A line after the first one."""
+
+    digest: Annotated[str, Field(json_schema_extra={"pattern": "^[0-9a-f]{64}$"})]
+    """The SHA-256 of the other fields as JSON, in ASCII and with sorted keys: what Python's ``json.dumps`` writes."""
+
+
+def schema() -> dict[str, JsonValue]:
+    """Return the JSON Schema of each line of an export."""
+    lines = TypeAdapter(Header | ExportedLine).json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A line of {SCHEMA}, version {VERSION}",
+        "description": "The first line is a Header; each of the others is an ExportedLine.",
+        **lines,
+    }
+
+
 def written(entries: Mapping[str, Entry], lines: Sequence[Line], *, at: datetime) -> Iterator[str]:
     """Return the lines of an export.
 
@@ -58,7 +73,7 @@ def written(entries: Mapping[str, Entry], lines: Sequence[Line], *, at: datetime
         lines: The lines of the journal of the same moment.
         at: That moment.
     """
-    yield Header(count=len(entries), at=at).model_dump_json()
+    yield Header(exported=SCHEMA, version=VERSION, count=len(entries), at=at).model_dump_json()
     for identifier in sorted(entries):
         one = Exported(entry=entries[identifier], history=tuple(versions(lines, identifier)))
         content = one.model_dump(mode="json")
@@ -136,8 +151,6 @@ def _exported(line: str, number: int) -> Exported:
 
 
 def _json(line: str, number: int) -> dict[str, Any]:
-    if len(line) > LONGEST_LINE:
-        raise InvalidInput(f"line {number}", f"has {len(line):,} characters (at most {LONGEST_LINE:,})")
     try:
         content = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,10 +1,11 @@
 """What the journal's lines tell about entries' versions, and about what did not become memory. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from perdure.entries import Entry, Memory
 from perdure.errors import InvalidInput
+from perdure.jobs import SettledJob
 from perdure.stores.journal.folding import history
 from perdure.stores.journal.lines import Changed, Forgotten, Line, Settled
 from perdure.updates import Rejection, Version
@@ -75,6 +76,23 @@ def rejections(lines: Sequence[Line]) -> list[Rejection]:
         if not one.held
     ]
     return sorted({(one.job, one.index): one for one in found}.values(), key=lambda one: one.at, reverse=True)
+
+
+def settled_jobs(lines: Sequence[Line], jobs: Collection[str]) -> list[SettledJob]:
+    """Return what lines tell of those of these jobs that are done.
+
+    Args:
+        lines: A tenant's lines.
+        jobs: The ids of the jobs.
+    """
+    found: dict[str, SettledJob] = {}
+    for line in lines:
+        if isinstance(line, Settled) and line.operation in jobs:
+            job = found.get(line.operation, SettledJob(job=line.operation))
+            refused = {one.index: one for one in (*job.refused, *line.refused)}
+            ids = tuple(dict.fromkeys((*job.ids, *line.versions)))
+            found[line.operation] = job.changed(ids=ids, refused=tuple(refused[index] for index in sorted(refused)))
+    return list(found.values())
 
 
 def _version(line: Changed) -> Version:

@@ -98,13 +98,14 @@ class Searches:
     async def nearby(
         self, tenant: str, *, text: str, vector: Sequence[float] | None, limit: int, min_confidence: float
     ) -> list[Hit]:
-        """Find memories by meaning and by words whatever they are limited to, the superseded ones too.
+        """Find entries by meaning and by words whatever they are limited to, the superseded ones too.
 
         Raises:
             VectorIndexDamaged: Only words can be searched.
         """
         condition = conditions.state_is(State.CURRENT, State.SUPERSEDED) & conditions.believed(min_confidence)
-        return await self._search(tenant, _Sought(text, vector, limit, limit), {"memory": condition})
+        meeting = dict.fromkeys(KINDS, condition)
+        return await self._search(tenant, _Sought(text, vector, limit, limit), meeting)
 
     async def newest(self, tenant: str, kind: Kind, *, filters: Filters, limit: int) -> list[Entry]:
         """Return the entries of a kind that meet the filters, most recently seen first."""

@@ -14,6 +14,7 @@ PLAIN = Progress(task_id="t", skill="audit", phase=Phase.RUNNING, done=3, total=
 def recalled(step: str, number: int) -> RecallSummary:
     return RecallSummary(
         step=step,
+        recalled=number,
         ids=tuple(f"exec_{index}{'x' * 20}" for index in range(number)),
         scores=tuple(1.0 - index / 10 for index in range(number)),
         why=f"{number} exact",

@@ -2,11 +2,11 @@
 
 from datetime import UTC, date, datetime
 
-from perdure.agent.state import RECALLS_KEPT, Learned, TaskRun, TaskState, progress_of, result_of
+from perdure.agent.state import RECALLS_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of, result_of
 from perdure.agent.steps.calls import Ended, PreparedTask, Result
 from perdure.jobs import Receipt
 from perdure.skills.library import read_skill
-from perdure.tasks import Phase, RecallSummary, StepStatus
+from perdure.tasks import NotListed, Phase, RecallSummary, StepStatus
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 TASK = TaskRun(task_id="t", user_id="u", skill="s")
@@ -35,8 +35,8 @@ STATE = (
 
 
 def recalling(step: str) -> Ended:
-    summary = RecallSummary(step=step, ids=("x",), scores=(1.0,), why="", degraded=False, milliseconds=1.0)
-    return Ended(result=Result(status=StepStatus.DONE), recall=summary, recalled=3)
+    summary = RecallSummary(step=step, recalled=3, ids=("x",), scores=(1.0,), why="", degraded=False, milliseconds=1.0)
+    return Ended(result=Result(status=StepStatus.DONE), recall=summary)
 
 
 def test_steps_are_counted_once_and_what_the_plan_asks_is_none() -> None:
@@ -62,6 +62,16 @@ def test_a_result_has_the_counts_and_the_latest_recalls() -> None:
     assert [one.step for one in result.recalls][:: RECALLS_KEPT - 1] == ["r2", f"r{RECALLS_KEPT + 1}"]
     empty = result_of(TASK, None, "cancelled", "")
     assert (empty.status, empty.done, empty.failed) == ("cancelled", 0, 0)
+
+
+def test_what_came_before_the_last_ones_is_counted() -> None:
+    state = STATE
+    for number in range(RECALLS_KEPT + 2):
+        state = state.recalling(recalling(f"r{number}"))
+    told = memory_of(state, Learned(jobs=("j",), started=4, refused=("r",), refusals=7))
+    assert (told.tenant, len(told.recalls), told.jobs, told.refused) == ("t_1", RECALLS_KEPT, ("j",), ("r",))
+    assert told.not_listed == NotListed(recalls=2, jobs=3, refused=6)
+    assert memory_of(STATE, Learned()).not_listed == NotListed()
 
 
 def test_what_nobody_knows_and_what_became_of_a_batch_is_told_and_what_did_not_happen_is_none() -> None:

@@ -174,6 +174,42 @@ async def test_structured_needs_no_question_and_heeds_every_filter(stores: Store
     assert none.items == ()
 
 
+@pytest.mark.parametrize("lost", [False, True], ids=["store", "journal"])
+async def test_structured_returns_every_constraint_besides_the_limit(
+    stores: Stores, recall: Recall, tenant: str, lost: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = [item(f"Rule {number} of the house holds.", memory_type="constraint") for number in range(7)]
+    elsewhere = item("At home no rule holds.", memory_type="constraint", scopes=("home",))
+    later = [item(f"Room {number} is blue.", occurred_at=NOW + DAY) for number in range(5)]
+    await write(stores, tenant, *rules, elsewhere, *later)
+
+    async def is_lost(_: object) -> bool:
+        return lost
+
+    monkeypatch.setattr(stores.whole, "lost", is_lost)
+    asked: dict[str, Any] = {"strategy": "structured", "limit": 3, "scopes": ("work",)}
+    found = await ask(recall, tenant, **asked, context_characters=500)
+    assert len(found.items) == 3 + len(rules)
+    assert set(texts(found)[3:]) == {one.content for one in rules}
+    listed, named, left = found.context.partition("(constraints left out: ")
+    missing = sum(f"- {one.content}" not in listed for one in rules)
+    assert 0 < missing < len(rules)
+    assert named
+    assert left.startswith(f"{missing}: Rule")
+    assert texts(await ask(recall, tenant, **asked, memory_types=("fact",))) == texts(found)[:3]
+    assert len((await ask(recall, tenant, "rule", strategy="similarity", limit=3)).items) == 3, "the control"
+
+
+async def test_what_structured_left_out_is_explained_without_a_question(
+    stores: Stores, recall: Recall, tenant: str
+) -> None:
+    await write(stores, tenant, *(item(f"Room {number} is blue.") for number in range(5)))
+    found = await ask(recall, tenant, strategy="structured", limit=2, explain=True)
+    assert {one.reason for one in found.left_out} == {Omission.LIMIT}
+    assert {*texts(found)} | {one.text for one in found.left_out} == {f"Room {number} is blue." for number in range(5)}
+    assert len(found.left_out) == 3
+
+
 def described(number: int) -> list[Entry]:
     """Return entries that differ in all that can be filtered by."""
     seen = {"first_seen": NOW - number * DAY, "last_seen": NOW - number * DAY}
@@ -286,5 +322,13 @@ async def test_what_was_left_out_is_explained_and_only_where_it_is_asked_for(
     assert {one.text: one.reason for one in cut.left_out}[WORK.content] is Omission.RELEVANCE
     full = await ask(recall, tenant, "editor", strategy="similarity", limit=1, explain=True)
     assert Omission.LIMIT in {one.reason for one in full.left_out}
+    seen: dict[str, Any] = {"first_seen": NOW, "last_seen": NOW}
+    log: dict[str, Any] = {"lane": Lane.PATTERN, "key": "k", "payload": 1}
+    text = record_text(RecordItem(occurrence="o", occurred_at=NOW, summary="The editor was asked for", **log))
+    said = Turn(id="turn_1", text="Kim: Which editor is it?", session="s", position=0, speaker="Kim", **seen)
+    await put(stores, tenant, [Record(id="exec_1", text=text, **log, **seen), said])
+    typed = await ask(recall, tenant, "Which editor is it?", memory_types=("fact",), explain=True)
+    others = {one.id: (one.kind, one.reason) for one in typed.left_out if one.kind != "memory"}
+    assert others == {"exec_1": ("record", Omission.FILTERED), "turn_1": ("turn", Omission.FILTERED)}
     wide = await ask(recall_of(stores, tmp_path, min_confidence=0.4), tenant, "Which editor may it be?")
     assert doubted.text in texts(wide), "the least confidence is a setting"

@@ -6,6 +6,8 @@ from uuid import uuid4
 
 import pytest
 
+from perdure.documents import refuse_unknown
+from perdure.memory.updating.exports import ExportedLine, Header, schema
 from tests.integration.worker.cli.installation import Installation
 
 
@@ -84,6 +86,21 @@ async def test_what_was_refused_is_told_without_text(installed: Installation, us
     assert "0.2 is below 0.7" in one["reason"]
     assert "Marzipan" not in str(one)
     assert await asked(installed, "held", "--user", user) == []
+
+
+async def test_an_export_is_as_its_schema_says(installed: Installation, user: str) -> None:
+    shown = await installed.perdure("memories", "export", "--schema")
+    assert shown.status == 0, shown.err
+    assert json.loads(shown.out) == schema()
+    one = await told(installed, user, "The standup is at 9.")
+    await asked(installed, "correct", one, "The standup is at 10.", "--user", user)
+    record = [{"kind": "record", "lane": "pattern", "key": "cores", "payload": {"number": 2}}]
+    assert (await installed.fed(json.dumps(record), "remember", "--user", user, "--file", "-")).status == 0
+    header, *lines = (await installed.perdure("memories", "export", "--user", user)).out.splitlines()
+    assert Header.model_validate_json(header).count == len(lines) == 3
+    for line in map(ExportedLine.model_validate_json, lines):
+        # What no field of a model has is no part of the schema either.
+        refuse_unknown(line)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from perdure import AgentTask, TaskResult
 from perdure.jobs import Fate
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.holdings import holdings
 from perdure.tasks import MemoryMode
 from tests.support.harness import Bench
@@ -77,6 +78,19 @@ async def test_memory_modes(agents: Bench) -> None:
         result = await (await agents.start(task)).result()
         assert (result.receipts, result.jobs) == ((), ())
         assert len(result.recalls) == (1 if mode is MemoryMode.READ else 0)
+
+
+@pytest.mark.parametrize("mode", [MemoryMode.READ, MemoryMode.ON], ids=["read", "control"])
+async def test_a_recall_of_a_task_that_only_reads_is_no_use(agents: Bench, mode: MemoryMode) -> None:
+    user, services = uuid4().hex, agents.services
+    learn = agents.skill('steps: [{id: a, remember: [{memory: "Kim leads the team."}], critical: true}]')
+    look = agents.skill('steps: [{id: a, recall: {text: "Who leads the team?"}}]')
+    await (await agents.start(AgentTask(task_id="a", user_id=user, skill=learn))).result()
+    result = await (await agents.start(AgentTask(task_id="b", user_id=user, skill=look, memory=mode))).result()
+    await services.recall.noted()
+    noted = {tenant for tenant, _ in await Accesses(services.redis).tenants(10_000)}
+    assert result.recalled == 1
+    assert (services.tenant_key.tenant_of(user) in noted) is (mode is MemoryMode.ON)
 
 
 @pytest.mark.parametrize("mode", [MemoryMode.OFF, MemoryMode.ON], ids=["off", "control"])

@@ -1,10 +1,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from perdure.entries import Hit, Memory, State
+from perdure.entries import Hit, Memory, State, Turn
 from perdure.filters import Omission
 from perdure.memory.recall.items import recalled
-from perdure.memory.recall.omissions import EXPLAINED, omissions
+from perdure.memory.recall.omissions import EXPLAINED, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query
 from perdure.memory.recall.ranking import score_exact
 
@@ -69,3 +69,19 @@ def test_what_is_in_the_result_and_not_in_the_block_comes_first() -> None:
 def test_no_more_is_told_than_can_be_read() -> None:
     hits = [Hit(memory(str(number)), cosine=0.5) for number in range(EXPLAINED + 10)]
     assert [one.id for one in told(*hits)] == [str(number) for number in range(EXPLAINED)]
+
+
+def test_where_no_question_decides_nothing_is_too_far_and_each_is_told_once() -> None:
+    hits = (Hit(memory("far"), cosine=0.01), Hit(memory("old", state=State.SUPERSEDED)), Hit(memory("far")))
+    found = [(one.id, one.reason) for one in told(*hits, strategy="structured")]
+    assert found == [("far", Omission.LIMIT), ("old", Omission.SUPERSEDED)]
+
+
+def test_many_of_one_kind_take_no_place_of_another() -> None:
+    seen: dict[str, Any] = {"first_seen": NOW, "last_seen": NOW}
+    said = [
+        Turn(id=f"turn_{number}", text="a", session="s", position=number, speaker="Kim", **seen) for number in range(3)
+    ]
+    hits = [Hit(one, cosine=0.9 - one.position / 10) for one in said]
+    hits += [Hit(memory("m2"), cosine=0.2), Hit(memory("m1"), cosine=0.3), Hit(memory("m3"))]
+    assert [hit.entry.id for hit in alternating(hits)] == ["turn_0", "m1", "turn_1", "m2", "turn_2", "m3"]

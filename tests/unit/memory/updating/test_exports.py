@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from pydantic import JsonValue
 from perdure.changes import Actor, ActorKind
 from perdure.entries import MARKER, Entry, Lane, Memory, Record, State, Turn
 from perdure.errors import InvalidInput
-from perdure.memory.updating.exports import batches, items, read, written
+from perdure.memory.updating.exports import batches, items, read, schema, written
 from perdure.stores.journal.lines import Changed, Line, Settled
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -57,6 +58,31 @@ def test_what_holds_can_be_remembered() -> None:
         "occurred_at": "2026-05-01T00:00:00Z",
     }
     assert (given["import/exec_1"]["payload"], given["import/turn_1"]["content"]) == (1, "Hello.")
+
+
+def test_an_entry_with_a_long_history_is_read_back() -> None:
+    seen_often: dict[str, Any] = {"occurrences": tuple(f"occ_{number:08}" for number in range(1_024)), "seen": 1_024}
+    often = ENTRIES["mem_1"].changed(**seen_often)
+    changes = [
+        Changed(entry=often.changed(version=version), operation=f"o{version}", by=BY, why="reinforce", at=NOW)
+        for version in range(1, 401)
+    ]
+    done = [Settled(operation=one.operation, versions={"mem_1": one.entry.version}, at=NOW) for one in changes]
+    exported = list(written({"mem_1": changes[-1].entry}, [*changes, *done], at=NOW))
+    assert len(exported[1]) > 4_000_000
+    [found] = read(exported)
+    assert [version.entry for version in found.history] == [one.entry for one in changes]
+
+
+def test_the_published_schema_is_that_of_the_lines() -> None:
+    published = json.loads(Path("docs/memories-export.schema.json").read_text(encoding="utf-8"))
+    assert published == schema()
+    assert published["anyOf"] == [{"$ref": "#/$defs/Header"}, {"$ref": "#/$defs/ExportedLine"}]
+    for name, lines in (("Header", [HEADER]), ("ExportedLine", [FIRST, *REST])):
+        shape = published["$defs"][name]
+        for line in map(json.loads, lines):
+            assert set(shape["required"]) <= line.keys() == shape["properties"].keys()
+    assert not set(published["$defs"]["Header"]["required"]) <= json.loads(FIRST).keys(), "the control"
 
 
 def changed(line: str, **fields: object) -> str:

@@ -7,7 +7,7 @@ import pytest
 from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Memory
 from perdure.errors import InvalidInput
-from perdure.memory.updating.versions import outcome, rejections, version_of, versions
+from perdure.memory.updating.versions import outcome, rejections, settled_jobs, version_of, versions
 from perdure.stores.journal.lines import Changed, Forgotten, Refusal, Settled
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -64,3 +64,15 @@ def test_an_operation_has_come_to_what_it_settled_since_the_memory_was_last_purg
     assert outcome([*done, purge("mem_1")], "o1", "mem_1") is None
     assert outcome([purge("mem_1"), *done, purge("mem_1"), *more], "o1", "mem_1") is None
     assert outcome([purge("mem_1"), *more, purge("mem_2"), purge("mem_1", purged=False)], "o2", "mem_1") is not None
+
+
+def test_a_job_that_is_done_is_told_from_all_its_lines() -> None:
+    first, later = Refusal(index=3, reason="too vague"), Refusal(index=1, reason="waits", held=True)
+    lines = [
+        Settled(operation="job 1", versions={"mem_1": 1}, refused=(first,), at=NOW),
+        changed(1, "one"),
+        Settled(operation="job 2", versions={"mem_9": 1}, at=NOW),
+        Settled(operation="job 1", versions={"mem_1": 1, "mem_2": 1}, refused=(later, first), at=NOW),
+    ]
+    [job] = settled_jobs(lines, ["job 1", "job 3"])
+    assert (job.job, job.ids, job.refused) == ("job 1", ("mem_1", "mem_2"), (later, first))

@@ -1,0 +1,38 @@
+"""``perdure explain``: a task's dealings with memory as a person reads them."""
+
+from uuid import uuid4
+
+from perdure.filters import Omission
+from perdure.tasks import TaskExplanation
+from tests.integration.worker.cli.installation import Installation
+
+SKILL = """
+name: explained
+steps:
+  - id: learn
+    remember: [{memory: "Rooms are blue."}, {memory: "Doors are blue."}, {memory: "Perhaps.", confidence: 0.2}]
+    critical: true
+  - {id: look, recall: {text: "What is blue?", limit: 1, strategy: similarity}}
+"""
+
+
+async def test_a_task_is_explained_by_its_file(installed: Installation) -> None:
+    (installed.folder / "skills" / "explained.yaml").write_text(SKILL)
+    name = uuid4().hex
+    file = installed.write(f"{name}.yaml", f"task_id: t-{name}\nuser_id: u-{name}\nskill: explained\n")
+    ran = await installed.perdure("run", file)
+    assert ran.status == 0, ran.err
+    told = await installed.perdure("explain", file)
+    assert told.status == 0, told.err
+    first, item, left, *jobs = told.out.splitlines()
+    assert first.startswith("look recalled 1 item: 1 semantic")
+    assert item.endswith("s are blue.")
+    assert left == "  left out: 1 over the limit"
+    assert [line.split("  ")[0].split(":")[0] for line in jobs] == [
+        "wrote (insert)",
+        "wrote (insert)",
+        "ignored (reject)",
+    ]
+    found = TaskExplanation.model_validate_json((await installed.perdure("explain", file, "--json")).out)
+    assert [recall.left_out for recall in found.recalls] == [{Omission.LIMIT: 1}]
+    assert (found.failed, found.settled, found.gone) == ({}, (), ())
