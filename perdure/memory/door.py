@@ -216,8 +216,8 @@ class Door:
             deletions = await self._deletions.of(tenant, gone)
             # First, so that nobody restores what a crash has left half removed.
             await self._log.write(tenant, [line.changed(purged=True) for line in deletions.values()])
-            await lease.require(self._margin)
-            await self._longterm.delete(tenant, [identifier for identifier in gone if identifier in stored])
+            fence = await lease.require(self._margin)
+            await self._longterm.delete(tenant, [one for one in gone if one in stored], fence=fence)
             reached(CrashPoint.FORGET_PURGED)
             await lease.require(self._margin)
             await self._journal.drop(tenant, gone, spared=lambda line: observed_anew(tenant, line, deletions))
@@ -316,8 +316,8 @@ class Door:
         if written:
             await self._repair.note(tenant)
         for chunk in (written[start : start + _CHUNK] for start in range(0, len(written), _CHUNK)):
-            await lease.require(self._margin)
-            await self._longterm.put(tenant, chunk, vectors)
+            fence = await lease.require(self._margin)
+            await self._longterm.put(tenant, chunk, vectors, fence=fence)
             reached(CrashPoint.APPLY_HALF_WRITTEN)
 
     async def _withdraw(self, tenant: str, deletions: Sequence[Deletion]) -> None:

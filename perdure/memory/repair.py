@@ -134,15 +134,15 @@ class Repair:
         now = datetime.now(UTC)
         await self._journal.append(tenant, [Rewriting(entry=entry, at=now) for entry in entries])
         await self._checks.begin_rewrite(tenant, ids)
-        await lease.require(self._margin)
-        await self._longterm.delete(tenant, ids)
+        fence = await lease.require(self._margin)
+        await self._longterm.delete(tenant, ids, fence=fence)
         reached(CrashPoint.REPAIR_DELETED)
         await self._write(tenant, lease, entries, vectors)
         await self._checks.end_rewrite(tenant, ids)
 
     async def _write(self, tenant: str, lease: Lease, entries: Sequence[Entry], vectors: dict[str, Vector]) -> None:
-        await lease.require(self._margin)
-        await self._longterm.put(tenant, entries, vectors)
+        fence = await lease.require(self._margin)
+        await self._longterm.put(tenant, entries, vectors, fence=fence)
 
     async def _vectors(self, entries: Sequence[Entry]) -> dict[str, Vector]:
         vectors = await self._embedder.embed([headline_of(entry.text) for entry in entries])

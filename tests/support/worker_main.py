@@ -13,7 +13,7 @@ from weaviate.exceptions import WeaviateBaseError
 from perdure.entries import Entry
 from perdure.stores.redis.claims import Claim
 from perdure.stores.weaviate.store import LongTerm
-from perdure.stores.weaviate.writes import Vectors, Writes
+from perdure.stores.weaviate.writes import Fence, Vectors, Writes
 from tests.conftest import Servers
 from tests.support.harness import bench
 
@@ -29,9 +29,9 @@ def _die_in_a_write(objects: int) -> None:
         except WeaviateBaseError:  # Its first write makes a tenant.
             return 0
 
-    async def mortal(self: Writes, tenant: str, entries: Sequence[Entry], vectors: Vectors) -> None:
+    async def mortal(self: Writes, tenant: str, entries: Sequence[Entry], vectors: Vectors, fence: Fence) -> None:
         before = await stored(self, tenant)
-        writing = asyncio.create_task(put(self, tenant, entries, vectors))
+        writing = asyncio.create_task(put(self, tenant, entries, vectors, fence))
         # A write of what is there already adds no object.
         while await stored(self, tenant) < before + objects and not writing.done():
             pass

@@ -192,8 +192,8 @@ class Reconciler:
                 # First: a second attempt no longer finds what this one writes.
                 await self._audit.changed(tenant, changed, operation=work.operation, by=work.by)
             await self._write(tenant, lease, merged, work)
-            await lease.require(self._margin)
-            await self._longterm.delete(tenant, merged.purge)
+            fence = await lease.require(self._margin)
+            await self._longterm.delete(tenant, merged.purge, fence=fence)
             await self._journal.drop(tenant, merged.purge, spared=lambda line: observed_anew(tenant, line, deletions))
         return Reconciled(written=len(merged.write), journaled=len(merged.journal), purged=len(merged.purge))
 

@@ -7,6 +7,7 @@ older one may no longer be written.
 import asyncio
 import contextlib
 import secrets
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -14,6 +15,7 @@ from redis.asyncio import Redis
 
 from perdure.errors import LeaseLost, StoreLost, StoreUnavailable, TenantErased, VersionConflict
 from perdure.stores.redis import keys
+from perdure.stores.redis.clocks import BOOT_CLOCK
 from perdure.stores.redis.connection import Script, ask
 
 LEASE_SECONDS = 10.0
@@ -52,6 +54,22 @@ return 0
 """
 
 
+class Fence:
+    """The moment, by the clock of this machine, up to which a write may be sent under a lease."""
+
+    def __init__(self, until: float) -> None:
+        self._until = until
+
+    def __call__(self) -> None:
+        """Make sure that it is not over.
+
+        Raises:
+            LeaseLost: It is: the process slept, or was held up.
+        """
+        if (late := time.clock_gettime(BOOT_CLOCK) - self._until) > 0:
+            raise LeaseLost(f"the write comes {late:.1f} s too late for the lease that it was planned under")
+
+
 class Lease:
     """A lease that is held; ask it before every write whether enough of it is left."""
 
@@ -74,8 +92,10 @@ class Lease:
         if epoch is not None and epoch < self.epoch:
             raise TenantErased("the user's memory was erased after this was accepted")
 
-    async def require(self, seconds: float) -> None:
-        """Make sure that the lease is ours for a while longer.
+    async def require(self, seconds: float) -> Fence:
+        """Make sure that the lease is ours for a while longer, and return what makes sure of half of that later.
+
+        The fence is asked where a write is sent: a process may sleep between the two.
 
         Args:
             seconds: How long at least; a writer asks for twice its client's time-out, so that a write
@@ -84,9 +104,11 @@ class Lease:
         Raises:
             LeaseLost: It is another's, or has too little left.
         """
+        asked_at = time.clock_gettime(BOOT_CLOCK)
         left = await self._left([self._key], self._token) / 1000
         if left < seconds:
             raise LeaseLost(f"{max(left, 0):.1f} s of the lease are left and {seconds:.1f} s are needed")
+        return Fence(asked_at + left - seconds / 2)
 
     async def write(self, command: str, key: str, *arguments: str) -> None:
         """Run a command on one of the tenant's keys, in Redis only while the lease is ours.

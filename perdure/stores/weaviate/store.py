@@ -21,7 +21,7 @@ from perdure.stores.weaviate.queries import Queries
 from perdure.stores.weaviate.resting import Active, Resting
 from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
 from perdure.stores.weaviate.searches import Searches
-from perdure.stores.weaviate.writes import Writes
+from perdure.stores.weaviate.writes import Fence, Writes, never
 from perdure.together import together
 
 _KIND_OF: dict[str, Kind] = {"exec": "record", "turn": "turn"}
@@ -104,24 +104,32 @@ class LongTerm(Searches):
             await self._resting.ended()
         await self._connection.close()
 
-    async def put(self, tenant: str, entries: Sequence[Entry], vectors: Mapping[str, Sequence[float]]) -> None:
+    async def put(
+        self,
+        tenant: str,
+        entries: Sequence[Entry],
+        vectors: Mapping[str, Sequence[float]],
+        *,
+        fence: Fence = never,
+    ) -> None:
         """Write entries absolutely: what was stored under their ids before is gone.
 
         Args:
             tenant: Whose they are; made when this is the first write.
             entries: The whole entries.
             vectors: By id. An entry without one keeps the vector that it has.
+            fence: Called before anything is sent; where it raises, nothing more is.
 
         Raises:
             VersionConflict: When an entry without a vector is not stored: somebody purged it.
             StoreUnavailable: When any of them was not written; some may have been.
         """
-        await self._writes.put(tenant, entries, vectors)
+        await self._writes.put(tenant, entries, vectors, fence)
 
-    async def delete(self, tenant: str, ids: Sequence[str]) -> None:
-        """Remove entries for good."""
+    async def delete(self, tenant: str, ids: Sequence[str], *, fence: Fence = never) -> None:
+        """Remove entries for good; ``fence`` is called as for ``put``."""
         for kind, of_kind in _by_kind(ids).items():
-            await self._writes.delete(tenant, kind, of_kind)
+            await self._writes.delete(tenant, kind, of_kind, fence)
 
     async def drop_tenant(self, tenant: str) -> None:
         """Remove a tenant with all that it has."""

@@ -6,7 +6,7 @@ same, 9 were missing from it in part or whole).
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from weaviate.classes.data import DataObject
@@ -26,6 +26,14 @@ _OBJECTS_A_WRITE = 200
 _T = TypeVar("_T")
 
 Vectors = Mapping[str, Sequence[float]]
+
+
+Fence = Callable[[], None]
+"""Raises where it is too late for a write to be sent."""
+
+
+def never() -> None:
+    """Let a write be sent whenever it is ready: nobody else writes."""
 
 
 class Writes:
@@ -49,7 +57,7 @@ class Writes:
         if self._running:
             await asyncio.wait(self._running)
 
-    async def put(self, tenant: str, entries: Sequence[Entry], vectors: Vectors) -> None:
+    async def put(self, tenant: str, entries: Sequence[Entry], vectors: Vectors, fence: Fence) -> None:
         """Write whole entries; one without a vector keeps the vector that it has."""
         collections = {kind: await self._connection.of(tenant, kind) for kind in KINDS}
 
@@ -57,7 +65,7 @@ class Writes:
             for kind in KINDS:
                 of_kind = [entry for entry in entries if entry.kind == kind]
                 for chunk in _chunks(of_kind):
-                    await self._insert(collections[kind], tenant, chunk, vectors)
+                    await self._insert(collections[kind], tenant, chunk, vectors, fence)
 
         try:
             await self._to_its_end(write())
@@ -65,12 +73,13 @@ class Writes:
             # A write makes the tenant; only the question for the vectors it should have can miss it.
             raise VersionConflict("the entries are no longer there to be changed") from error
 
-    async def delete(self, tenant: str, kind: Kind, ids: Sequence[str]) -> None:
+    async def delete(self, tenant: str, kind: Kind, ids: Sequence[str], fence: Fence) -> None:
         """Remove entries for good."""
         collection = await self._connection.of(tenant, kind)
 
         async def write() -> None:
             for chunk in _chunks(ids):
+                fence()
                 result = await collection.data.delete_many(where=conditions.identified(chunk))
                 if result.failed:
                     raise StoreUnavailable(STORE, f"{result.failed} objects were not deleted")
@@ -122,21 +131,22 @@ class Writes:
         tenant: str,
         entries: Sequence[Entry],
         vectors: Vectors,
+        fence: Fence,
     ) -> None:
         bare = [entry.id for entry in entries if entry.id not in vectors]
         known = {**vectors, **await _stored_vectors(collection, bare)}
         if lost := [identifier for identifier in bare if identifier not in known]:
             raise VersionConflict(f"{len(lost)} entries are no longer there to be changed")
-        result = await collection.data.insert_many(
-            [
-                DataObject(
-                    uuid=object_uuid(tenant, entry.id),
-                    properties=properties_of(entry, self._embedding.language),
-                    vector=self._checked(known[entry.id]),
-                )
-                for entry in entries
-            ]
-        )
+        objects = [
+            DataObject(
+                uuid=object_uuid(tenant, entry.id),
+                properties=properties_of(entry, self._embedding.language),
+                vector=self._checked(known[entry.id]),
+            )
+            for entry in entries
+        ]
+        fence()
+        result = await collection.data.insert_many(objects)
         if result.has_errors:
             raise StoreUnavailable(STORE, f"{len(result.errors)} of {len(entries)} objects were not written")
 

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import os
 import threading
+import time
 from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,12 +32,12 @@ from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.heads import AuditHeads
-from perdure.stores.redis.leases import Lease, Leases
+from perdure.stores.redis.leases import LEASE_SECONDS, Lease, Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
-from perdure.stores.weaviate.writes import Writes
+from perdure.stores.weaviate.writes import Fence, Writes, never
 from tests.conftest import HOME_VARIABLE, TENANT_KEY, Servers
 from tests.integration.conftest import Stores, audited
 from tests.support.waiting import until
@@ -162,8 +163,8 @@ async def test_a_writer_that_slept_past_its_lease(
 ) -> None:
     if not protected:
 
-        async def trusting(self: Lease, seconds: float) -> None:
-            return
+        async def trusting(self: Lease, seconds: float) -> Fence:
+            return never
 
         monkeypatch.setattr(Lease, "require", trusting)
     wake = threading.Event()
@@ -186,6 +187,32 @@ async def test_a_writer_that_slept_past_its_lease(
     assert await read(servers, tenant) == ("second" if protected else "sleeper")
 
 
+@pytest.mark.parametrize("protected", [True, False], ids=["fence", "control"])
+async def test_a_writer_that_sleeps_between_its_last_look_at_the_lease_and_its_write_writes_nothing(
+    stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch, protected: bool
+) -> None:
+    put, clock, slept = LongTerm.put, time.clock_gettime, 0.0
+
+    def later(which: int) -> float:
+        return clock(which) + slept
+
+    async def late(self: LongTerm, tenant: str, entries: Any, vectors: Any, **fenced: Any) -> None:
+        nonlocal slept
+        slept = LEASE_SECONDS
+        await put(self, tenant, entries, vectors, **(fenced if protected else {}))
+
+    monkeypatch.setattr(time, "clock_gettime", later)
+    monkeypatch.setattr(LongTerm, "put", late)
+    [vector] = await EMBEDDER.embed(["x"])
+    change = Change(id="exec_1", expected=0, entry=entry("first"), vector=vector, by=BY, why="", operation="first")
+    if protected:
+        with pytest.raises(LeaseLost, match="too late for the lease"):
+            await stores.door.change(tenant, [change])
+    else:
+        await stores.door.change(tenant, [change])
+    assert bool(await stores.longterm.get(tenant, ["exec_1"])) is not protected
+
+
 @pytest.mark.parametrize("protected", [True, False], ids=["lease", "control"])
 async def test_a_write_that_lands_after_its_time_limit_overwrites_nobody(
     servers: Servers, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protected: bool
@@ -193,12 +220,14 @@ async def test_a_write_that_lands_after_its_time_limit_overwrites_nobody(
     insert, overtaken = Writes._insert, asyncio.Event()  # pyright: ignore[reportPrivateUsage]
     patience = 0.3 if protected else 5.0  # It is cut off after twice that time.
 
-    async def slow(self: Writes, collection: Any, tenant: str, entries: Sequence[Entry], vectors: Any) -> None:
+    async def slow(
+        self: Writes, collection: Any, tenant: str, entries: Sequence[Entry], vectors: Any, fence: Fence
+    ) -> None:
         if entries[0].operations == ("first",):
             # The store's delay: the writer gives up before.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(overtaken.wait(), 0.5 if protected else 9.0)
-        await insert(self, collection, tenant, entries, vectors)
+        await insert(self, collection, tenant, entries, vectors, fence)
 
     monkeypatch.setattr(Writes, "_insert", slow)
     redis, longterm = connect(servers.redis_url), opened(servers, write_timeout=patience)

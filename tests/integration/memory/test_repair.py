@@ -46,7 +46,7 @@ async def applied_and_cut_off(
     missing: list[str] = []
 
     async def put(
-        self: LongTerm, tenant: str, entries: Sequence[Entry], vectors: Mapping[str, Sequence[float]]
+        self: LongTerm, tenant: str, entries: Sequence[Entry], vectors: Mapping[str, Sequence[float]], **_: object
     ) -> None:
         missing.extend(await cut_off(self, tenant, entries, vectors))
 

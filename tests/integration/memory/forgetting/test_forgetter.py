@@ -115,7 +115,7 @@ async def test_a_sweep_that_died_takes_back_what_it_logged_of_an_entry_seen_agai
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     planned = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
 
-    async def die(self: LongTerm, *_: object) -> None:
+    async def die(self: LongTerm, *_: object, **__: object) -> None:
         raise StoreUnavailable("weaviate", "the process died")
 
     with monkeypatch.context() as patch:
@@ -178,7 +178,7 @@ async def test_what_a_sweep_has_only_logged_refuses_no_observation(
     [identifier] = await write(stores, tenant, passing("a", "o1"))
     planned = await stores.forgetter.plan(tenant, at=NOW + timedelta(days=2), approved=False)
 
-    async def die(self: LongTerm, *_: object) -> None:
+    async def die(self: LongTerm, *_: object, **__: object) -> None:
         raise StoreUnavailable("weaviate", "the process died")
 
     with monkeypatch.context() as patch:
