@@ -124,7 +124,7 @@ class MemoryCalls(Base):
         verbatim = any(isinstance(one, dict) and one["kind"] == "turn" for one in items)
         if items and own and not verbatim:
             await own.require_consent(request.user_id, request.of, Purpose.EXTRACTED)
-        if not items and not (own and await own.consents(request.user_id, request.of, Purpose.EXTRACTED)):
+        if not items and own and not await own.consents(request.user_id, request.of, Purpose.EXTRACTED):
             return Observed(left=left)
         occurrences: list[JsonValue] = [one.occurrence for one in request.said]
         given = RememberRequest(
