@@ -107,13 +107,16 @@ def trial_of(tenant: str, task: str) -> str:
     return digest("trial/1", tenant, task)[:12]
 
 
-def corrected(memory: Memory, *, described: Mapping[str, Any], text: str, confidence: Unit, at: datetime) -> Memory:
+def corrected(
+    memory: Memory, *, described: Mapping[str, Any], text: str, source: Source, confidence: Unit, at: datetime
+) -> Memory:
     """Return a memory that still says the same, in other words or with other fields.
 
     Args:
         memory: The memory.
         described: The fields that change, by name.
         text: What it says.
+        source: How it came to be believed.
         confidence: How much that is believed.
         at: When it was corrected.
     """
@@ -121,7 +124,7 @@ def corrected(memory: Memory, *, described: Mapping[str, Any], text: str, confid
         **described,
         text=text,
         confidence=confidence,
-        source=Source.EXPLICIT,
+        source=source,
         last_seen=max(memory.last_seen, at),
         recorded_at=max(memory.newest[1], at),
     )

@@ -268,14 +268,14 @@ class Updater:
         memory = await self._believed(asked, asked.request.id)
         fields, text = correcting.fields_of(update, asked.at), update.content or memory.text
         correcting.require_lasting(memory, fields, asked.at)
-        item = correcting.item_of(memory, update, fields, text, operation=asked.operation, at=asked.at)
         by = asked.request.by.kind
+        item = correcting.item_of(memory, update, fields, text, by=by, operation=asked.operation, at=asked.at)
         if by is not ActorKind.PERSON and (reason := self._hold.reason(item, by)):
             raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
-        kind = fields.get("memory_type", memory.memory_type)
-        if (kind, statement(text)) == (memory.memory_type, statement(memory.text)):
-            confidence = update.confidence
-            same = revising.corrected(memory, described=fields, text=text, confidence=confidence, at=asked.at)
+        correcting.require_undoubted(memory, item, by)
+        if correcting.says_the_same(memory, item):
+            source, sure = correcting.believed_anew(memory, update, by)
+            same = revising.corrected(memory, described=fields, text=text, source=source, confidence=sure, at=asked.at)
             return _Plan(memory.id, ((memory, same),))
         return await self._replacement(asked, memory, item, fields)
 
