@@ -13,10 +13,10 @@ from perdure.agent.steps.once import Attempt
 from perdure.consents import withdrawn
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance, permitted
 from perdure.errors import StoreUnavailable, TenantErased
-from perdure.items import Item, TurnItem
+from perdure.items import Item
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.screening import brief
-from perdure.said import Said, Voice
+from perdure.said import Said
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.spool import Spool
 
@@ -75,11 +75,9 @@ class SessionNotes:
             await self.write(call.tenant, call.session, [found], epoch=call.epoch)
 
     async def observed(self, tenant: str, session: str, turns: Sequence[Said], items: Sequence[Item]) -> None:
-        """Write what was said in a session, and what was believed of it."""
-        found = [_turn(one.occurrence, one.speaker or one.by.value, one.text, one.at, one.by) for one in turns]
+        """Write what people and agents said to each other in a session, and what was believed of it."""
+        found = [_turn(one) for one in turns]
         for item in items:
-            if isinstance(item, TurnItem):
-                found.append(_turn(item.occurrence, item.speaker, item.content, item.occurred_at, Voice.USER))
             found += happened.insights([item], "", item.occurred_at)
         await self.write(tenant, session, found)
 
@@ -122,14 +120,14 @@ class SessionNotes:
         return None
 
 
-def _turn(occurrence: str, speaker: str, text: str, at: datetime, by: Voice) -> Episode:
+def _turn(one: Said) -> Episode:
     return Episode(
-        id=f"turn/{occurrence}"[-300:],
+        id=f"turn/{one.occurrence}"[-300:],
         kind=EpisodeKind.TURN,
-        text=f"{speaker}: {text}"[:DRAFT],
-        importance=importance(EpisodeKind.TURN, by=by),
-        at=at,
-        by=by,
+        text=f"{one.speaker or one.by.value}: {one.text}"[:DRAFT],
+        importance=importance(EpisodeKind.TURN, by=one.by),
+        at=one.at,
+        by=one.by,
         extracted=True,
     )
 

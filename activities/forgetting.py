@@ -8,8 +8,10 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor
 from perdure.errors import InvalidInput
+from perdure.identity import OwnerId
 from perdure.memory.forgetting.forgetter import Forgetter, Restored, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
+from perdure.memory.membership import MemberBook
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Instant, Passed
 from perdure.names import Activity
@@ -48,13 +50,22 @@ class ForgetCall(Passed):
     by: Actor
 
 
+class AskedTenantCall(Passed):
+    """The input of ``asked_tenant``."""
+
+    user_id: str
+    of: OwnerId | None = None
+
+
 class FindUndoCall(Passed):
     """The input of ``find_undo``."""
 
     run: str
-    """The forgetting run to be undone; empty: the latest one of the user."""
+    """The forgetting run to be undone; empty: the latest one of the user, or of the owner."""
     user_id: str = ""
     """Undo it for this user only."""
+    of: OwnerId | None = None
+    """Instead of the user, for the team or agent that the user belongs to."""
     after: str = ""
     """The cursor: the last tenant that was handled."""
 
@@ -87,11 +98,21 @@ class ForgettingActivities:
     due: DueIndex
     deletions: Deletions
     tenant_key: TenantKey
+    members: MemberBook
 
     @activity.defn(name=Activity.TENANT_OF)
     async def tenant_of(self, user_id: str) -> str:
         """Return a user's tenant, which only a worker can: it has the key."""
         return self.tenant_key.tenant_of(user_id)
+
+    @activity.defn(name=Activity.ASKED_TENANT)
+    async def asked_tenant(self, call: AskedTenantCall) -> str:
+        """Return the tenant of the memory that a user asks for.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+        """
+        return await self.members.tenant(call.user_id, call.of)
 
     @activity.defn(name=Activity.BEGIN_SWEEP)
     async def begin_sweep(self, sweep: str) -> None:
@@ -138,12 +159,17 @@ class ForgettingActivities:
 
     @activity.defn(name=Activity.FIND_UNDO)
     async def find_undo(self, undo: FindUndoCall) -> Undoable:
-        """Find which run is undone, and for which tenants next."""
+        """Find which run is undone, and for which tenants next.
+
+        Raises:
+            InvalidInput: Of the user or owner, nothing was forgotten that can still be undone.
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+        """
         await self.whole.require()
-        if not undo.user_id:
+        if not (undo.user_id or undo.of):
             tenants = await self.deletions.tenants_of(undo.run, after=undo.after, limit=PAGE)
             return Undoable(run=undo.run, tenants=tuple(tenants))
-        tenant = self.tenant_key.tenant_of(undo.user_id)
+        tenant = await self.members.tenant(undo.user_id, undo.of)
         if tenant == undo.after:
             return Undoable(run=undo.run, tenants=())
         open_lines = [line for line in await self.deletions.all(tenant) if not line.purged and not line.restored_at]

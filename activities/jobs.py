@@ -16,6 +16,7 @@ from activities.episodes import SessionNotes
 from activities.submitting import Submitter
 from perdure.consents import is_granted
 from perdure.entries import Purpose
+from perdure.episodes import said_to_people
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
@@ -35,6 +36,7 @@ from perdure.memory.writing.writer import Writer
 from perdure.model import Instant, Passed
 from perdure.names import Activity
 from perdure.requests import RememberRequest, Submitted
+from perdure.said import Said
 from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.temporal.errors import of_call
@@ -159,13 +161,17 @@ class IngestActivities:
         purpose = Purpose.GIVEN if any(isinstance(item, TurnItem) for item in items) else Purpose.EXTRACTED
         if is_granted(await self.consents.of(tenant), purpose):
             usable = [item for item in items if not isinstance(item, UnusableItem)]
+            turns = [*request.turns, *(_said(item) for item in offered if isinstance(item, TurnItem))]
             left = {
-                item.occurrence.partition("#")[0]
+                _place(item.occurrence)
                 for item, taken in zip(offered, items, strict=True)
                 if isinstance(taken, UnusableItem) and not isinstance(item, UnusableItem)
             }
-            turns = [one for one in request.turns if one.occurrence.partition("#")[0] not in left]
-            await self.notes.observed(tenant, request.session, turns, usable)
+            told = said_to_people([one.by for one in turns])
+            kept = [
+                one for one, is_told in zip(turns, told, strict=True) if is_told and _place(one.occurrence) not in left
+            ]
+            await self.notes.observed(tenant, request.session, kept, usable)
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
@@ -248,6 +254,15 @@ class IngestActivities:
             if receipts is not None:
                 return receipts
         raise VersionConflict("entries are no longer stored as they were written")
+
+
+def _place(occurrence: str) -> str:
+    """Return where something was said of which an item is a part."""
+    return occurrence.partition("#")[0]
+
+
+def _said(turn: TurnItem) -> Said:
+    return Said(text=turn.content, by=turn.by, at=turn.occurred_at, occurrence=turn.occurrence, speaker=turn.speaker)
 
 
 @contextmanager

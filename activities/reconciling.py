@@ -9,15 +9,16 @@ from temporalio import activity
 from activities.submitting import Submitter
 from perdure.changes import Actor
 from perdure.errors import PerdureError
+from perdure.identity import OwnerId
 from perdure.losses import Loss, LossKind, Store
 from perdure.memory.erasing.eraser import Eraser
+from perdure.memory.membership import MemberBook
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Passed
 from perdure.names import Activity
 from perdure.requests import Reconciled
 from perdure.stores.journal.log import Journal
-from perdure.stores.tenant_key import TenantKey
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 
@@ -41,6 +42,8 @@ class TenantsCall(Passed):
     """The cursor: the last tenant that was reconciled."""
     user_id: str = ""
     """Of this user only."""
+    of: OwnerId | None = None
+    """Instead of the user, of the team or agent that the user belongs to."""
     operation: str
     by: Actor
     losses: tuple[LostData, ...] = ()
@@ -66,7 +69,7 @@ class ReconcilingActivities:
     eraser: Eraser
     longterm: LongTerm
     journal: Journal
-    tenant_key: TenantKey
+    members: MemberBook
     submitter: Submitter
 
     @activity.defn(name=Activity.BEGIN_RECONCILING)
@@ -83,11 +86,15 @@ class ReconcilingActivities:
 
     @activity.defn(name=Activity.RECONCILE_TENANTS)
     async def tenants(self, call: TenantsCall) -> TenantsDone:
-        """Reconcile the next tenants."""
+        """Reconcile the next tenants.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+        """
         began, found, after = time.monotonic(), Reconciled(), call.after
         if set(await self.whole.examine()) - {Loss(one.store, one.kind) for one in call.losses}:
             return TenantsDone(after="", more=True, found=found, over=True)
-        waiting = [tenant for tenant in await self._tenants(call.user_id) if tenant > call.after]
+        waiting = [tenant for tenant in await self._tenants(call) if tenant > call.after]
         for done, tenant in enumerate(waiting, 1):
             found = found.plus(await self._reconciled(tenant, call))
             after = tenant
@@ -114,8 +121,8 @@ class ReconcilingActivities:
         tokens = {one.store: one.token for one in found if one.token}
         return await self.whole.rebuilt([Loss(one.store, one.kind) for one in found], tokens)
 
-    async def _tenants(self, user_id: str) -> list[str]:
-        if user_id:
-            return [self.tenant_key.tenant_of(user_id)]
+    async def _tenants(self, call: TenantsCall) -> list[str]:
+        if call.user_id or call.of:
+            return [await self.members.tenant(call.user_id, call.of)]
         journaled, stored = await together(self.journal.tenants(), self.longterm.tenants())
         return sorted({*journaled, *stored})

@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 
 from temporalio import activity
 
-from perdure.consents import BY_DEFAULT, is_granted, refusal
+from perdure.consents import BY_DEFAULT, is_granted
 from perdure.documents import refuse_unknown
-from perdure.entries import Purpose
 from perdure.errors import InvalidInput
 from perdure.memberships import Enrolment, MemberRequest
 from perdure.memory.consenting import ConsentBook
@@ -20,7 +19,7 @@ from perdure.names import Activity
 from perdure.requests import ConsentRequest, Consents
 from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.erasures import RedisErasures
-from perdure.updates import Correction, Updated, UpdateRequest
+from perdure.updates import Updated, UpdateRequest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,8 @@ class UpdatingActivities:
         """Make a change of one memory, once however often it is tried.
 
         Raises:
-            InvalidInput: There is no such memory of the user or owner, or the change makes no sense.
+            InvalidInput: There is no such memory of the user or owner, the change makes no sense, or the user does not
+                consent to it.
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
             TenantErased: The user or owner was erased after this was asked.
         """
@@ -48,8 +48,6 @@ class UpdatingActivities:
         await self.erasures.require_none_since(tenant, request.asked_at or activity.info().scheduled_time)
         operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
-        if isinstance(request.update, Correction):
-            await self._require(tenant, Purpose.GIVEN)
         updated = await self.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
         await self.changed.note(tenant, datetime.now(UTC))
         return updated
@@ -90,7 +88,3 @@ class UpdatingActivities:
             at=request.asked_at or activity.info().scheduled_time,
         )
         return Enrolment(tenant=said.member, belongs=said.belongs)
-
-    async def _require(self, tenant: str, purpose: Purpose) -> None:
-        if not is_granted(await self.consents.of(tenant), purpose):
-            raise InvalidInput("consent", refusal(purpose))

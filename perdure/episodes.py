@@ -1,6 +1,6 @@
 """Episodes: what happened in a session, and how much that matters. Pure."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -121,6 +121,25 @@ def permitted(episodes: Iterable[Episode], withdrawn: Collection[Purpose]) -> li
         return []
     extracted = {EpisodeKind.TURN, EpisodeKind.INSIGHT} if Purpose.EXTRACTED in withdrawn else set[EpisodeKind]()
     return [one for one in episodes if one.kind not in extracted]
+
+
+def said_to_people(voices: Sequence[Voice]) -> list[bool]:
+    """Return which turns of a session are told in it: a user's, and of an agent's what it says to the user.
+
+    What an agent says before a tool or an agent goes on is how it comes to its answer. What a tool returns is raw
+    output; so is what an unknown voice says.
+
+    Args:
+        voices: Who spoke, in the order of the turns.
+
+    >>> said_to_people([Voice.USER, Voice.AGENT, Voice.TOOL, Voice.AGENT, Voice.USER])
+    [True, False, False, True, True]
+    """
+    following = [*voices, Voice.USER][1:]
+    return [
+        voice is Voice.USER or (voice is Voice.AGENT and after is Voice.USER)
+        for voice, after in zip(voices, following, strict=True)
+    ]
 
 
 def due_at(last: datetime, first: datetime, held: int) -> datetime:

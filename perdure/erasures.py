@@ -54,6 +54,8 @@ UNREACHABLE = (
     "histories, and is the members'",
     "requests for a team or an agent that were refused or under way meanwhile: they are found with the member"
     " who asked",
+    "tasks and requests of the user that were made before and that Temporal begins only after this receipt: they are "
+    "refused and write nothing, but their histories have what was given to them; erase again to remove these",
     "archived histories, and other Temporal clusters that replicate this one",
     "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
     "a worker starts, as long as one of the stores still knows of the erasure",

@@ -9,6 +9,7 @@ from perdure.entries import MARKER, Described, Lane, normalised
 from perdure.errors import InvalidInput
 from perdure.identity import OwnerId, canonical_json, memory_id, record_id, turn_id
 from perdure.model import Instant, Name, Passed, Text, Unit
+from perdure.said import Voice
 
 LARGEST_PAYLOAD = 16_000
 """Bytes of canonical JSON that a record's payload may have: it is an insight, not a document."""
@@ -90,6 +91,8 @@ class TurnItem(Passed):
     kind: Literal["turn"] = "turn"
     content: Annotated[Text, AfterValidator(_says_nothing_recalled)]
     speaker: Annotated[Text, Field(max_length=80), normalised]
+    by: Voice = Voice.USER
+    """Whether that is the user, an agent or a tool."""
     session: Name
     position: Annotated[int, Field(ge=0, le=1_000_000)]
     confidence: Unit = 1.0

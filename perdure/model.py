@@ -108,6 +108,14 @@ def _readable(text: str) -> str:
     return text
 
 
+def _question(text: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("has half of a surrogate pair (send whole characters)")
+    if len(text) > 8_000:
+        raise ValueError(f"has {len(text):,} characters (ask in at most 8,000)")
+    return text
+
+
 def spelled(pattern: str, rule: str) -> AfterValidator:
     """Return a validator for text that a pattern must match as a whole.
 
@@ -137,6 +145,9 @@ TenantId = Annotated[
 
 Text = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_readable)]
 """A text of at most 8,000 characters, which keeps a plan for a batch of 100 well under Temporal's 2 MB."""
+
+Question = Annotated[str, AfterValidator(_question)]
+"""A question to memory of at most 8,000 characters."""
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 """A number from 0 to 1."""

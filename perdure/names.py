@@ -49,6 +49,7 @@ class Activity(StrEnum):
     APPROVE_HELD = "approve_held"
     REJECT_HELD = "reject_held"
     TENANT_OF = "tenant_of"
+    ASKED_TENANT = "asked_tenant"
     BEGIN_SWEEP = "begin_sweep"
     DUE_TENANTS = "due_tenants"
     SELECT_FORGETTING = "select_forgetting"

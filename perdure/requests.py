@@ -8,16 +8,27 @@ from pydantic import Field, JsonValue
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane, MemoryType, Purpose
 from perdure.identity import OwnerId, UserId
-from perdure.model import Instant, Name, Passed, Request
+from perdure.model import Instant, Name, Passed, Question, Request
 from perdure.names import DEFAULT_POLICY
 from perdure.said import Ground, Said
 from perdure.strategies import ProfileName, Strategy
+
+LookupKey = Annotated[str, Field(max_length=200)]
+"""What a record is looked up by, at most as long as one can be."""
 
 SOMEBODY = Actor(kind=ActorKind.PERSON)
 """A person who did not say who they are."""
 
 
-class RecallRequest(Request):
+class OwnedRequest(Request):
+    """What a user asks of a memory."""
+
+    user_id: UserId
+    of: OwnerId | None = None
+    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
+
+
+class RecallRequest(OwnedRequest):
     """A question to memory.
 
     >>> request = RecallRequest(user_id="ada", text="which licence does nodeenv have?")
@@ -25,14 +36,11 @@ class RecallRequest(Request):
     10
     """
 
-    user_id: UserId
-    of: OwnerId | None = None
-    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
-    text: str = ""
+    text: Question = ""
     lane: Lane | None = None
-    keys: tuple[str, ...] = ()
+    keys: Annotated[tuple[LookupKey, ...], Field(max_length=1_000)] = ()
     limit: int = 10
-    session: str = ""
+    session: Annotated[str, Field(max_length=300)] = ""
     """The session whose episodes count; empty: none."""
     strategy: Strategy = Strategy.BALANCED
     profile: ProfileName | None = None
@@ -54,12 +62,9 @@ class RecallRequest(Request):
     by: Actor = SOMEBODY
 
 
-class RememberRequest(Request):
+class RememberRequest(OwnedRequest):
     """Items to remember; the same key with the same items is the same job again."""
 
-    user_id: UserId
-    of: OwnerId | None = None
-    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     key: Annotated[str, Field(min_length=1, max_length=300)]
     items: Annotated[tuple[JsonValue, ...], Field(max_length=100)]
     agent: Name | None = None
@@ -82,12 +87,9 @@ class Submitted(Passed):
     """Their job; empty where there were none."""
 
 
-class ObserveRequest(Request):
+class ObserveRequest(OwnedRequest):
     """What was said in a session, in its order: memory decides what of it may be believed."""
 
-    user_id: UserId
-    of: OwnerId | None = None
-    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     session: Name
     said: Annotated[tuple[Said, ...], Field(min_length=1, max_length=100)]
     start: Annotated[int, Field(ge=0)] = 0
@@ -125,6 +127,8 @@ class ForgetRequest(Request):
     """Only report what would be forgotten."""
     user_id: str = ""
     """Sweep this user only, whether or not something is due; empty: everybody who has something due."""
+    of: OwnerId | None = None
+    """Instead of the user, sweep the team or agent that the user belongs to."""
     approved: bool = False
     """A person has looked: the guard does not hold anything."""
     at: Instant | None = None
@@ -214,9 +218,11 @@ class UndoRequest(Request):
     """The undoing of a sweep."""
 
     sweep: str = ""
-    """The sweep's id; empty: the user's latest."""
+    """The sweep's id; empty: the latest one of the user, or of the owner."""
     user_id: str = ""
     """Undo it for this user only."""
+    of: OwnerId | None = None
+    """Instead of the user, undo it for the team or agent that the user belongs to."""
     by: Actor = SOMEBODY
 
 
@@ -232,6 +238,8 @@ class ReconcileRequest(Request):
 
     user_id: str = ""
     """Of this user only, which makes good no loss; empty: of everybody."""
+    of: OwnerId | None = None
+    """Instead of the user, of the team or agent that the user belongs to."""
     by: Actor = SOMEBODY
 
 
@@ -281,21 +289,15 @@ class ReconcileResult(Passed):
     found: Reconciled
 
 
-class EraseRequest(Request):
+class EraseRequest(OwnedRequest):
     """An erasure of everything that is kept of a user, or of a team or an agent."""
 
-    user_id: UserId
-    of: OwnerId | None = None
-    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     by: Actor = SOMEBODY
 
 
-class ConsentRequest(Request):
+class ConsentRequest(OwnedRequest):
     """What is said of the purposes that something is kept for: by a user or for one, or by a member for an owner."""
 
-    user_id: UserId
-    of: OwnerId | None = None
-    """Whose memory it is: a team's or an agent's that the user belongs to; None: the user's own."""
     grant: tuple[Purpose, ...] = ()
     withdraw: tuple[Purpose, ...] = ()
     by: Actor = SOMEBODY

@@ -26,8 +26,8 @@ class Correction(Passed):
     scopes: Annotated[tuple[Name, ...], Field(max_length=20)] | None = None
     valid_from: Instant | None = None
     valid_until: Instant | None = None
-    confidence: Unit = 0.95
-    """How much a person's correction is believed."""
+    confidence: Unit | None = None
+    """How much it is believed; None: .95 where a person corrects, and otherwise .9 where it says something else."""
 
 
 class Feedback(Passed):

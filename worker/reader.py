@@ -90,7 +90,7 @@ class Reader:
         )
         allowed = await self._allowed(tenant)
         holding = {entry.id: entry for entry in stored.values() if allowed.objection(entry) is None}
-        await self._audited(tenant, [item.id for item in handle.items if item.id in holding], "handle", by)
+        await self.audited(tenant, [item.id for item in handle.items if item.id in holding], "handle", by)
         return [
             recalled(Scored(entry=holding[item.id], score=item.score, parts={}), FoundBy.HANDLE, "by handle")
             for item in handle.items
@@ -118,7 +118,7 @@ class Reader:
                 stored, _ = await together(self._reading.longterm.get(reached, list(ids)), self._check_all())
                 allowed = await self._allowed(reached)
                 told = {one.id: headline_of(one.text) for one in stored.values() if allowed.objection(one) is None}
-                await self._audited(reached, list(told), "explain", by)
+                await self.audited(reached, list(told), "explain", by)
                 found |= told
         return found
 
@@ -138,7 +138,7 @@ class Reader:
             for entry in stored.values()
             if everything or (isinstance(entry, Memory) and entry.state is State.CURRENT)
         ]
-        await self._audited(tenant, [entry.id for entry in found], "list", by)
+        await self.audited(tenant, [entry.id for entry in found], "list", by)
         return sorted(found, key=lambda entry: (entry.newest, entry.id), reverse=True)
 
     async def history(self, user_id: str, of: str | None, identifier: str, *, by: Actor) -> list[Version]:
@@ -151,7 +151,7 @@ class Reader:
         lines, stored = await self._whole(tenant)
         if identifier not in stored:
             raise unknown("id", identifier)
-        await self._audited(tenant, [identifier], "history", by)
+        await self.audited(tenant, [identifier], "history", by)
         return versions(lines, identifier)
 
     async def rejected(self, user_id: str, of: str | None, *, limit: int) -> list[Rejection]:
@@ -203,10 +203,10 @@ class Reader:
         """Return the lines of an export of all that is remembered of a user or an owner."""
         tenant = await self.tenant(user_id, of)
         lines, stored = await self._whole(tenant)
-        await self._audited(tenant, list(stored), "export", by)
+        await self.audited(tenant, list(stored), "export", by)
         return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC))))
 
-    async def _audited(self, tenant: str, ids: Sequence[str], why: str, by: Actor) -> None:
+    async def audited(self, tenant: str, ids: Sequence[str], why: str, by: Actor) -> None:
         """Have it audited who read what. Reading goes on where that cannot be, with a warning."""
         operation = f"{why}:{secrets.token_hex(8)}"
         await self._reading.audit.read(tenant, ids, why=why, operation=operation, by=by)

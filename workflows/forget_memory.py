@@ -9,7 +9,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import DueCall, ForgetCall, ForgettingActivities, SelectCall
+    from activities.forgetting import AskedTenantCall, DueCall, ForgetCall, ForgettingActivities, SelectCall
     from perdure.changes import Actor
     from perdure.memory.forgetting.forgetter import Tombstoned
     from perdure.memory.forgetting.selection import DueEntry, Forgetting
@@ -85,10 +85,11 @@ class ForgetMemory:
         return self._report
 
     async def _tenants(self, sweep: ForgetRun, now: Instant, after: str) -> list[str]:
-        if sweep.user_id and after:
-            return []
-        if sweep.user_id:
-            tenant = await options.change(ForgettingActivities.tenant_of, sweep.user_id, "Find the user's tenant")
+        if sweep.user_id or sweep.of:
+            if after:
+                return []
+            asking = AskedTenantCall(user_id=sweep.user_id, of=sweep.of)
+            tenant = await options.change(ForgettingActivities.asked_tenant, asking, "Find whose memory is asked for")
             workflow.upsert_search_attributes([TENANT.value_set(tenant)])
             return [tenant]
         call = DueCall(now=now, after=after)

@@ -56,13 +56,21 @@ class ReconcileMemory:
     async def run(self, request: ReconcileRun | None = None) -> ReconcileResult:
         """Reconcile until a pass has gone through everybody."""
         request = asked(request, "give a ReconcileRequest, {} for the usual one")
+        is_of_one = bool(request.user_id or request.of)
         if request.carried:
             losses, after, operation = request.carried.losses, request.carried.after, request.carried.operation
         else:
             losses, after = await self._begin(), ""
             operation = f"reconcile:{workflow.info().workflow_id}:{workflow.info().first_execution_run_id}"
         while True:
-            call = TenantsCall(after=after, user_id=request.user_id, operation=operation, by=request.by, losses=losses)
+            call = TenantsCall(
+                after=after,
+                user_id=request.user_id,
+                of=request.of,
+                operation=operation,
+                by=request.by,
+                losses=losses,
+            )
             done: TenantsDone = await options.long(ReconcilingActivities.tenants, call, "Merge what is remembered")
             self._history.grow()
             after, over = done.after, done.over
@@ -70,7 +78,7 @@ class ReconcileMemory:
             failed = "".join(f"\n\nFailed: {one}" for one in self._found.failed)
             workflow.set_current_details(f"**{self._found.tenants}** tenants reconciled{failed}")
             if not done.more:
-                if request.user_id or not losses:
+                if is_of_one or not losses:
                     break
                 if self._found.failed:
                     # Until everybody's share is rebuilt, nothing is taken for the store.
@@ -86,9 +94,9 @@ class ReconcileMemory:
                 self._found = self._found.changed(failed=())
             if self._history.is_due:
                 carried = Reconciling(losses=losses, after=after, found=self._found, operation=operation)
-                workflow.continue_as_new(ReconcileRun(user_id=request.user_id, by=request.by, carried=carried))
+                workflow.continue_as_new(request.changed(carried=carried))
         return ReconcileResult(
-            losses=tuple(f"{one.store}: {one.kind.told}" for one in losses if not request.user_id),
+            losses=tuple(f"{one.store}: {one.kind.told}" for one in losses if not is_of_one),
             gone=tuple(_GONE[one.store, one.kind] for one in losses if (one.store, one.kind) in _GONE),
             found=self._found,
         )

@@ -54,13 +54,13 @@ class UndoForgetting:
         undo = asked(undo, "give an UndoRequest")
         run, after = (undo.carried.run, undo.carried.after) if undo.carried else (undo.sweep, "")
         while True:
-            call = FindUndoCall(run=run, user_id=undo.user_id, after=after)
+            call = FindUndoCall(run=run, user_id=undo.user_id, of=undo.of, after=after)
             found = await options.change(ForgettingActivities.find_undo, call, "Find what was forgotten")
             if not found.tenants:
                 break
             run = found.run
             for tenant in found.tenants:
-                if undo.user_id:
+                if undo.user_id or undo.of:
                     workflow.upsert_search_attributes([TENANT.value_set(tenant)])
                 await self._restore(tenant, run, undo.by)
                 after = tenant

@@ -1,13 +1,23 @@
 """What is left to do of changes, once they are compared with what is stored and what was forgotten. Pure."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from perdure.changes import Actor, Change, Deletion
+from perdure.changes import Actor, Change, Deletion, Refusal
 from perdure.entries import Entry, State
 from perdure.errors import VersionConflict
 from perdure.memory.writing.observation import occurrence_of
 from perdure.stores.journal.lines import Accepted
+
+Again = Callable[[], Awaitable[tuple[Sequence[Change], Sequence[Refusal]]]]
+"""Plans an operation again: its changes, and the items of its batch that change nothing."""
+
+Check = Callable[[], Coroutine[Any, Any, None]]
+"""Raises VersionConflict where something holds no longer that changes were planned from, and no version tells."""
+
+
+async def nothing_more() -> None:
+    """Check nothing but versions."""
 
 
 class Compared(NamedTuple):

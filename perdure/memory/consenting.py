@@ -1,13 +1,13 @@
 """What a user consents to: written to the journal and to Redis, and read before each write and recall."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from perdure.changes import Actor
-from perdure.consents import Consent, latest
+from perdure.consents import Consent, latest, refusal, withheld
 from perdure.entries import Purpose
-from perdure.errors import StoreUnavailable
+from perdure.errors import InvalidInput, StoreUnavailable
 from perdure.losses import Store
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.wholeness import Wholeness
@@ -48,6 +48,17 @@ class ConsentBook:
         if known_id(self._journal.folder) is None or await self._whole.lost(Store.JOURNAL):
             raise StoreUnavailable(Store.JOURNAL, "is not there, and Redis cannot tell what the user consents to")
         return consents_of(await self._journal.read(tenant))
+
+    async def require(self, tenant: str, purposes: Collection[Purpose]) -> None:
+        """Check that all of these are consented to; none asks nobody.
+
+        Raises:
+            InvalidInput: One is not; with what to do.
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        for one in withheld(await self.of(tenant)) if purposes else ():
+            if one in purposes:
+                raise InvalidInput("consent", refusal(one))
 
     async def say(
         self,

@@ -4,7 +4,7 @@ Every change is journaled before it is written and settled after it, so the jour
 away, and tell who changed what and why.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from perdure.changes import Actor, Change, Deletion, Refusal
@@ -13,7 +13,7 @@ from perdure.entries import Entry, State
 from perdure.errors import VersionConflict
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.change_log import ChangeLog
-from perdure.memory.comparison import Compared, compared, observed_anew, reasons
+from perdure.memory.comparison import Again, Check, Compared, compared, nothing_more, observed_anew, reasons
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
@@ -24,9 +24,6 @@ from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
-
-Again = Callable[[], Awaitable[tuple[Sequence[Change], Sequence[Refusal]]]]
-"""Plans an operation again: its changes, and the items of its batch that change nothing."""
 
 _CHUNK = 50
 """Objects a write call; the lease is asked again before each."""
@@ -98,6 +95,7 @@ class Door:
         deletions: Sequence[Deletion] = (),
         refused: Sequence[Refusal] = (),
         operation: str = "",
+        check: Check = nothing_more,
         again: Again | None = None,
     ) -> dict[str, int]:
         """Make the changes of one operation, once, however often this is called with them.
@@ -111,8 +109,9 @@ class Door:
                 the entries, those that restore or are over after them.
             refused: The items of the operation's batch that change nothing; their text leaves the journal.
             operation: The operation's id; empty: the changes'.
+            check: Called under the lease, beside the look at the entries.
             again: Called under the lease where another writer changed one of the entries since they were read,
-                or where there are no changes: what it returns is made instead.
+                where ``check`` objects, or where there are no changes: what it returns is made instead.
 
         Returns:
             The version of each id afterwards.
@@ -133,7 +132,7 @@ class Door:
             reached(CrashPoint.APPLY_LEASED)
             await self._repair.resume(tenant, lease)
             try:
-                refused, compared = await self._planned(tenant, changes, refused, again)
+                refused, compared = await self._planned(tenant, changes, refused, check, again)
                 stored, pending, made, unfinished = compared
                 written = [self._stamped(change) for change in pending]
                 await lease.require(self._margin)
@@ -286,7 +285,7 @@ class Door:
         await self._journal.compact(tenant, now=datetime.now(UTC))
 
     async def _planned(
-        self, tenant: str, changes: Sequence[Change], refused: Sequence[Refusal], again: Again | None
+        self, tenant: str, changes: Sequence[Change], refused: Sequence[Refusal], check: Check, again: Again | None
     ) -> tuple[Sequence[Refusal], Compared]:
         """Compare the changes with what is stored; plan them again where they do not fit.
 
@@ -295,7 +294,7 @@ class Door:
         """
         try:
             if changes or again is None:
-                return refused, await self._compared(tenant, changes)
+                return refused, (await together(self._compared(tenant, changes), check()))[0]
         except VersionConflict:
             if again is None:
                 raise

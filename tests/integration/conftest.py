@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.auditing.reading import shown
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
@@ -151,6 +152,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
         client_timeout=3,
         audit=audit,
     )
+    consents = ConsentBook(RedisConsents(redis), journal, leases, whole, audit)
     yield Stores(
         redis=redis,
         longterm=longterm,
@@ -184,6 +186,7 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             repair=repair,
             deletions=deletions,
             erasures=RedisErasures(redis),
+            consents=consents,
             policies=POLICIES,
         ),
         forgetter=Forgetter(
@@ -195,7 +198,13 @@ async def open_stores(servers: Addresses, tmp_path: Path) -> AsyncGenerator[Stor
             grace=timedelta(days=30),
         ),
         updater=Updater(
-            longterm=longterm, embedder=embedder, journal=journal, door=door, grace=timedelta(days=30), hold=Holding()
+            longterm=longterm,
+            embedder=embedder,
+            journal=journal,
+            door=door,
+            consents=consents,
+            grace=timedelta(days=30),
+            hold=Holding(),
         ),
     )
     await audit.close()

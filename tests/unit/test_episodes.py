@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.episodes import EPISODES_KEPT, EpisodeKind, due_at, importance
+from perdure.episodes import EPISODES_KEPT, EpisodeKind, due_at, importance, said_to_people
 from perdure.said import Voice
 
 KINDS, VOICES, WEIGHTS = st.sampled_from(EpisodeKind), st.sampled_from(Voice), st.floats(0, 1)
@@ -36,6 +36,14 @@ def test_the_user_matters_more_than_an_agent_and_that_more_than_a_tool(kind: Epi
 def test_what_is_believed_more_matters_no_less(kind: EpisodeKind, by: Voice, one: float, other: float) -> None:
     less, more = sorted((one, other))
     assert importance(kind, by=by, weight=less) <= importance(kind, by=by, weight=more)
+
+
+@given(st.lists(VOICES | st.just(Voice("strange"))))
+def test_every_word_of_the_user_and_of_each_answer_the_last_is_told_and_nothing_else(voices: list[Voice]) -> None:
+    told = said_to_people(voices)
+    for place, (voice, is_told) in enumerate(zip(voices, told, strict=True)):
+        after = voices[place + 1] if place + 1 < len(voices) else Voice.USER
+        assert is_told == (voice is Voice.USER or (voice, after) == (Voice.AGENT, Voice.USER))
 
 
 MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))

@@ -21,7 +21,7 @@ async def held(
 ) -> None:
     """Show what waits for a person before it is believed: by a write policy, or since it contradicts something."""
     async with gateway(Settings()) as installation:
-        found = await installation.held(user, of=of, limit=limit)
+        found = await installation.held(user, of=of, limit=limit, by=person())
     if as_json:
         show_json([one.model_dump(mode="json") for one in found])
         return

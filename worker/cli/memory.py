@@ -196,7 +196,8 @@ def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:
 
 async def forget(
     *,
-    user: Annotated[str, typer.Option("--user", help="Only this user's memories.")] = "",
+    user: Annotated[str, typer.Option("--user", help="Only this user's memories; who asks, with --of.")] = "",
+    of: Of = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be forgotten.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what the latest sweep (or --sweep) forgot.")] = False,
     sweep: Annotated[str, typer.Option("--sweep", help="With --undo: the sweep that 'forget' printed.")] = "",
@@ -208,6 +209,7 @@ async def forget(
     as_json: AsJson = False,
 ) -> None:
     """Forget what the rules no longer keep, as the schedule does, or restore it."""
+    require_member(user, of)
     if undo and not (user or sweep):
         raise InvalidInput("--undo", "needs a user or a sweep", fix="add --user, or --sweep with the id of one")
     if undo and (dry_run or approve):
@@ -219,7 +221,9 @@ async def forget(
     if redate:
         return await _redate(as_json=as_json)
     if undo:
-        undone = await gateway(Settings()).undo(UndoRequest(sweep=sweep, user_id=user), by=person())
+        undone = await gateway(Settings()).undo(
+            validated(UndoRequest, {"sweep": sweep, "user_id": user, "of": of}, ""), by=person()
+        )
         if as_json:
             show_json(undone)
         else:
@@ -227,7 +231,8 @@ async def forget(
         return None
     # The worker's rules count; a file that cannot be used would not be noticed before it starts again.
     rules_of(Settings())
-    request = ForgetRequest(dry_run=dry_run, user_id=user, approved=approve)
+    asked = {"dry_run": dry_run, "user_id": user, "of": of, "approved": approve}
+    request = validated(ForgetRequest, asked, "")
     swept = await gateway(Settings()).forget(request, by=person())
     if as_json:
         show_json(swept)
@@ -236,6 +241,12 @@ async def forget(
     if swept.report.failed:
         raise typer.Exit(1)
     return None
+
+
+def require_member(user: str, of: str | None) -> None:
+    """Refuse ``--of`` where nobody says which of its members asks."""
+    if of and not user:
+        raise InvalidInput("--of", "needs a user who belongs to it", fix="add --user")
 
 
 async def _redate(*, as_json: bool) -> None:

@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
+from perdure.documents import validated
 from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
 from perdure.settings import Settings
+from worker.cli.memory import Of, require_member
 from worker.cli.reach import gateway, person
 from worker.local_worker import reachable
 from worker.terminal.output import counted, out, say, show_json
@@ -16,12 +18,14 @@ _PLACES = {"merged": "in both", "local": "in the journal alone", "remote": "in t
 async def reconcile(
     *,
     user: Annotated[str, typer.Option("--user", help="Only this user's memories; makes good no loss.")] = "",
+    of: Of = None,
     new_journal: Annotated[
         bool, typer.Option("--new-journal", help="Begin the journal anew: its folder is lost, and there is no backup.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Merge store, journal and deletion log, and write again what one of them lost. Workers do so by themselves."""
+    require_member(user, of)
     settings = Settings()
     if new_journal:
         # Its imports take a second, which the other commands need not wait for.
@@ -33,7 +37,8 @@ async def reconcile(
         else:
             out.print(f"began the journal {id_} in {settings.journal_folder}", markup=False)
         return say("start the workers that stopped: they rebuild it; 'perdure reconcile' then tells what is gone")
-    result = await gateway(settings).reconcile(ReconcileRequest(user_id=user), by=person())
+    request = validated(ReconcileRequest, {"user_id": user, "of": of}, "")
+    result = await gateway(settings).reconcile(request, by=person())
     if as_json:
         show_json(result)
     else:

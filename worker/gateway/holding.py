@@ -12,6 +12,7 @@ from perdure.holds import QUESTION, Decided, Held, HeldAnswer, Outcome, is_of
 from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, QUESTIONS, Attribute, Workflow
 from perdure.questions import Approval, Question
+from perdure.requests import SOMEBODY
 from perdure.temporal.errors import translated
 from worker.gateway.base import ANSWERED_WITHIN
 from worker.gateway.memories import MemoriesCalls
@@ -26,7 +27,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
     """
 
     @translated
-    async def held(self, user_id: str, *, of: str | None = None, limit: int = 50) -> list[Held]:
+    async def held(self, user_id: str, *, of: str | None = None, limit: int = 50, by: Actor = SOMEBODY) -> list[Held]:
         """Return what waits for a person, with its text: the oldest first.
 
         Raises:
@@ -34,7 +35,8 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
             TenantKeyMissing: This process has no tenant key.
             WorkerUnavailable: No worker serves the task queue, and only one can tell.
         """
-        tenant, client = await (await self._keyed_reader()).tenant(user_id, of), await self.client()
+        reader, client = await self._keyed_reader(), await self.client()
+        tenant = await reader.tenant(user_id, of)
         await self.served()
         query = f"WorkflowType = '{Workflow.HOLD_MEMORY}' AND {Attribute.TENANT} = '{tenant}'"
         waiting = [run async for run in client.list_workflows(f"{query} AND ExecutionStatus = 'Running'")]
@@ -52,6 +54,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
                     continue
                 raise
             found += [Held(id=run.id, question=one) for one in asked]
+        await reader.audited(tenant, [one.id for one in found], "held", by)
         return found
 
     @translated

@@ -124,7 +124,7 @@ class MemoryCalls(Base):
         verbatim = any(isinstance(one, dict) and one["kind"] == "turn" for one in items)
         if items and own and not verbatim:
             await own.require_consent(request.user_id, request.of, Purpose.EXTRACTED)
-        if not items and not (own and await own.consents(request.user_id, request.of, Purpose.EXTRACTED)):
+        if not items and own and not await own.consents(request.user_id, request.of, Purpose.EXTRACTED):
             return Observed(left=left)
         occurrences: list[JsonValue] = [one.occurrence for one in request.said]
         given = RememberRequest(
@@ -149,12 +149,20 @@ class MemoryCalls(Base):
 
     @translated
     async def forget(self, request: ForgetRequest, *, by: Actor) -> ForgetResult:
-        """Run a sweep: forget what the rules no longer keep."""
+        """Run a sweep: forget what the rules no longer keep.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+        """
         return await self._execute(Workflow.FORGET_MEMORY, request.changed(by=by), ForgetResult, name="forget-memory")
 
     @translated
     async def undo(self, request: UndoRequest, *, by: Actor) -> UndoResult:
-        """Bring back what a sweep forgot."""
+        """Bring back what a sweep forgot.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+        """
         return await self._execute(Workflow.UNDO_FORGETTING, request.changed(by=by), UndoResult, name="undo-forgetting")
 
     @translated
@@ -202,5 +210,9 @@ class MemoryCalls(Base):
 
     @translated
     async def reconcile(self, request: ReconcileRequest, *, by: Actor) -> ReconcileResult:
-        """Reconcile the stores with each other: what one of them lost is there again."""
+        """Reconcile the stores with each other: what one of them lost is there again.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+        """
         return await self._execute(Workflow.RECONCILE_MEMORY, request.changed(by=by), ReconcileResult, name="reconcile")

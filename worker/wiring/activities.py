@@ -89,7 +89,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             eraser=services.eraser,
             longterm=services.longterm,
             journal=services.journal,
-            tenant_key=services.tenant_key,
+            members=services.members,
             submitter=submitter,
         ),
         UpdatingActivities(
@@ -113,6 +113,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             due=services.due,
             deletions=services.deletions,
             tenant_key=services.tenant_key,
+            members=services.members,
         ),
     )
     return [*steps.activities(), *(activity for one in others for activity in _public_coroutines(one))]

@@ -16,6 +16,7 @@ def turns(request: ObserveRequest) -> list[JsonValue]:
             "kind": "turn",
             "content": one.text,
             "speaker": one.speaker or one.by.value,
+            "by": one.by.value,
             "session": request.session,
             "position": request.start + place,
             "occurrence": one.occurrence,

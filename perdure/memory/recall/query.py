@@ -9,7 +9,7 @@ from perdure.documents import fitted
 from perdure.entries import Key, Lane, MemoryType, Purpose
 from perdure.episodes import Episode
 from perdure.filters import Filters, Omission
-from perdure.model import Instant, Model, Name, OpenEnum, Passed, Unit
+from perdure.model import Instant, Model, Name, OpenEnum, Passed, Question, Unit
 from perdure.strategies import ProfileName, Strategy
 
 
@@ -49,7 +49,7 @@ class Query(Model):
 
     tenant: str
     session: str
-    text: Annotated[str, Field(max_length=8_000)] = ""
+    text: Question = ""
     """What is looked for, in words."""
     lane: Lane | None = None
     """Look in this log first."""

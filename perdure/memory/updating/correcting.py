@@ -3,11 +3,20 @@
 from datetime import datetime
 from typing import Any
 
+from perdure.changes import ActorKind
 from perdure.entries import Described, Memory, Source
 from perdure.errors import InvalidInput
-from perdure.items import MemoryItem
+from perdure.items import MemoryItem, statement
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.writing.contradictions import doubt
+from perdure.model import Unit
 from perdure.updates import Correction
+
+_BY_A_PERSON = 0.95
+"""How much what a person corrects is believed (R32)."""
+
+_BY_OTHERS = 0.9
+"""How much what an agent or a schedule corrects is believed: as what it remembers."""
 
 _FIELDS = frozenset(Described.model_fields) | {"valid_until"}
 
@@ -36,25 +45,60 @@ def require_lasting(memory: Memory, fields: dict[str, Any], at: datetime) -> Non
         raise InvalidInput("valid_until", f"{end:%Y-%m-%d} is not after valid_from", fix="give a later day")
 
 
+def says_the_same(memory: Memory, item: MemoryItem) -> bool:
+    """Return whether a correction leaves a memory what it is, in other words or with other fields."""
+    now, before = (item.memory_type, statement(item.content)), (memory.memory_type, statement(memory.text))
+    return now == before
+
+
+def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind) -> None:
+    """Check that whoever corrects a memory may say that it was wrong, or holds at another time.
+
+    Raises:
+        InvalidInput: Somebody else than a person contradicts what a person said, or would lift a constraint.
+    """
+    when = (memory.valid_from, memory.valid_until)
+    if by is ActorKind.PERSON or (says_the_same(memory, item) and when == (item.valid_from, item.valid_until)):
+        return
+    if reason := doubt(memory, item):
+        raise InvalidInput("update", f"{reason}: {memory.id}", fix="remember it instead: it then waits for a person")
+
+
+def believed_anew(memory: Memory, update: Correction, by: ActorKind) -> tuple[Source, Unit]:
+    """Return how a memory is believed that says the same as before: another than a person only adds to it."""
+    if by is ActorKind.PERSON:
+        return Source.EXPLICIT, _BY_A_PERSON if update.confidence is None else update.confidence
+    return memory.source, memory.confidence if update.confidence is None else update.confidence
+
+
 def item_of(
-    memory: Memory, update: Correction, fields: dict[str, Any], text: str, *, operation: str, at: datetime
+    memory: Memory,
+    update: Correction,
+    fields: dict[str, Any],
+    text: str,
+    *,
+    by: ActorKind,
+    operation: str,
+    at: datetime,
 ) -> MemoryItem:
-    """Return what a person would have remembered who had said it as it is corrected.
+    """Return what would have been remembered had it been said as it is corrected.
 
     Args:
         memory: The memory as it is.
         update: The correction.
         fields: What it changes beside the text.
         text: What it says afterwards.
+        by: Who corrects it: what another than a person says was learned.
         operation: The id of the operation.
         at: When it is corrected.
     """
     described: dict[str, Any] = {name: getattr(memory, name) for name in Described.model_fields}
-    values: dict[str, Any] = {**described, "valid_until": memory.valid_until, **fields, "source": Source.EXPLICIT}
+    source, usual = (Source.EXPLICIT, _BY_A_PERSON) if by is ActorKind.PERSON else (Source.LEARNED, _BY_OTHERS)
+    values: dict[str, Any] = {**described, "valid_until": memory.valid_until, **fields, "source": source}
     return MemoryItem(
         **values,
         content=text,
-        confidence=update.confidence,
+        confidence=usual if update.confidence is None else update.confidence,
         importance=memory.importance,
         supersedes=memory.id,
         # The same may be corrected in the same way again, once it was purged and observed anew.

@@ -3,15 +3,15 @@
 Each takes memories as they are stored and returns them as they are to be; versions are the door's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Source, State
+from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidInput
 from perdure.identity import digest
 from perdure.model import Unit
-from perdure.updates import Feedback, MemoryUpdate, Pinning, Removal, Update
+from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
 
 FORGOTTEN = "forgotten on request"
 """Why something is forgotten that somebody names. It stays in the deletion log, which has no content."""
@@ -50,6 +50,35 @@ def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
     return f"update:{named[:32]}"
 
 
+def purposes_of(update: Update, made: Iterable[Memory]) -> set[Purpose]:
+    """Return what a change writes content for: a correction is given, and a merger writes what is known of both.
+
+    Args:
+        update: The change.
+        made: The memories that it writes, as they are afterwards.
+    """
+    match update:
+        case Correction():
+            return {Purpose.GIVEN}
+        case Merger():
+            return {one.purpose for one in made}
+        case Reversion():
+            return {one.purpose for one in made if one.state is State.CURRENT}
+        case _:
+            return set()
+
+
+def revised(tenant: str, memory: Memory, update: Feedback | Pinning | Credit) -> Memory:
+    """Return a memory after what changes nothing of what it says."""
+    match update:
+        case Feedback(helpful=helpful):
+            return refined(memory, helpful=helpful)
+        case Pinning(pinned=pinned):
+            return memory.changed(pinned=pinned)
+        case Credit(task=task, succeeded=succeeded):
+            return credited(memory, trial_of(tenant, task), succeeded=succeeded)
+
+
 def refined(memory: Memory, *, helpful: bool) -> Memory:
     """Return a memory after feedback."""
     confidence = round(min(1.0, max(0.0, memory.confidence + (HELPFUL if helpful else UNHELPFUL))), 6)
@@ -78,13 +107,16 @@ def trial_of(tenant: str, task: str) -> str:
     return digest("trial/1", tenant, task)[:12]
 
 
-def corrected(memory: Memory, *, described: Mapping[str, Any], text: str, confidence: Unit, at: datetime) -> Memory:
+def corrected(
+    memory: Memory, *, described: Mapping[str, Any], text: str, source: Source, confidence: Unit, at: datetime
+) -> Memory:
     """Return a memory that still says the same, in other words or with other fields.
 
     Args:
         memory: The memory.
         described: The fields that change, by name.
         text: What it says.
+        source: How it came to be believed.
         confidence: How much that is believed.
         at: When it was corrected.
     """
@@ -92,7 +124,7 @@ def corrected(memory: Memory, *, described: Mapping[str, Any], text: str, confid
         **described,
         text=text,
         confidence=confidence,
-        source=Source.EXPLICIT,
+        source=source,
         last_seen=max(memory.last_seen, at),
         recorded_at=max(memory.newest[1], at),
     )

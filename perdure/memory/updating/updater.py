@@ -10,6 +10,7 @@ from perdure.errors import InvalidInput
 from perdure.identity import memory_id
 from perdure.items import MemoryItem, statement
 from perdure.jobs import Batch, Decision
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.holding import Holding
 from perdure.memory.updating import correcting, revising
@@ -62,17 +63,27 @@ class Updater:
         embedder: The model of its vectors.
         journal: Has the earlier versions.
         door: The one way to change them.
+        consents: What users consent to.
         grace: How long forgetting can be undone.
         hold: What only a person may have believed.
     """
 
     def __init__(
-        self, *, longterm: LongTerm, embedder: Embedder, journal: Journal, door: Door, grace: timedelta, hold: Holding
+        self,
+        *,
+        longterm: LongTerm,
+        embedder: Embedder,
+        journal: Journal,
+        door: Door,
+        consents: ConsentBook,
+        grace: timedelta,
+        hold: Holding,
     ) -> None:
         self._longterm = longterm
         self._embedder = embedder
         self._journal = journal
         self._door = door
+        self._consents = consents
         self._grace = grace
         self._hold = hold
 
@@ -80,7 +91,8 @@ class Updater:
         """Make one change, once for each operation id.
 
         Raises:
-            InvalidInput: There is no such memory of the user, it is not as expected, or the change makes no sense.
+            InvalidInput: There is no such memory of the user, it is not as expected, the change makes no sense, or the
+                user does not consent to what it would have believed.
             TenantErased: The user was erased meanwhile.
             VersionConflict: Another writer changed it since it was read: call it again.
             StoreUnavailable: A store does not answer, or has lost data.
@@ -152,6 +164,12 @@ class Updater:
         return _updated(asked, next((one for one in reversed(new) if one in done.versions), request.id), done.versions)
 
     async def _plan(self, asked: _Asked) -> _Plan:
+        plan = await self._unpermitted(asked)
+        made = [after for _, after in plan.changed if isinstance(after, Memory)]
+        await self._consents.require(asked.tenant, revising.purposes_of(asked.request.update, made))
+        return plan
+
+    async def _unpermitted(self, asked: _Asked) -> _Plan:
         match asked.request.update:
             case Correction() as update:
                 return await self._correction(asked, update)
@@ -163,7 +181,7 @@ class Updater:
                 return await self._reversion(asked, version)
             case Feedback() | Pinning() | Credit() as update:
                 memory = await self._memory(asked, asked.request.id)
-                return _Plan(memory.id, ((memory, _revised(asked.tenant, memory, update)),))
+                return _Plan(memory.id, ((memory, revising.revised(asked.tenant, memory, update)),))
 
     async def _changes(self, asked: _Asked, plan: _Plan) -> list[Change]:
         texts = [
@@ -237,14 +255,14 @@ class Updater:
         memory = await self._believed(asked, asked.request.id)
         fields, text = correcting.fields_of(update, asked.at), update.content or memory.text
         correcting.require_lasting(memory, fields, asked.at)
-        item = correcting.item_of(memory, update, fields, text, operation=asked.operation, at=asked.at)
         by = asked.request.by.kind
+        item = correcting.item_of(memory, update, fields, text, by=by, operation=asked.operation, at=asked.at)
         if by is not ActorKind.PERSON and (reason := self._hold.reason(item, by)):
             raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
-        kind = fields.get("memory_type", memory.memory_type)
-        if (kind, statement(text)) == (memory.memory_type, statement(memory.text)):
-            confidence = update.confidence
-            same = revising.corrected(memory, described=fields, text=text, confidence=confidence, at=asked.at)
+        correcting.require_undoubted(memory, item, by)
+        if correcting.says_the_same(memory, item):
+            source, sure = correcting.believed_anew(memory, update, by)
+            same = revising.corrected(memory, described=fields, text=text, source=source, confidence=sure, at=asked.at)
             return _Plan(memory.id, ((memory, same),))
         return await self._replacement(asked, memory, item, fields)
 
@@ -316,13 +334,3 @@ def _replaces(entry: Entry, request: MemoryUpdate) -> bool:
 def unknown(field: str, identifier: str) -> InvalidInput:
     """Return the error for an id that is nobody's, or somebody else's: nothing tells the two apart."""
     return InvalidInput(field, f"there is no {identifier!r} of this user", fix="perdure memories list shows the ids")
-
-
-def _revised(tenant: str, memory: Memory, update: Feedback | Pinning | Credit) -> Memory:
-    match update:
-        case Feedback(helpful=helpful):
-            return revising.refined(memory, helpful=helpful)
-        case Pinning(pinned=pinned):
-            return memory.changed(pinned=pinned)
-        case Credit(task=task, succeeded=succeeded):
-            return revising.credited(memory, revising.trial_of(tenant, task), succeeded=succeeded)

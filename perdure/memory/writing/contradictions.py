@@ -60,7 +60,7 @@ def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_a
     if late:
         return Verdict(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it")
     for memory in over if settled_at is None else ():
-        if reason := _doubt(memory, item):
+        if reason := doubt(memory, item):
             return Verdict(Decision.HOLD, reason=f"{reason}: {memory.id}")
     if any(replaces(item, memory) for memory in over):
         return Verdict(Decision.SUPERSEDE, same, tuple(over))
@@ -134,8 +134,8 @@ def _says_the_same_now(memory: Memory, item: MemoryItem) -> bool:
     )
 
 
-def _doubt(memory: Memory, item: MemoryItem) -> str:
-    """Return why a person has to say which of two holds; empty: the later one does."""
+def doubt(memory: Memory, item: MemoryItem) -> str:
+    """Return why a person has to say which of two holds, a memory or a later statement; empty: the later one does."""
     if memory.last_seen == item.occurred_at:
         return "it was said at the same moment as what it contradicts"
     if memory.memory_type is MemoryType.CONSTRAINT and item.memory_type is not MemoryType.CONSTRAINT:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from perdure.changes import Deletion
-from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, State
+from perdure.consents import refusal
+from perdure.entries import OCCURRENCES_KEPT, Entry, Memory, Purpose, State
 from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
@@ -19,7 +20,7 @@ from perdure.memory.extraction.telling import tells_of_change, told
 from perdure.memory.policies import WritePolicy
 from perdure.memory.writing.checking import require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
-from perdure.memory.writing.observation import after, occurrence_of, recorded_at
+from perdure.memory.writing.observation import after, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.retelling import LEAST_SHARED
 from perdure.model import Model
 
@@ -30,6 +31,8 @@ class Known(Model):
     entries: Mapping[str, Entry]
     """What the items would become, what they replace, what replaced those, and what is believed about the same."""
     deletions: Mapping[str, Deletion]
+    withheld: tuple[Purpose, ...] = ()
+    """What the user does not, or no longer, consent to."""
     operation: str = ""
     """The batch's own, where an attempt may have written some of it: to that nothing is objected any more."""
 
@@ -122,11 +125,8 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     target = _standing_for(item_id(case.batch.tenant, item), case.beside.entries)
     stored = case.beside.entries.get(target)
     written = stored is not None and case.known.operation in stored.operations
-    if (known := _known_as(case, item, target)) and not written:
-        if known.state is State.SUPERSEDED:
-            return _rejected(index, f"it was replaced by {known.superseded_by}")
-        reason = "this observation is known already"
-        return PlannedItem(index=index, decision=Decision.REINFORCE, target=known.id, reason=reason)
+    if not written and (decided := _withheld_or_known(case, item, target)):
+        return decided
     found = NOTHING_BESIDE
     if isinstance(item, MemoryItem):
         approved = case.batch.approved
@@ -147,6 +147,20 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
         target, reason = found.same.id, "it says the same"
     over = tuple(dict.fromkeys((*(memory.id for memory in found.over), *case.beside.replaced_by(target))))
     return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason or _taken_out(item))
+
+
+def _withheld_or_known(case: _Case, item: Item, target: str) -> PlannedItem | None:
+    """Return what is decided on an item that is not consented to, or counted already; None: it is neither."""
+    purpose, index = purpose_of(case.batch, item), case.index
+    if purpose in case.known.withheld:
+        return _rejected(index, refusal(purpose))
+    known = _known_as(case, item, target)
+    if known is None:
+        return None
+    if known.state is State.SUPERSEDED:
+        return _rejected(index, f"it was replaced by {known.superseded_by}")
+    reason = "this observation is known already"
+    return PlannedItem(index=index, decision=Decision.REINFORCE, target=known.id, reason=reason)
 
 
 def _taken_out(item: Item) -> str:

@@ -6,16 +6,18 @@ from contextlib import suppress
 from datetime import datetime
 
 from perdure.changes import Change, Refusal
+from perdure.consents import withheld
 from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import Memory, headline_of
 from perdure.errors import TenantErased, VersionConflict, WorkerUnavailable
 from perdure.items import Item, MemoryItem, item_id, item_text
 from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
+from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.extraction.telling import tells_of_change
 from perdure.memory.policies import WritePolicy, policy_of
 from perdure.memory.repair import Repair
-from perdure.memory.writing.observation import WRITING, applied
+from perdure.memory.writing.observation import WRITING, applied, purpose_of
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import OpenEnum
 from perdure.models.embedding import Embedder, Vector
@@ -49,6 +51,7 @@ class Writer:
         repair: Repair,
         deletions: Deletions,
         erasures: RedisErasures,
+        consents: ConsentBook,
         policies: Mapping[str, WritePolicy],
     ) -> None:
         self._longterm = longterm
@@ -57,6 +60,7 @@ class Writer:
         self._repair = repair
         self._deletions = deletions
         self._erasures = erasures
+        self._consents = consents
         self._policies = policies
 
     async def plan(self, batch: Batch, *, at: datetime) -> WritePlan:
@@ -74,9 +78,9 @@ class Writer:
         usable = _usable(batch)
         ids = {item_id(batch.tenant, item) for item in usable.values()}
         ids |= {item.supersedes for item in usable.values() if isinstance(item, MemoryItem) and item.supersedes}
-        (entries, deletions), beside = await together(
+        (entries, deletions), (beside, consents) = await together(
             together(self._longterm.get(batch.tenant, sorted(ids)), self._deletions.of(batch.tenant, sorted(ids))),
-            self._beside(batch),
+            together(self._beside(batch), self._consents.of(batch.tenant)),
         )
         memories = [entry for entry in entries.values() if isinstance(entry, Memory)]
         linked = {memory.superseded_by for memory in memories}
@@ -85,7 +89,7 @@ class Writer:
         entries |= await self._longterm.get(batch.tenant, sorted(linked - entries.keys() - {""}))
         entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())
-        known = Known(entries=entries, deletions=deletions, operation=operation)
+        known = Known(entries=entries, deletions=deletions, withheld=withheld(consents), operation=operation)
         policy, epoch = policy_of(self._policies, batch.policy), await self.epoch(batch)
         # A hundred statements that tell of changes, beside a thousand memories, take seconds: heartbeats must go on.
         return await asyncio.to_thread(plan, batch, known, policy=policy, at=at, epoch=epoch)
@@ -144,7 +148,13 @@ class Writer:
             with suppress(VersionConflict):
                 changes = await self._changes(batch, decided, vectors, operation)
         versions = await self._door.change(
-            batch.tenant, changes, epoch=decided.epoch, refused=refused, operation=operation, again=again
+            batch.tenant,
+            changes,
+            epoch=decided.epoch,
+            refused=refused,
+            operation=operation,
+            check=lambda: self._require_consent(batch, decided),
+            again=again,
         )
         return Applied(versions=versions, plan=anew[0] if anew and anew[0] != decided else None)
 
@@ -160,6 +170,18 @@ class Writer:
             now if before.decision in WRITING else before for before, now in zip(first.items, anew.items, strict=True)
         ]
         return anew.changed(items=tuple(decided))
+
+    async def _require_consent(self, batch: Batch, decided: WritePlan) -> None:
+        """Check that what a plan writes is still consented to.
+
+        Raises:
+            VersionConflict: It is not.
+            StoreUnavailable: Neither Redis nor the journal can tell.
+        """
+        usable = _usable(batch)
+        purposes = {purpose_of(batch, usable[one.index]) for one in decided.items if one.decision in WRITING}
+        if not purposes.isdisjoint(withheld(await self._consents.of(batch.tenant))):
+            raise VersionConflict("the user no longer consents to something that was planned")
 
     async def _changes(
         self, batch: Batch, decided: WritePlan, vectors: Mapping[str, Vector], operation: str

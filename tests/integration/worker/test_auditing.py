@@ -1,7 +1,7 @@
 """Who wrote, changed or read a memory, through a whole worker: one line each, with the actor, and no content."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,9 +13,10 @@ from activities.memory import MemoryActivities
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Purpose
 from perdure.errors import StoreUnavailable
+from perdure.memberships import MemberRequest
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.recall.query import Query
-from perdure.requests import ConsentRequest, EraseRequest, Recalled, RecallHandle
+from perdure.requests import ConsentRequest, EraseRequest, ForgetRequest, Recalled, RecallHandle, ReconcileRequest
 from perdure.stores.audit.files import FOLDER, sizes
 from perdure.stores.audit.lines import AuditLine
 from perdure.stores.redis.heads import AuditHeads
@@ -24,6 +25,7 @@ from tests.conftest import Servers
 from tests.deployment import Deployment
 from worker import audits
 from worker.gateway import Gateway
+from worker.reader import open_reader
 
 ADA, KIM = Actor(kind=ActorKind.PERSON, id="ada"), Actor(kind=ActorKind.PERSON, id="kim")
 FACT, CORRECTED = "The espresso machine is a Faema.", "The espresso machine is a Rancilio."
@@ -82,6 +84,54 @@ async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
     assert one.encode() in written
     for content in ("espresso", "Faema", "Rancilio", user):
         assert content.encode() not in written, "no content, and no user id"
+
+
+async def test_a_purge_and_what_a_reconciliation_writes_leave_a_line(
+    here: Deployment, servers: Servers, user: str
+) -> None:
+    services, tenant = here.services, here.services.tenant_key.tenant_of(user)
+    async with Gateway(here.settings, servers) as gateway:
+        one = await remembered(gateway, user)
+        await services.longterm.delete(tenant, [one])
+        await gateway.reconcile(ReconcileRequest(user_id=user), by=KIM)
+        await gateway.reconcile(ReconcileRequest(user_id=user), by=KIM)
+        await gateway.update(UpdateRequest(user_id=user, id=one, update=Removal()), by=ADA)
+        much_later = datetime.now(UTC) + timedelta(days=400)
+        await gateway.forget(ForgetRequest(user_id=user, at=much_later, approved=True), by=KIM)
+    found = await lines(here, user)
+    assert brief(found) == [
+        ("changed", "ada", (("insert", 1),)),
+        ("changed", "kim", (("reconciled", 1),)),
+        ("changed", "ada", (("forgotten on request", 1),)),
+        ("changed", "kim", (("forgotten, and can no longer be undone", 1),)),
+    ]
+    assert {one} == {identifier for line in found for ids in line.ids.values() for identifier in ids}
+
+
+async def test_who_adds_and_removes_a_member_is_told_of_the_team(
+    here: Deployment, servers: Servers, user: str, team: str
+) -> None:
+    member = here.services.tenant_key.tenant_of(user)
+    async with Gateway(here.settings, servers) as gateway:
+        for belongs, by in ((True, ADA), (False, KIM)):
+            await gateway.set_member(MemberRequest(of=team, user_id=user, belongs=belongs), by=by)
+    await here.services.audit.written()
+    found = await audits.show(here.settings, "", team, None)
+    assert [(line.by, line.ids) for line in found] == [
+        (ADA, {"member added": (member,)}),
+        (KIM, {"member removed": (member,)}),
+    ]
+
+
+async def test_what_is_explained_of_a_task_is_read(here: Deployment, servers: Servers, user: str) -> None:
+    tenant = here.services.tenant_key.tenant_of(user)
+    async with Gateway(here.settings, servers) as gateway, open_reader(here.settings, servers) as reader:
+        one = await remembered(gateway, user)
+        assert reader is not None
+        assert await reader.texts(tenant, [one, "mem_unknown"], by=KIM) == {one: FACT}
+    assert [(line.kind.value, line.by, line.ids) for line in await lines(here, user)][1:] == [
+        ("read", KIM, {"explain": (one,)})
+    ]
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """What nobody should send: each is answered with a clear reason, nothing else is lost, and nothing becomes an order."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -8,12 +10,15 @@ import pytest
 from pydantic import JsonValue, ValidationError
 
 from perdure import Actor, ActorKind, RecallRequest, Receipt, RememberRequest
+from perdure.entries import Purpose
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
 from perdure.memory.recall.context import render
-from perdure.requests import ForgetRequest, ObserveRequest, UndoRequest
+from perdure.requests import ConsentRequest, ForgetRequest, ObserveRequest, UndoRequest
 from perdure.said import Said, Voice
 from perdure.updates import Correction, Feedback, Merger, Removal, Reversion, Update, UpdateRequest
+from tests.conftest import Servers, clean_settings
+from tests.deployment import Deployment
 from worker.gateway import Gateway
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
@@ -76,6 +81,57 @@ async def test_any_alphabet_comes_back_as_it_was_written(gateway: Gateway, user:
     found = await gateway.recall(RecallRequest(user_id=user, text=asked))
     assert len(found.items) == 1
     assert await texts(gateway, user) <= {content, "Café Zoë opens at six."}
+
+
+TEXTS = {
+    "empty": "",
+    "1 MB": "x" * 1_000_000,
+    "binary": "\x00\x01\x02\xff",
+    "half a pair": "half a pair \ud83d",
+    "emoji": "🥐 👩‍🍳",
+    "Cyrillic": "Пекарня открывается в шесть.",
+    "Chinese": "面包店六点开门。",
+    "Hebrew": "מאפייה נפתחת בשש",
+}
+
+REFUSALS = {
+    ("observe", "empty"): r"text\n.*at least 1 character",
+    ("observe", "1 MB"): r"text\n.*at most 8000 characters",
+    ("observe", "binary"): r"text\n.*contains control characters",
+    ("observe", "half a pair"): r"text\n.*valid string",
+    ("recall", "1 MB"): r"text\n.*has 1,000,000 characters \(ask in at most 8,000\)",
+    ("recall", "half a pair"): r"text\n.*has half of a surrogate pair \(send whole characters\)",
+    ("correct", "empty"): r"content\n.*at least 1 character",
+    ("correct", "1 MB"): r"content\n.*at most 8000 characters",
+    ("correct", "binary"): r"content\n.*contains control characters",
+    ("correct", "half a pair"): r"content\n.*valid string",
+}
+"""What is told of a text that cannot be used: its field, and what it would have to be."""
+
+
+@pytest.mark.parametrize("way", ["observe", "recall", "recall without the key", "correct"])
+@pytest.mark.parametrize("name", TEXTS)
+async def test_any_text_is_taken_or_refused_by_its_field(
+    here: Deployment, gateway: Gateway, servers: Servers, user: str, tmp_path: Path, way: str, name: str
+) -> None:
+    [one] = (await told(gateway, user, GOOD)).items
+    await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=TESTER)
+    text, refusal = TEXTS[name], REFUSALS.get((way.partition(" ")[0], name))
+    async with Gateway(clean_settings(tmp_path / "elsewhere", task_queue=here.queue), servers) as keyless:
+        asked = keyless if way == "recall without the key" else gateway
+        with pytest.raises((ValidationError, InvalidInput), match=refusal) if refusal else nullcontext():
+            match way:
+                case "observe":
+                    said = (Said(text=text, by=Voice.TOOL, at=datetime.now(UTC), occurrence="o"),)
+                    offered = await asked.observe(ObserveRequest(user_id=user, session="s", said=said), by=TESTER)
+                    assert offered.job == "", "nothing tells what it states"
+                case "correct":
+                    await changed(asked, user, one.id, Correction(content=text))
+                case _:
+                    await asked.recall(RecallRequest(user_id=user, text=text))
+    kept = text if way == "correct" and not refusal else GOOD
+    assert await texts(gateway, user) == {kept}
+    assert [item.text for item in (await gateway.recall(RecallRequest(user_id=user, text=kept))).items] == [kept]
 
 
 async def test_an_order_inside_a_memory_stays_data(gateway: Gateway, user: str) -> None:

@@ -17,6 +17,7 @@ from perdure.jobs import Fate
 from perdure.memory.consenting import ConsentBook, consents_of
 from perdure.memory.recall.query import RecallResult
 from perdure.memory.wholeness import Wholeness
+from perdure.memory.writing.checking import read_batch
 from perdure.requests import ConsentRequest, ObserveRequest
 from perdure.said import Said, Voice
 from perdure.stores.journal.lines import Consented
@@ -28,7 +29,7 @@ from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.marks import RedisMarks
 from perdure.strategies import Strategy
-from perdure.updates import Correction, UpdateRequest
+from perdure.updates import Correction, Merger, Pinning, Reversion, UpdateRequest
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
 from worker.gateway import Gateway
@@ -122,6 +123,73 @@ async def test_nothing_is_given_or_corrected_once_that_is_withdrawn(gateway: Gat
     with pytest.raises(InvalidInput, match="--grant given"):
         await gateway.update(request, by=TESTER)
     assert [one.text for one in await gateway.memories(user)] == ["The train is late."]
+
+
+@pytest.mark.parametrize("withdrawn", [True, False], ids=["withdrawn", "control"])
+@pytest.mark.parametrize("when", ["before it is planned", "before it is applied"])
+async def test_what_is_withdrawn_while_a_job_waits_is_not_written(
+    here: Deployment, user: str, when: str, withdrawn: bool
+) -> None:
+    services, now = here.services, datetime.now(UTC)
+    tenant = services.tenant_key.tenant_of(user)
+
+    async def say(*, grant: bool) -> None:
+        granting, withdrawing = ([EXTRACTED], []) if grant else ([], [EXTRACTED])
+        await services.consents.say(
+            tenant, grant=granting, withdraw=withdrawing, operation=uuid4().hex, by=TESTER, at=now
+        )
+
+    await say(grant=True)
+    item: JsonValue = {"kind": "memory", "content": "Trains it is.", "occurrence": "o", "occurred_at": now.isoformat()}
+    offered = read_batch(tenant=tenant, key="k", items=[item], accepted_at=now, session="s")
+    batch, _ = await services.intake.taken(offered, job="job", at=now)
+    assert [one.kind for one in batch.items] == ["memory"], "the control: it was accepted"
+    planned = await services.writer.plan(batch, at=now) if when == "before it is applied" else None
+    if withdrawn:
+        await say(grant=False)
+    planned = planned or await services.writer.plan(batch, at=now)
+    applied = await services.writer.apply(batch, planned, operation="job")
+    receipts = await services.writer.confirm(batch, applied.plan or planned, applied.versions)
+    assert receipts is not None
+    assert len(await services.longterm.everything(tenant)) == (0 if withdrawn else 1)
+    assert [("--grant extracted" in one.reason, one.fate) for one in receipts] == [
+        (True, Fate.REJECTED) if withdrawn else (False, Fate.SEARCHABLE)
+    ]
+
+
+async def test_what_an_attempt_wrote_before_it_was_withdrawn_is_settled(here: Deployment, user: str) -> None:
+    services, now = here.services, datetime.now(UTC)
+    tenant = services.tenant_key.tenant_of(user)
+    item: JsonValue = {"kind": "memory", "content": "Trains it is.", "occurrence": "o", "occurred_at": now.isoformat()}
+    batch = read_batch(tenant=tenant, key="k", items=[item], accepted_at=now)
+    planned = await services.writer.plan(batch, at=now)
+    first = await services.writer.apply(batch, planned, operation="job")
+    await services.consents.say(tenant, grant=[], withdraw=[GIVEN], operation="w", by=TESTER, at=now)
+    again = await services.writer.apply(batch, planned, operation="job")
+    assert again.versions == first.versions
+
+
+@pytest.mark.parametrize("update", ["revert", "merge"])
+async def test_what_a_withdrawn_memory_says_is_not_written_by_its_id(
+    here: Deployment, gateway: Gateway, user: str, update: str
+) -> None:
+    await say(gateway, user, grant=[EXTRACTED])
+    await said(gateway, user)
+    [one] = await gateway.memories(user)
+    await given(gateway, user, "The train station is in the north.")
+    other = next(entry.id for entry in await gateway.memories(user) if entry.id != one.id)
+    pinning = UpdateRequest(user_id=user, id=one.id, update=Pinning(pinned=True))
+    await gateway.update(pinning, by=TESTER)
+    change = Reversion(version=1) if update == "revert" else Merger(other=one.id)
+    asked = UpdateRequest(user_id=user, id=one.id if update == "revert" else other, update=change)
+    before = await here.services.longterm.everything(here.services.tenant_key.tenant_of(user))
+    await say(gateway, user, withdraw=[EXTRACTED])
+    with pytest.raises(InvalidInput, match="--grant extracted"):
+        await gateway.update(asked, by=TESTER)
+    assert await here.services.longterm.everything(here.services.tenant_key.tenant_of(user)) == before
+    await gateway.update(pinning.changed(update=Pinning(pinned=False)), by=TESTER)
+    await say(gateway, user, grant=[EXTRACTED])
+    await gateway.update(asked, by=TESTER)
 
 
 async def test_what_is_also_given_is_kept_without_the_other_consent(gateway: Gateway, user: str) -> None:

@@ -17,7 +17,16 @@ from perdure.errors import InvalidInput, UnknownOwner
 from perdure.jobs import Fate
 from perdure.memberships import MemberRequest
 from perdure.names import Attribute
-from perdure.requests import ConsentRequest, EraseRequest, ObserveRequest, Recalled, RecallHandle
+from perdure.requests import (
+    ConsentRequest,
+    EraseRequest,
+    ForgetRequest,
+    ObserveRequest,
+    Recalled,
+    RecallHandle,
+    ReconcileRequest,
+    UndoRequest,
+)
 from perdure.said import Said, Voice
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
@@ -75,11 +84,14 @@ async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gate
     assert await here.services.longterm.get(tenant, [identifier]) != {}
 
 
-BY_WORKERS = ("recall", "remember", "update", "consent", "erase")
+BY_WORKERS = ("recall", "remember", "update", "consent", "erase", "forget", "undo", "reconcile")
 """What a process without the tenant key can ask for."""
 
 BY_ID = ("update", "history", "decide")
 """What a member may ask, of something that there is not."""
+
+REFUSED = {"undo": "forgot nothing that can still be undone", **dict.fromkeys(BY_ID, "PRD100 id: there is no")}
+"""What a member is told who may ask."""
 
 
 def doors(gateway: Gateway, user: str, of: str) -> dict[str, Callable[[], Awaitable[Any]]]:
@@ -97,6 +109,9 @@ def doors(gateway: Gateway, user: str, of: str) -> dict[str, Callable[[], Awaita
         "update": lambda: gateway.update(pinning, by=ADMIN),
         "consent": lambda: gateway.consent(ConsentRequest(**who, grant=(Purpose.EXTRACTED,)), by=ADMIN),
         "erase": lambda: gateway.erase(EraseRequest(**who), by=ADMIN),
+        "forget": lambda: gateway.forget(ForgetRequest(**who), by=ADMIN),
+        "undo": lambda: gateway.undo(UndoRequest(**who, sweep="sweep"), by=ADMIN),
+        "reconcile": lambda: gateway.reconcile(ReconcileRequest(**who), by=ADMIN),
         "read": lambda: gateway.read(user, handle),
         "memories": lambda: gateway.memories(user, of=of),
         "history": lambda: gateway.history(user, "mem_1", of=of),
@@ -131,8 +146,8 @@ async def test_no_door_tells_a_team_that_one_does_not_belong_to_from_none(
         told = await refusal(doors(way, stranger, team)[door], team)
         assert told == await refusal(doors(way, stranger, none)[door], none), door
         assert told.startswith("PRD107 of: this user belongs to no 'OWNER'"), door
-        if door in BY_ID:
-            with pytest.raises(InvalidInput, match="PRD100 id: there is no"):
+        if door in REFUSED:
+            with pytest.raises(InvalidInput, match=REFUSED[door]):
                 await doors(way, user, team)[door]()
         elif door != "erase":
             await doors(way, user, team)[door]()
@@ -149,6 +164,43 @@ async def test_who_was_removed_reads_and_writes_no_more(gateway: Gateway, team: 
     assert await gateway.members(team) == []
     await enrol(gateway, team, user)
     assert await texts(gateway, user, team) == [FACT], "what was written stays the team's"
+
+
+async def test_a_team_is_swept_restored_and_reconciled_by_a_member(
+    here: Deployment, gateway: Gateway, team: str, user: str
+) -> None:
+    await enrol(gateway, team, user)
+    items: tuple[JsonValue, ...] = tuple(
+        {
+            "kind": "memory",
+            "content": f"Room {number} is shut.",
+            "occurrence": f"o{number}",
+            "valid_until": "2020-01-01T00:00:00Z",
+        }
+        for number in range(30)
+    )
+    job = await gateway.remember(RememberRequest(user_id=user, of=team, key="k", items=items), by=ADMIN)
+    await gateway.receipt(job)
+    await remembered(gateway, user, None)
+    tenant = here.services.tenant_key.tenant_of_owner(team)
+    who = {"user_id": user, "of": team}
+    held = await gateway.forget(ForgetRequest.model_validate(who), by=ADMIN)
+    assert (held.report.held != (), held.report.forgotten) == (True, 0), "the guard holds the team"
+    swept = await gateway.forget(ForgetRequest.model_validate(who | {"approved": True}), by=ADMIN)
+    assert (swept.report.tenants, swept.report.forgotten) == (1, 30)
+    undone = await gateway.undo(UndoRequest.model_validate(who), by=ADMIN)
+    assert (undone.sweep, undone.restored) == (swept.sweep, 30)
+    found = await gateway.reconcile(ReconcileRequest.model_validate(who), by=ADMIN)
+    assert (found.found.tenants, found.found.origins) == (1, {"merged": 30})
+    assert len(await gateway.memories(user, of=team)) == len(await here.services.longterm.everything(tenant)) == 30
+    assert len(await gateway.memories(user)) == 1, "the member's own is left alone"
+
+
+async def test_who_says_not_who_asks_is_a_stranger(gateway: Gateway, team: str, user: str) -> None:
+    await enrol(gateway, team, user)
+    await refusal(lambda: gateway.forget(ForgetRequest(of=team), by=ADMIN), team)
+    await refusal(lambda: gateway.undo(UndoRequest(of=team, sweep="sweep"), by=ADMIN), team)
+    await refusal(lambda: gateway.reconcile(ReconcileRequest(of=team), by=ADMIN), team)
 
 
 async def test_a_team_has_a_consent_of_its_own(gateway: Gateway, team: str, user: str) -> None:

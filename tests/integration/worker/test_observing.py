@@ -1,6 +1,7 @@
 """What is said becomes memory, or is left with a reason; private data goes before anything is journaled or started."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -8,10 +9,12 @@ from pydantic import JsonValue
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import Purpose
+from perdure.episodes import EpisodeKind
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
 from perdure.requests import ConsentRequest, Observed, ObserveRequest
 from perdure.said import Ground, Said, Voice
+from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
 from worker.gateway import Gateway
 
@@ -121,6 +124,44 @@ async def test_what_is_said_and_believed_is_in_the_session(gateway: Gateway, her
         ("turn", "user: lol, mail [email] 👍"),
         ("turn", "user: ok"),
     ]
+
+
+async def turns_of(here: Deployment, user: str) -> list[tuple[str, str]]:
+    episodes = await here.services.episodes.told(here.services.tenant_key.tenant_of(user), "s", recent=10)
+    return [(one.by.value if one.by else "", one.text) for one in episodes if one.kind is EpisodeKind.TURN]
+
+
+@pytest.mark.parametrize("policy", ["default", "transcript"])
+async def test_a_session_has_neither_what_a_tool_returned_nor_how_an_agent_came_to_its_answer(
+    gateway: Gateway, here: Deployment, user: str, policy: str
+) -> None:
+    talk = [
+        said("Which licence does nodeenv have?"),
+        said("The registry has to be asked first.", 1, Voice.AGENT),
+        said('{"name": "nodeenv", "licence": "BSD-3-Clause"}', 2, Voice.TOOL),
+        said("It has the BSD licence.", 3, Voice.AGENT),
+        said("Thanks.", 4),
+        said("Build passed: nodeenv 1.9 is used.", 5, Voice.TOOL).changed(speaker="CI"),
+    ]
+    await observed(gateway, user, *talk, policy=policy)
+    assert sorted(await turns_of(here, user)) == [
+        ("agent", "agent: It has the BSD licence."),
+        ("user", "user: Thanks."),
+        ("user", "user: Which licence does nodeenv have?"),
+    ]
+
+
+async def test_what_is_true_only_now_is_in_the_session_also_where_the_caller_has_no_tenant_key(
+    gateway: Gateway, here: Deployment, servers: Servers, user: str, tmp_path: Path
+) -> None:
+    async with Gateway(clean_settings(tmp_path / "elsewhere", task_queue=here.queue), servers) as elsewhere:
+        request = ObserveRequest(user_id=user, session="s", said=(said("It rains today."),))
+        assert (await elsewhere.observe(request, by=TESTER)).job == ""
+        assert await turns_of(here, user) == [], "the control: nobody has consented"
+        await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=TESTER)
+        found = await elsewhere.observe(request, by=TESTER)
+    assert (found.job, found.items, [left.ground for left in found.left]) == ("", 0, [Ground.TRANSIENT])
+    assert await turns_of(here, user) == [("user", "user: It rains today.")]
 
 
 async def test_without_consent_a_session_has_nothing_of_what_was_said(gateway: Gateway, here: Deployment) -> None:

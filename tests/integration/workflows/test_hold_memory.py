@@ -25,11 +25,13 @@ from perdure.memory.writing.checking import read_batch
 from perdure.names import ANSWER, Activity, Attribute, Workflow
 from perdure.questions import Answer
 from perdure.requests import ConsentRequest, EraseRequest
+from perdure.stores.audit.lines import AuditKind, AuditLine
 from perdure.stores.journal.folding import fold
 from perdure.temporal.attributes import tenant_attributes
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
 from tests.support.waiting import until
+from worker import audits
 from worker.gateway import Gateway
 
 ANNA = Actor(kind=ActorKind.PERSON, id="anna")
@@ -116,8 +118,15 @@ async def test_what_a_policy_holds_stands_in_no_journal_job_or_batch_and_holds_u
     started = history.events[0].workflow_execution_started_event_attributes
     assert Attribute.TENANT in started.search_attributes.indexed_fields
     assert await listed(gateway, user, 1) == [hold]
-    [held] = await gateway.held(user)
+    [held] = await gateway.held(user, by=ANNA)
     assert SECRET in held.question.text
+
+    async def read() -> list[AuditLine]:
+        found = await audits.show(here.settings, user, None, None)
+        return [one for one in found if one.kind is AuditKind.READ and one.by == ANNA]
+
+    [line] = await until(read, bool)
+    assert line.ids == {"held": (hold,)}
     assert held.question.otherwise == "no"
     assert await gateway.rejected(user) == []
 

@@ -38,6 +38,7 @@ from tests.conftest import Servers
 from tests.integration.conftest import Stores, audited
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
+AGENT = Actor(kind=ActorKind.AGENT, id="planner")
 NOW = datetime.now(UTC)
 
 
@@ -386,12 +387,67 @@ async def test_what_only_a_person_may_have_believed_is_not_corrected_into_by_oth
     monkeypatch.setattr(stores.updater, "_hold", Holding(rules=(rule,)))
     [one] = await told(stores, tenant, "The office is in Ghent.")
     correction = Correction(content="Nobody deploys on Fridays.", memory_type=MemoryType.CONSTRAINT)
-    agent = Actor(kind=ActorKind.AGENT, id="planner")
-    asked = UpdateRequest(user_id="u", id=one, update=correction, by=agent)
     with pytest.raises(InvalidInput, match=r"the write policy holds it: .*remember it instead"):
-        await stores.updater.update(tenant, asked, operation="by an agent", at=datetime.now(UTC))
+        await by_an_agent(stores, tenant, one, correction)
     done = await change(stores, tenant, one, correction)
     assert (await stored(stores, tenant, done.id)).memory_type is MemoryType.CONSTRAINT, "the control: by a person"
+
+
+async def by_an_agent(stores: Stores, tenant: str, identifier: str, update: Update) -> Memory:
+    asked = UpdateRequest(user_id="u", id=identifier, update=update, by=AGENT)
+    done = await stores.updater.update(tenant, asked, operation=uuid4().hex, at=datetime.now(UTC))
+    return await stored(stores, tenant, done.id)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "correction", "reason"),
+    [
+        ("I prefer tea.", "preference", Correction(content="I prefer coffee."), "a person said"),
+        ("I prefer tea.", "preference", Correction(content="Rain is wet."), "a person said"),
+        ("I prefer tea.", "fact", Correction(valid_until=NOW + timedelta(days=1)), "a person said"),
+        ("Deploys stop on Fridays.", "constraint", Correction(content="Deploys go."), "a person said"),
+        (
+            "Deploys stop on Fridays.",
+            "constraint",
+            Correction(memory_type=MemoryType.FACT),
+            "lift a constraint",
+        ),
+    ],
+)
+async def test_what_a_person_said_is_not_corrected_by_an_agent(
+    stores: Stores, tenant: str, said: str, kind: str, correction: Correction, reason: str
+) -> None:
+    [one] = await told(stores, tenant, said, memory_type=kind)
+    before = await stored(stores, tenant, one)
+    with pytest.raises(InvalidInput, match=f"update: it .*{reason}: {one}"):
+        await by_an_agent(stores, tenant, one, correction)
+    assert await stored(stores, tenant, one) == before
+    done = await change(stores, tenant, one, correction)
+    found = await stored(stores, tenant, done.id)
+    assert (found.source, found.confidence) == (Source.EXPLICIT, 0.95), "the control: by a person"
+
+
+async def test_what_else_a_person_said_is_not_contradicted_by_an_agents_correction(stores: Stores, tenant: str) -> None:
+    [tea] = await told(stores, tenant, "I prefer tea for breakfast.", memory_type="preference")
+    [learned] = await told(stores, tenant, "Lunch is at 12.", source="learned")
+    correction = Correction(content="I prefer coffee for breakfast.", memory_type=MemoryType.PREFERENCE)
+    with pytest.raises(InvalidInput, match=f"it contradicts what a person said: {tea}"):
+        await by_an_agent(stores, tenant, learned, correction)
+    await change(stores, tenant, learned, correction)
+    assert (await stored(stores, tenant, tea)).state is State.SUPERSEDED, "the control: by a person"
+
+
+async def test_what_an_agent_corrects_was_learned_and_is_believed_as_what_it_remembers(
+    stores: Stores, tenant: str
+) -> None:
+    [standup] = await told(stores, tenant, "The standup is at 9.")
+    found = await by_an_agent(stores, tenant, standup, Correction(content="The standup is at 10."))
+    assert (found.source, found.confidence, found.supersedes) == (Source.LEARNED, 0.9, standup)
+    found = await by_an_agent(stores, tenant, found.id, Correction(content="The standup is at 11.", confidence=0.8))
+    assert (found.source, found.confidence) == (Source.LEARNED, 0.8)
+    [lunch] = await told(stores, tenant, "Lunch is at 12.", confidence=0.85)
+    found = await by_an_agent(stores, tenant, lunch, Correction(tags=("food",)))
+    assert (found.source, found.confidence, found.tags) == (Source.EXPLICIT, 0.85, ("food",)), "it says the same"
 
 
 async def test_an_earlier_version_comes_back_as_a_new_one(stores: Stores, tenant: str) -> None:

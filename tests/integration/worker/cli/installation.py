@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pty
 import re
 import shlex
 import sys
@@ -102,6 +103,28 @@ class Installation:
             )
         self.processes.append(process)
         return await Running(process).ended()
+
+    async def typing(self, text: str, *arguments: str) -> Ran:
+        """Run the command in a terminal into which a line is typed."""
+        controller, terminal = pty.openpty()
+        try:
+            os.write(controller, f"{text}\n".encode())
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "worker.cli",
+                *arguments,
+                env=self.environment,
+                stdin=terminal,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=self.folder,
+            )
+            self.processes.append(process)
+            return await Running(process).ended()
+        finally:
+            os.close(terminal)
+            os.close(controller)
 
     async def typed(self, line: str) -> Ran:
         """Run a line as a shell would."""

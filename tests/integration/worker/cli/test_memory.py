@@ -89,6 +89,27 @@ async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installat
     assert undone.out.startswith("restored 1 entry of the sweep ")
 
 
+async def test_consent_is_shown_granted_and_withdrawn(installed: Installation, user: str) -> None:
+    whose = ("memories", "consent", "--user", user)
+    shown = await installed.perdure(*whose)
+    assert (shown.status, shown.out) == (0, "given       granted\nextracted   not granted\n")
+    granted = await installed.perdure(*whose, "--grant", "extracted", "--withdraw", "given", "--json")
+    assert json.loads(granted.out)["granted"] == {"given": False, "extracted": True}
+    observed = await installed.perdure("observe", "I always drink tea.", "--user", user, "--session", "s1")
+    assert observed.status == 0, observed.err
+    refused = await installed.perdure("remember", "The office is in Ghent.", "--user", user)
+    assert (refused.status, "--grant given" in refused.out) == (1, True)
+    withdrawn = await installed.perdure(*whose, "--withdraw", "extracted")
+    assert withdrawn.out == "given       not granted\nextracted   not granted\n"
+    for wrong, problem in (
+        (("--grant", "given", "--withdraw", "given"), "grant: given is also withdrawn (say one of the two)"),
+        (("--grant", "gven"), "gven"),
+    ):
+        ran = await installed.perdure(*whose, *wrong)
+        assert ran.status == 2
+        assert problem in ran.err
+
+
 async def test_what_is_extracted_without_consent_is_refused_in_one_line(installed: Installation, user: str) -> None:
     ran = await installed.perdure("observe", "I always drink tea.", "--user", user, "--session", "s1")
     assert (ran.status, ran.out) == (2, "")

@@ -151,11 +151,13 @@ def test_what_else_is_known_of_two_is_known_of_the_whole() -> None:
         assert (both.valid_from, both.valid_until) == (None, None), "what holds for ever still does"
 
 
-def test_a_correction_is_a_persons_and_never_takes_time_back() -> None:
+def test_a_correction_never_takes_time_back() -> None:
     one = memory(source=Source.LEARNED, last_seen=NOW, recorded_at=NOW)
     for days in (-1, 1):
         at = NOW + timedelta(days=days)
-        found = corrected(one, described={"tags": ("t",)}, text="Other.", confidence=0.95, at=at)
+        found = corrected(
+            one, described={"tags": ("t",)}, text="Other.", source=Source.EXPLICIT, confidence=0.95, at=at
+        )
         assert (found.text, found.tags, found.confidence, found.source) == ("Other.", ("t",), 0.95, Source.EXPLICIT)
         assert (found.last_seen, found.recorded_at) == (max(NOW, at), max(NOW, at))
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "recall --user u --key k": "--key: needs a lane (add --lane recommendation or feedback or pattern)",
     "recall --user u": "text: is missing (say what it is about, or name a log with --lane, or list with --strategy "
     "structured)",
+    "recall LONG --user u": "text: has 1,000,000 characters (ask in at most 8,000)",
     "recall x --user=": "--user: is empty (say whose memory)",
     "remember --user u": "content: is missing (give either a statement, or --file with a JSON list of items)",
     "remember x --user=": "--user: is empty (say whose memory)",
@@ -47,6 +48,10 @@ COMMANDS = {
     "forget --undo": "--undo: needs a user or a sweep (add --user, or --sweep with the id of one)",
     "forget --undo --user u --dry-run": "--undo: is not for --dry-run or --approve (leave them out)",
     "forget --undo --user u --approve": "--undo: is not for --dry-run or --approve (leave them out)",
+    "forget --of team:ops": "--of: needs a user who belongs to it (add --user)",
+    "forget --user u --of ops": "of: 'ops' cannot be used: write team:NAME or agent:NAME",
+    "reconcile --of team:ops": "--of: needs a user who belongs to it (add --user)",
+    "reconcile --user u --of ops": "of: 'ops' cannot be used: write team:NAME or agent:NAME",
     "forget --sweep s": "--sweep: is only for --undo (add --undo, or leave --sweep out)",
 }
 
@@ -79,7 +84,7 @@ def test_a_task_is_refused(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_is_refused(line: str) -> None:
-    assert COMMANDS[line] in refused(*line.split(" "))
+    assert COMMANDS[line] in refused(*line.replace("LONG", "x" * 1_000_000).split(" "))
 
 
 def test_a_misspelt_command_is_put_right() -> None:
