@@ -6,7 +6,7 @@ from typing import Any
 from perdure.entries import Described, Memory, Source
 from perdure.errors import InvalidInput
 from perdure.items import MemoryItem
-from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.extraction.statements import stated_by
 from perdure.updates import Correction
 
 _FIELDS = frozenset(Described.model_fields) | {"valid_until"}
@@ -17,9 +17,8 @@ def fields_of(update: Correction, at: datetime) -> dict[str, Any]:
     given = {name: getattr(update, name) for name in update.model_fields_set & _FIELDS}
     fields = {name: value for name, value in given.items() if value is not None}
     if update.content is not None:
-        stated = assertion_of(update.content, at)
-        said = {"valid_from": stated.valid_from, "valid_until": stated.valid_until}
-        fields = {name: value for name, value in said.items() if value} | fields | {"assertion": stated.assertion}
+        stated = stated_by(update.content, at)
+        fields = stated.dates | fields | {"assertion": stated.assertion}
     return fields
 
 
