@@ -18,7 +18,7 @@ _TEXTS = ("content", "summary", "intent", "payload", "metadata_json")
 """What of an item may hold anything."""
 
 _LISTED = ("names", "relations")
-"""Lists of which an entry is left out that holds something: otherwise "[email]" would be what many memories are called."""
+"""Lists of which an entry is left out that holds something: otherwise many memories would be called "[email]"."""
 
 _DERIVED = "assertion"
 """What the content asserts: left out as a whole and stated anew of what is kept, whatever the policy says. The words of
