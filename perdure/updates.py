@@ -28,6 +28,8 @@ class Correction(Passed):
     valid_until: Instant | None = None
     confidence: Unit = 0.95
     """How much a person's correction is believed."""
+    asked: Annotated[str, Field(max_length=2_000)] = ""
+    """The question whose recall is corrected: what it calls the memory becomes one of its names."""
 
 
 class Feedback(Passed):

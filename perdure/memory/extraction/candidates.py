@@ -5,6 +5,7 @@ import re
 from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
 from perdure.memory.extraction import reading
+from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.grounds import standing
 from perdure.memory.extraction.trimming import trimmed
@@ -47,6 +48,7 @@ def candidate_of(statement: str, said: Said) -> Candidate:
         source=Source.EXPLICIT if explicit else Source.LEARNED,
         confidence=_CONFIDENCE.get(by, _CONFIDENCE[Voice.TOOL]),
         assertion=stated.assertion,
+        names=aliases_of(statement),
         valid_from=stated.valid_from,
         valid_until=stated.valid_until,
     )

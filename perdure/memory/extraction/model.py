@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 from perdure.assertions import Assertion
 from perdure.entries import MemoryType, Source
 from perdure.memory.extraction import telling
+from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.grounds import orders, recalled
 from perdure.memory.extraction.rules import RuleExtractor
@@ -143,6 +144,7 @@ def _candidate(statement: _Statement, source: str, said: Said) -> Candidate:
         source=Source.EXPLICIT if said.by is Voice.USER else Source.LEARNED,
         confidence=statement.confidence,
         assertion=asserted,
+        names=aliases_of(statement.content),
         valid_from=dates.get("valid_from"),
         valid_until=dates.get("valid_until"),
     )

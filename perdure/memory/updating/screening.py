@@ -31,6 +31,8 @@ def _corrected(update: Correction, policy: WritePolicy) -> Correction:
     clean = screened_json(given, policy, "")
     # By field: what is not given stays as it is, and is not said to be given.
     changed = {name: clean[name] for name in given if clean[name] != given[name]} if isinstance(clean, dict) else {}
+    if update.asked:
+        changed["asked"] = _clean(update.asked, policy, "asked")
     if update.content is not None:
         changed["content"] = screened_text(update.content, policy, "content")
     return update.changed(**changed)

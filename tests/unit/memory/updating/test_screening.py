@@ -23,9 +23,10 @@ def asked(correction: Correction) -> UpdateRequest:
     [
         (Correction(content=f"Bills go to {EMAIL} on Mondays."), Correction(content="Bills go to [email] on Mondays.")),
         (Correction(names=("Lena", EMAIL)), Correction(names=("Lena",))),
+        (Correction(asked=f"Who is {EMAIL}?"), Correction(asked="Who is [email]?")),
         (Correction(relations=(Relation(kind="of", to=EMAIL), Relation(kind="of", to="Kim"))), None),
     ],
-    ids=["content", "names", "relations"],
+    ids=["content", "names", "asked", "relations"],
 )
 def test_it_is_taken_out_of_what_is_given(given: Correction, kept: Correction | None) -> None:
     clean = screened_update(asked(given), POLICY).update
