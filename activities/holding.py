@@ -1,7 +1,6 @@
 """Memories on hold as activities: whether they may still be asked about, and what a person's answer makes of them."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from temporalio import activity
 
@@ -11,10 +10,10 @@ from perdure.changes import Refusal
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import TenantErased
 from perdure.items import MemoryItem
-from perdure.jobs import Batch, BatchItem
+from perdure.jobs import Batch
 from perdure.memory.door import Door
-from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.screening import screen
+from perdure.memory.extraction.statements import restated
 from perdure.model import Passed, TenantId
 from perdure.names import Activity
 
@@ -58,7 +57,9 @@ class HoldingActivities:
         """
         reached(CrashPoint.HOLD_APPROVED)
         if batch.approved and batch.approved.reworded:
-            batch = batch.changed(items=tuple(_stated(item, batch.approved.at) for item in batch.items))
+            at = batch.approved.at
+            items = tuple(restated(item, at) if isinstance(item, MemoryItem) else item for item in batch.items)
+            batch = batch.changed(items=items)
         if batch.approved:
             batch = batch.changed(approved=batch.approved.changed(note=screen(batch.approved.note).text))
         await self.submitter.submit(batch, job_id(batch))
@@ -70,12 +71,3 @@ class HoldingActivities:
         reason = f"{call.reason}: {screen(call.note).text}" if call.note else call.reason
         await self.door.refuse(call.tenant, call.hold, [Refusal(index=0, reason=reason)])
         return reason
-
-
-def _stated(item: BatchItem, at: datetime) -> BatchItem:
-    """Return a memory with what its new words assert, and from when and until when."""
-    if not isinstance(item, MemoryItem):
-        return item
-    stated = assertion_of(item.content, at)
-    dates = {"valid_from": stated.valid_from, "valid_until": stated.valid_until}
-    return item.changed(assertion=stated.assertion, **{name: date for name, date in dates.items() if date})

@@ -82,7 +82,7 @@ class MemoryItem(Described):
     @field_validator("metadata_json")
     @classmethod
     def _is_bounded(cls, metadata: JsonValue) -> JsonValue:
-        return _bounded(metadata, LARGEST_METADATA, "at most")
+        return bounded_metadata(metadata)
 
 
 class TurnItem(Passed):
@@ -151,6 +151,15 @@ def statement(content: str) -> str:
         if (word if place else word.casefold()) not in _ARTICLES
     ]
     return " ".join(filter(None, words)) or content.strip()
+
+
+def bounded_metadata(metadata: JsonValue) -> JsonValue:
+    """Return a memory's metadata.
+
+    Raises:
+        ValueError: They are larger or deeper than a memory may have.
+    """
+    return _bounded(metadata, LARGEST_METADATA, "at most")
 
 
 def _bounded(value: JsonValue, most: int, at_most: str) -> JsonValue:

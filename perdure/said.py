@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Protocol
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from perdure.assertions import Assertion
 from perdure.entries import Label, MemoryType, Source
@@ -18,12 +18,23 @@ class Voice(OpenEnum):
     TOOL = "tool"
 
 
+LONGEST_BEFORE = 8_000
+"""Characters of what was said before: as many as a text may have, of which an extractor needs the last few."""
+
+
+def _is_short(before: str) -> str:
+    if len(before) > LONGEST_BEFORE:
+        problem = f"has {len(before):,} characters, at most {LONGEST_BEFORE:,}"
+        raise ValueError(f"{problem} (give only the last thing that was said)")
+    return before
+
+
 class Said(Passed):
     """One thing that was said: a turn, a tool's result, the outcome of a task."""
 
     text: Text
     by: Voice = Voice.USER
-    before: str = ""
+    before: Annotated[str, AfterValidator(_is_short)] = ""
     """What was said before it, where that matters: "user: do you know my size?"."""
     at: Instant
     occurrence: Annotated[str, Field(min_length=1, max_length=500)]

@@ -28,6 +28,8 @@ class Correction(Passed):
     valid_until: Instant | None = None
     confidence: Unit | None = None
     """How much it is believed; None: .95 where a person corrects, and otherwise .9 where it says something else."""
+    asked: Annotated[str, Field(max_length=2_000)] = ""
+    """The question whose recall is corrected: what it calls the memory becomes one of its names."""
 
 
 class Feedback(Passed):

@@ -96,6 +96,9 @@ async def correct(
     scope: Annotated[list[str] | None, typer.Option(help="Where it counts, from now on; may be repeated.")] = None,
     valid_from: Annotated[datetime | None, typer.Option(help="When it begins to be true (UTC).")] = None,
     valid_until: Annotated[datetime | None, typer.Option(help="When it stops being true (UTC).")] = None,
+    asked: Annotated[
+        str | None, typer.Option(help="The question that was asked: what it calls the memory becomes a name.")
+    ] = None,
     because: Because = "",
     expected: Expected = None,
     as_json: AsJson = False,
@@ -112,6 +115,7 @@ async def correct(
         "scopes": scope,
         "valid_from": valid_from and valid_from.replace(tzinfo=UTC),
         "valid_until": valid_until and valid_until.replace(tzinfo=UTC),
+        "asked": asked,
     }
     chosen = {field: value for field, value in given.items() if value is not None}
     if not chosen:

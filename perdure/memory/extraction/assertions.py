@@ -39,7 +39,7 @@ from perdure.memory.extraction.verbs import (
     SINGLE,
 )
 
-_LONGEST = 1_000
+LONGEST = 1_000
 """Characters of a sentence that is read; longer ones are texts. A choice."""
 _PART = 500
 
@@ -52,6 +52,12 @@ class Stated(NamedTuple):
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 
+    @property
+    def dates(self) -> dict[str, datetime]:
+        """Its dates that are told, by name."""
+        dates = {"valid_from": self.valid_from, "valid_until": self.valid_until}
+        return {name: date for name, date in dates.items() if date}
+
 
 def assertion_of(text: str, at: datetime) -> Stated:
     """Return what one sentence asserts, and from when and until when.
@@ -63,7 +69,7 @@ def assertion_of(text: str, at: datetime) -> Stated:
         text: One sentence, as it was said: with "Actually", "scratch that", "until Friday".
         at: When it was said: days and weeks are counted from then, in its time zone.
     """
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return Stated()
     period = period_of(_REPORTED.sub("", _OF_THE_USER.sub(_as_speaker, text)), at)
     plain, revises = spoken(period.text)

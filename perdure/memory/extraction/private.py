@@ -1,10 +1,11 @@
 """Private data and secrets in items: taken out, or a reason to refuse them, by the write policy. Pure."""
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from perdure.documents import join
 from perdure.errors import InvalidItem
 from perdure.items import Item
 from perdure.jobs import UnusableItem
@@ -13,55 +14,114 @@ from perdure.memory.extraction.findings.remainder import says_something
 from perdure.memory.extraction.screening import screen
 from perdure.memory.policies import Private, WritePolicy
 
-_TEXTS = ("content", "summary", "payload", "metadata_json")
-"""What of an item may hold anything; its other fields are names."""
+_TEXTS = ("content", "summary", "intent", "payload", "metadata_json")
+"""What of an item may hold anything."""
+
+_LISTED = ("names", "relations")
+"""Lists of which an entry is left out that holds something: otherwise many memories would be called "[email]"."""
+
+_DERIVED = "assertion"
+"""What the content asserts: left out as a whole and stated anew of what is kept, whatever the policy says. The words of
+a text in another order look like a password or an address that the text does not hold."""
+
+_IDENTITIES = ("key", "speaker", "session", "tags", "scopes")
+"""What an item is found by: without a part of it, another one would be found."""
+
+
+class _Clean(NamedTuple):
+    fields: dict[str, Any]
+    kinds: tuple[Kind, ...]
+    problem: str = ""
+    """Why it is refused whatever the policy says; empty: it is not."""
+    where: str = ""
+    """The field that this is about."""
 
 
 def screened(item: Item, policy: WritePolicy) -> Item | UnusableItem:
     """Return an item as it may be kept, or why it may not."""
-    fields = {name: getattr(item, name) for name in _TEXTS if hasattr(item, name)}
-    clean, kinds = _clean(fields, policy)
-    if kinds and policy.private is not Private.REDACT:
-        return UnusableItem(reason=_refusal(kinds))
-    content = clean.get("content")
+    clean = _clean(_given(item.model_dump(mode="json")), policy)
+    if clean.problem:
+        return UnusableItem(reason=f"{clean.where}: {clean.problem}")
+    if clean.kinds and policy.private is not Private.REDACT:
+        return UnusableItem(reason=_refusal(clean.kinds))
+    content = clean.fields.get("content", getattr(item, "content", None))
     if isinstance(content, str) and "[" in content and not says_something(content):
         return UnusableItem(reason="beside private data or a secret it says nothing")
-    return item.changed(**clean) if kinds else item
+    return item.changed(**clean.fields) if clean.fields else item
 
 
 def screened_json(item: JsonValue, policy: WritePolicy, field: str) -> JsonValue:
     """Return an item as it was written, without private data and secrets: before anything else is looked at.
 
     Raises:
-        InvalidItem: It holds some, and the policy refuses such items.
+        InvalidItem: It holds some where it is found by, or the policy refuses such items.
     """
     if not isinstance(item, dict):
         return item
-    clean, kinds = _clean({name: item[name] for name in _TEXTS if name in item}, policy)
-    if kinds and policy.private is not Private.REDACT:
-        raise InvalidItem(field, _refusal(kinds))
-    return item | clean
+    clean = _clean(_given(item), policy)
+    if clean.problem:
+        fix = "give another one, or name it in allow in the write policy"
+        raise InvalidItem(join(field, clean.where), clean.problem, fix=fix)
+    if clean.kinds and policy.private is not Private.REDACT:
+        raise InvalidItem(field, _refusal(clean.kinds))
+    return item | clean.fields
+
+
+def _given(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: item[name] for name in (*_TEXTS, *_LISTED, _DERIVED, *_IDENTITIES) if name in item}
 
 
 def _refusal(kinds: Iterable[Kind]) -> str:
-    return f"it holds {', '.join(kind.value for kind in kinds)} (the write policy refuses private data and secrets)"
+    return f"it holds {_listed(kinds)} (the write policy refuses private data and secrets)"
 
 
-def _clean(fields: dict[str, Any], policy: WritePolicy) -> tuple[dict[str, Any], tuple[Kind, ...]]:
+def _listed(kinds: Iterable[Kind]) -> str:
+    return ", ".join(kind.value for kind in kinds)
+
+
+def _clean(given: Mapping[str, JsonValue], policy: WritePolicy) -> _Clean:
     kinds: dict[Kind, None] = {}
+    fields: dict[str, Any] = {}
+    for name, value in given.items():
+        clean, found = _cleaned(value, policy)
+        if not found:
+            continue
+        if name == _DERIVED:
+            fields[name] = None
+            continue
+        kinds.update(dict.fromkeys(found))
+        if name in _IDENTITIES:
+            return _Clean({}, tuple(kinds), f"holds {_listed(found)}, and cannot be kept without", name)
+        if name in _LISTED and isinstance(value, list):
+            clean = [one for one in value if not _cleaned(one, policy)[1]]
+        fields[name] = clean
+    return _Clean(fields, tuple(kinds))
+
+
+def _cleaned(value: JsonValue, policy: WritePolicy) -> tuple[JsonValue, tuple[Kind, ...]]:
+    kinds: dict[Kind, None] = {}
+
+    def text(written: str) -> str:
+        found = screen(written, policy.allow)
+        kinds.update(dict.fromkeys(found.kinds))
+        return found.text
 
     def cleaned(value: JsonValue) -> JsonValue:
         match value:
             case str():
-                found = screen(value, policy.allow)
-                kinds.update(dict.fromkeys(found.kinds))
-                return found.text
+                return text(value)
             case list():
                 return [cleaned(one) for one in value]
             case dict():
-                return {name: cleaned(one) for name, one in value.items()}
+                clean: dict[str, JsonValue] = {}
+                for name, one in value.items():
+                    named = plain = text(name)
+                    # Two names of which nothing else is left stay two.
+                    while named in clean:
+                        named = f"{plain} {len(clean)}"
+                    clean[named] = cleaned(one)
+                return clean
             case _:
                 return value
 
-    clean = cast("dict[str, Any]", cleaned(fields))
-    return clean, tuple(kinds)
+    return cleaned(value), tuple(kinds)

@@ -1,13 +1,12 @@
 """The extractor that needs no language model: rules over what was said, how, and by whom. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from perdure.assertions import Assertion
-from perdure.entries import MemoryType, Source
 from perdure.memory.extraction import reading
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.extraction.candidates import candidate_of
 from perdure.memory.extraction.findings import remainder
 from perdure.memory.extraction.grounds import (
     asked,
@@ -24,7 +23,7 @@ from perdure.memory.extraction.grounds import (
 )
 from perdure.memory.extraction.screening import Screened, screen
 from perdure.memory.extraction.trimming import trimmed
-from perdure.said import Candidate, Extraction, Ground, Left, Said, Voice
+from perdure.said import Extraction, Ground, Left, Said, Voice
 
 _REASONS = {
     Ground.PRIVATE: "It identifies a person",
@@ -41,8 +40,19 @@ _REASONS = {
     Ground.UNCLEAR: "What it states cannot be told",
 }
 
-_CONFIDENCE = {Voice.USER: 0.9, Voice.AGENT: 0.8, Voice.TOOL: 0.8}
-"""How much each voice is believed; a choice. All are above what a write policy asks for by default (.7)."""
+
+class _Judge(NamedTuple):
+    """What was said, and which grounds are a reason to leave a part of it."""
+
+    said: Said
+    believe: frozenset[Ground] = frozenset()
+
+    def refuses(self, ground: Ground) -> bool:
+        return ground not in self.believe
+
+    def first(self, applies: Mapping[Ground, bool]) -> Ground | None:
+        """Return the first ground that applies and is a reason here."""
+        return next((ground for ground, holds in applies.items() if holds and self.refuses(ground)), None)
 
 
 class _Sentence(NamedTuple):
@@ -58,33 +68,38 @@ class RuleExtractor:
     it is kept if the user said it and it is no question, and otherwise left.
     """
 
-    def __init__(self, allow: Iterable[str] = ()) -> None:
+    def __init__(self, allow: Iterable[str] = (), believe: Iterable[Ground] = ()) -> None:
         self._allow = tuple(allow)
+        self._believe = frozenset(believe)
 
     async def extract(self, said: Sequence[Said]) -> list[Extraction]:
         """Return what is made of each thing that was said, in its order."""
-        return [extraction_of(each, self._allow) for each in said]
+        return [extraction_of(each, self._allow, self._believe) for each in said]
 
 
-def extraction_of(said: Said, allow: Iterable[str] = ()) -> Extraction:
+def extraction_of(said: Said, allow: Iterable[str] = (), believe: Iterable[Ground] = ()) -> Extraction:
     """Return what may be believed of one thing that was said, and why the rest is not.
 
     Args:
         said: What was said, by whom, after what.
         allow: Private data that is kept, see ``screening.screen``.
+        believe: Grounds that are no reason to leave a statement.
     """
     own = said.by is Voice.USER
-    if orders.is_order_to_ai(said.text, quoted_only=own):
-        return Extraction(left=(_left(Ground.INSTRUCTION),))
-    screened = screen(said.text, allow)
-    taken_out = _left_of(screened)
-    if asked.answers_with_private(said.text, said.before):
+    text = recalled.without_rendered(said.text)
+    quoted = (_left(Ground.RECALLED),) if text != said.text else ()
+    judge = _Judge(said, frozenset(believe))
+    if judge.refuses(Ground.INSTRUCTION) and orders.is_order_to_ai(text, quoted_only=own):
+        return Extraction(left=(*quoted, _left(Ground.INSTRUCTION)))
+    screened = screen(text, allow)
+    taken_out = (*quoted, *_left_of(screened))
+    if asked.answers_with_private(text, said.before):
         return Extraction(left=taken_out or (_left(Ground.PRIVATE),))
-    if not screened.says_something:
+    if not screened.says_something or not screened.text.strip():
         return Extraction(left=taken_out)
-    statements, left = _statements(screened.text, said)
-    candidates = tuple(_candidate(statement, said) for statement in statements)
-    return Extraction(candidates=candidates, left=(*taken_out, *left))
+    statements, left = _statements(screened.text, judge)
+    candidates = tuple(candidate_of(statement, said) for statement in statements)
+    return Extraction(candidates=candidates, left=tuple(dict.fromkeys((*taken_out, *left))))
 
 
 def _left(ground: Ground) -> Left:
@@ -95,10 +110,10 @@ def _left_of(screened: Screened) -> tuple[Left, ...]:
     return tuple(Left(ground=kind.ground, reason=f"{_REASONS[kind.ground]}: {kind}") for kind in screened.kinds)
 
 
-def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
-    sentences = [_judged(sentence, said) for sentence in _joined(reading.sentences(text))]
+def _statements(text: str, judge: _Judge) -> tuple[list[str], tuple[Left, ...]]:
+    sentences = [_judged(sentence, judge) for sentence in _joined(reading.sentences(text))]
     grounds = [sentence.ground for sentence in sentences if sentence.ground is not None]
-    if Ground.RECALLED in grounds and said.by is not Voice.USER:
+    if Ground.RECALLED in grounds and judge.said.by is not Voice.USER:
         return [], (_left(Ground.RECALLED),)
     tainting = {*_TAINTING}.intersection(grounds)
     if tainting == {Ground.TRANSIENT} and all(_happened(one) for one in sentences if one.ground is Ground.TRANSIENT):
@@ -112,7 +127,7 @@ def _statements(text: str, said: Said) -> tuple[list[str], tuple[Left, ...]]:
             else:
                 kept.append(sentence.text)
         else:
-            kept += _kept_clauses(sentence, said)
+            kept += _kept_clauses(sentence, judge)
     return kept, tuple(_left(ground) for ground in dict.fromkeys(grounds))
 
 
@@ -168,61 +183,62 @@ def _joined(sentences: list[str]) -> list[str]:
     return joined
 
 
-def _judged(sentence: str, said: Said) -> _Sentence:
-    return _Sentence(sentence, _ground(sentence, said))
+def _judged(sentence: str, judge: _Judge) -> _Sentence:
+    return _Sentence(sentence, _ground(sentence, judge))
 
 
-def _ground(sentence: str, said: Said) -> Ground | None:
+def _ground(sentence: str, judge: _Judge) -> Ground | None:
     if remainder.TAKEN_OUT.search(sentence) and not remainder.says_something(sentence):
         return Ground.PRIVATE
     if not reading.is_english(sentence):
-        return _foreign_ground(sentence, said.by)
+        return _foreign_ground(sentence, judge)
     words = reading.words_of(trimmed(sentence))
     outcome = standing.is_outcome(words)
-    of_voice = _ground_of_voice(sentence, words, said, outcome=outcome)
-    found = of_voice or _ground_of_mood(words, said.by, outcome=outcome, begins=_begins(sentence, said))
-    return None if found is Ground.TRANSIENT and _holds_since(sentence, words, said) else found
+    of_voice = _ground_of_voice(sentence, words, judge, outcome=outcome)
+    found = of_voice or _ground_of_mood(words, judge, outcome=outcome, begins=_begins(sentence, judge))
+    return None if found is Ground.TRANSIENT and _holds_since(sentence, words, judge) else found
 
 
-def _holds_since(sentence: str, words: str, said: Said) -> bool:
+def _holds_since(sentence: str, words: str, judge: _Judge) -> bool:
     """Whether a part tells what holds, and the others only what happened: "I moved on, I work at the mill"."""
     parts = changes.parts(sentence)
     if len(parts) < 2 or passing.is_of_now(words):
         return False
-    told = [_judged(part, said) for part in parts]
+    told = [_judged(part, judge) for part in parts]
     over = [one for one in told if one.ground is not None]
     return (
         bool(over)
         and all(one.ground is Ground.TRANSIENT and passing.is_event(reading.words_of(one.text)) for one in over)
         and any(
-            one.ground is None and len(reading.plain_words(one.text)) > 3 and _has_subject(one.text, said)
+            one.ground is None and len(reading.plain_words(one.text)) > 3 and _has_subject(one.text, judge)
             for one in told
         )
     )
 
 
-def _has_subject(part: str, said: Said) -> bool:
-    stated = assertion_of(part, said.at).assertion
+def _has_subject(part: str, judge: _Judge) -> bool:
+    stated = assertion_of(part, judge.said.at).assertion
     return stated is not None and not stated.attribute.startswith("you ")
 
 
-def _begins(sentence: str, said: Said) -> bool:
+def _begins(sentence: str, judge: _Judge) -> bool:
     """Return whether something begins on a day that is named, and then lasts."""
-    stated = assertion_of(sentence, said.at)
+    stated = assertion_of(sentence, judge.said.at)
     return stated.assertion is not None and stated.valid_from is not None and stated.valid_until is None
 
 
-def _foreign_ground(sentence: str, by: Voice) -> Ground | None:
+def _foreign_ground(sentence: str, judge: _Judge) -> Ground | None:
     words = reading.words_of(sentence)
-    if by is not Voice.USER:
-        return Ground.UNCLEAR
-    if asked.is_marked_as_question(words):
-        return Ground.QUESTION
+    if judge.said.by is not Voice.USER:
+        return judge.first({Ground.UNCLEAR: True})
     short = sentence.isascii() and len(reading.plain_words(sentence)) < 3
-    return Ground.CHATTER if short or chatter.is_chatter(words) else None
+    return judge.first(
+        {Ground.QUESTION: asked.is_marked_as_question(words), Ground.CHATTER: short or chatter.is_chatter(words)}
+    )
 
 
-def _ground_of_voice(sentence: str, words: str, said: Said, *, outcome: bool) -> Ground | None:
+def _ground_of_voice(sentence: str, words: str, judge: _Judge, *, outcome: bool) -> Ground | None:
+    said = judge.said
     match said.by:
         case Voice.USER:
             recalls = recalled.quotes_memory(sentence)
@@ -230,14 +246,17 @@ def _ground_of_voice(sentence: str, words: str, said: Said, *, outcome: bool) ->
             recalls = recalled.is_recalled(sentence, said.before, outcome=outcome)
         case _:
             recalls = recalled.is_search_result(sentence)
-    if recalls:
-        return Ground.RECALLED
-    if said.by is not Voice.USER and traits.is_guess_at_trait(sentence):
-        return Ground.SENSITIVE
-    return Ground.HEARSAY if hearsay.is_hearsay(words) else None
+    return judge.first(
+        {
+            Ground.RECALLED: recalls,
+            Ground.SENSITIVE: said.by is not Voice.USER and traits.is_guess_at_trait(sentence),
+            Ground.HEARSAY: hearsay.is_hearsay(words),
+        }
+    )
 
 
-def _ground_of_mood(words: str, by: Voice, *, outcome: bool, begins: bool) -> Ground | None:
+def _ground_of_mood(words: str, judge: _Judge, *, outcome: bool, begins: bool) -> Ground | None:
+    by = judge.said.by
     main = changes.without_reason(reading.without_conditions(words))
     lasts = begins or changes.tells_of_change(main)
     applies = {
@@ -249,17 +268,17 @@ def _ground_of_mood(words: str, by: Voice, *, outcome: bool, begins: bool) -> Gr
         or (not (outcome or lasts) and passing.is_transient(changes.without_turning_back(main))),
         Ground.UNCLEAR: chatter.is_unclear(words),
     }
-    return next((ground for ground, holds in applies.items() if holds), None)
+    return judge.first(applies)
 
 
-def _kept_clauses(sentence: _Sentence, said: Said) -> list[str]:
+def _kept_clauses(sentence: _Sentence, judge: _Judge) -> list[str]:
     """Return the clauses of a sentence that stand by themselves, where another clause is not believed."""
     if sentence.ground not in _DIVISIBLE:
         return []
     clauses = reading.clauses(sentence.text)
     if len(clauses) < 2:
         return []
-    grounds = [_ground(clause, said) for clause in clauses]
+    grounds = [_ground(clause, judge) for clause in clauses]
     # "Not sure, but": what is hedged without content hedges the rest.
     if any(ground is Ground.UNSTABLE and _is_empty(clause) for clause, ground in zip(clauses, grounds, strict=True)):
         return []
@@ -275,52 +294,3 @@ def _kept_clauses(sentence: _Sentence, said: Said) -> list[str]:
 
 def _is_empty(clause: str) -> bool:
     return len([word for word in reading.plain_words(clause) if len(word) > 3]) < 4
-
-
-_CONSTRAINT = re.compile(
-    r"\b(?:must|mustn't|never|not allowed|may not|may only|have to|has to|needs?|requires?|required|only"
-    r"|at most|at least|no more than|forbid\w*|forbidden|can't be|cannot be|do not|don't|allerg\w+"
-    r"|limit\w*|max(?:imum)?|minimum|by law|rule|policy|prohibited|without)\b|^no\b"
-)
-_WE = frozenset(["i", "we"])
-_BINDING_SELF = re.compile(
-    r"\b(?:must|mustn't|not allowed|may not|may only|have to|required|can't|cannot|forbidden|prohibited|allerg\w+"
-    r"|by law|rule)\b"
-)
-"""What binds people in what they say of themselves; "I never fly" is a habit, which they may change."""
-_PREFERENCE = re.compile(
-    r"\b(?:prefer\w*|like|love|hate|enjoy|favou?r\w*|rather|can't stand|call me|i want|i'd|my favou?rite"
-    r"|best for me|for me|to me|please|drink|eat)\b|^(?:give|use|keep|answer|reply|speak|write|explain"
-    r"|sign|put|send|avoid|format|address|show|make|vegetarian|window)\b"
-)
-
-
-_GIVEN_UP = re.compile(r"(?:i|we)(?:'ve| have)? (?:stopped|quit|given up|gave up) \w+ing\b")
-"""Tells what somebody no longer does, which is no result."""
-
-
-def _candidate(statement: str, said: Said) -> Candidate:
-    words, by = reading.words_of(trimmed(statement)), said.by
-    stated = assertion_of(statement, said.at)
-    memory_type = _type_of(words, by, stated.assertion)
-    explicit = by is Voice.USER and memory_type is not MemoryType.OUTCOME
-    return Candidate(
-        content=trimmed(statement),
-        memory_type=memory_type,
-        source=Source.EXPLICIT if explicit else Source.LEARNED,
-        confidence=_CONFIDENCE.get(by, _CONFIDENCE[Voice.TOOL]),
-        assertion=stated.assertion,
-        valid_from=stated.valid_from,
-        valid_until=stated.valid_until,
-    )
-
-
-def _type_of(words: str, by: Voice, asserted: Assertion | None) -> MemoryType:
-    own = by is Voice.USER and bool(_PREFERENCE.search(words) or _GIVEN_UP.match(words))
-    if standing.is_outcome(words) and not own:
-        return MemoryType.OUTCOME
-    if _PREFERENCE.search(words):
-        return MemoryType.PREFERENCE
-    of_self = asserted is not None and not _WE.isdisjoint((asserted.subject, asserted.attribute.split()[0]))
-    binding = _BINDING_SELF if of_self else _CONSTRAINT
-    return MemoryType.CONSTRAINT if binding.search(words) else MemoryType.FACT

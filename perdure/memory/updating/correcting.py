@@ -7,7 +7,8 @@ from perdure.changes import ActorKind
 from perdure.entries import Described, Memory, Source
 from perdure.errors import InvalidInput
 from perdure.items import MemoryItem, statement
-from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.extraction.statements import stated_by
+from perdure.memory.updating.learning import names_learned
 from perdure.memory.writing.contradictions import doubt
 from perdure.model import Unit
 from perdure.updates import Correction
@@ -21,14 +22,16 @@ _BY_OTHERS = 0.9
 _FIELDS = frozenset(Described.model_fields) | {"valid_until"}
 
 
-def fields_of(update: Correction, at: datetime) -> dict[str, Any]:
-    """Return what a correction changes beside the text, by name."""
+def fields_of(memory: Memory, update: Correction, at: datetime) -> dict[str, Any]:
+    """Return what a correction changes of a memory beside the text, by name."""
     given = {name: getattr(update, name) for name in update.model_fields_set & _FIELDS}
     fields = {name: value for name, value in given.items() if value is not None}
     if update.content is not None:
-        stated = assertion_of(update.content, at)
-        said = {"valid_from": stated.valid_from, "valid_until": stated.valid_until}
-        fields = {name: value for name, value in said.items() if value} | fields | {"assertion": stated.assertion}
+        stated = stated_by(update.content, at)
+        fields = stated.dates | fields | {"assertion": stated.assertion}
+    if update.asked:
+        names = memory.names if update.names is None else update.names
+        fields["names"] = names_learned(update.asked, names, f"{memory.text} {update.content or ''}")
     return fields
 
 

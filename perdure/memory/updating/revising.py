@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from pydantic import JsonValue
+
 from perdure.entries import OCCURRENCES_KEPT, Described, Memory, MemoryType, Purpose, Source, State
 from perdure.errors import InvalidInput
 from perdure.identity import digest
+from perdure.items import bounded_metadata
 from perdure.model import Unit
 from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
 
@@ -139,7 +142,7 @@ def merged(identifier: str, first: Memory, second: Memory) -> Memory:
     """Return the memory that two become: the text of the first, and what else is known of both.
 
     Raises:
-        InvalidInput: Both have more tags, names, relations or scopes than one memory may have.
+        InvalidInput: Both have more tags, names, relations, scopes or metadata than one memory may have.
     """
     oldest, newest = sorted((first, second), key=lambda one: one.newest)
     occurrences = _union(oldest.occurrences, newest.occurrences)
@@ -211,11 +214,22 @@ def _union(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*one, *(value for value in other if value not in one))
 
 
-def _metadata(first: Memory, second: Memory) -> Any:
+def _metadata(first: Memory, second: Memory) -> JsonValue:
+    """Return the metadata of both: where they differ, what the second says stands under its id."""
     one, other = first.metadata_json, second.metadata_json
-    if isinstance(one, dict) and isinstance(other, dict):
-        return other | one
-    return other if one is None else one
+    both: JsonValue
+    if one is None or other is None or one == other:
+        both = other if one is None else one
+    elif isinstance(one, dict) and isinstance(other, dict):
+        differing: dict[str, JsonValue] = {key: other[key] for key in other if key in one and other[key] != one[key]}
+        both = {**other, **one, **({second.id: differing} if differing else {})}
+    else:
+        both = {first.id: one, second.id: other}
+    try:
+        return bounded_metadata(both)
+    except ValueError as problem:
+        fix = "remember one of the two again with less"
+        raise InvalidInput("metadata_json", f"of both together {problem}", fix=fix) from None
 
 
 def _earliest(one: datetime | None, other: datetime | None) -> datetime | None:

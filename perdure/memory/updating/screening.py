@@ -9,6 +9,9 @@ from perdure.memory.extraction.private import screened_json
 from perdure.memory.policies import WritePolicy
 from perdure.updates import Correction, UpdateRequest
 
+_DESCRIBING = ("names", "relations", "tags", "scopes")
+"""What a correction gives besides its text that may hold anything."""
+
 
 def screened_update(request: UpdateRequest, policy: WritePolicy) -> UpdateRequest:
     """Return a change as it may be made.
@@ -18,11 +21,21 @@ def screened_update(request: UpdateRequest, policy: WritePolicy) -> UpdateReques
     """
     note = _clean(request.note, policy, "note")
     update = request.update
-    if isinstance(update, Correction) and update.content is not None:
-        content = screened_text(update.content, policy, "content")
-        if content != update.content:
-            request = request.changed(update=update.changed(content=content))
-    return request.changed(note=note) if note != request.note else request
+    if isinstance(update, Correction):
+        update = _corrected(update, policy)
+    return request.changed(update=update, note=note)
+
+
+def _corrected(update: Correction, policy: WritePolicy) -> Correction:
+    given = update.model_dump(mode="json", include=set(_DESCRIBING), exclude_none=True)
+    clean = screened_json(given, policy, "")
+    # By field: what is not given stays as it is, and is not said to be given.
+    changed = {name: clean[name] for name in given if clean[name] != given[name]} if isinstance(clean, dict) else {}
+    if update.asked:
+        changed["asked"] = _clean(update.asked, policy, "asked")
+    if update.content is not None:
+        changed["content"] = screened_text(update.content, policy, "content")
+    return update.changed(**changed)
 
 
 def screened_text(text: str, policy: WritePolicy, field: str) -> str:

@@ -253,7 +253,7 @@ class Updater:
 
     async def _correction(self, asked: _Asked, update: Correction) -> _Plan:
         memory = await self._believed(asked, asked.request.id)
-        fields, text = correcting.fields_of(update, asked.at), update.content or memory.text
+        fields, text = correcting.fields_of(memory, update, asked.at), update.content or memory.text
         correcting.require_lasting(memory, fields, asked.at)
         by = asked.request.by.kind
         item = correcting.item_of(memory, update, fields, text, by=by, operation=asked.operation, at=asked.at)

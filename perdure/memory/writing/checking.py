@@ -37,6 +37,18 @@ def require_timely(item: Item, accepted_at: Instant, field: str) -> None:
         raise InvalidItem(f"{field}.occurred_at", problem, fix="give the moment at which it was observed")
 
 
+def require_span(item: Item, field: str) -> None:
+    """Refuse what would end before it begins.
+
+    Raises:
+        InvalidItem: Naming the field and the fix.
+    """
+    begin = item.valid_from if isinstance(item, MemoryItem) else None
+    if begin is not None and item.valid_until is not None and item.valid_until <= begin:
+        problem = f"{item.valid_until:%Y-%m-%d} is not after valid_from"
+        raise InvalidItem(f"{field}.valid_until", problem, fix="give a later day, or leave it out")
+
+
 def read_item(raw: JsonValue, field: str) -> Item:
     """Read one item as a caller wrote it.
 
@@ -85,6 +97,7 @@ def read_batch(
     for index, raw in enumerate(items):
         try:
             item = read_item(raw, f"items[{index}]")
+            require_span(item, f"items[{index}]")
             if accepted_at is not None:
                 require_timely(item, accepted_at, f"items[{index}]")
             read.append(item)

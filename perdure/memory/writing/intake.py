@@ -1,4 +1,7 @@
-"""What a batch loses before it is accepted: private data, secrets, more than its session may add, what has to wait."""
+"""What a batch loses before it is accepted: private data, secrets, more than its session may add, what has to wait.
+
+What its memories assert is added where nobody says it.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -10,6 +13,7 @@ from perdure.items import MemoryItem
 from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.private import screened
+from perdure.memory.extraction.statements import stated
 from perdure.memory.policies import WritePolicy, policy_named, policy_of
 from perdure.memory.writing.observation import purpose_of
 from perdure.stores.redis.sessions import SessionWrites
@@ -55,6 +59,8 @@ class Intake:
         items: list[BatchItem] = []
         for item in batch.items:
             usable = item if isinstance(item, UnusableItem) else screened(item, policy)
+            if isinstance(usable, MemoryItem):
+                usable = stated(usable)
             if not isinstance(usable, UnusableItem):
                 usable = refused.get(purpose_of(batch, usable), usable)
             items.append(usable)

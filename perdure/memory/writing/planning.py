@@ -18,7 +18,7 @@ from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, 
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.extraction.telling import tells_of_change, told
 from perdure.memory.policies import WritePolicy
-from perdure.memory.writing.checking import require_timely
+from perdure.memory.writing.checking import require_span, require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
 from perdure.memory.writing.observation import after, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.retelling import LEAST_SHARED
@@ -42,7 +42,7 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
     planned: list[PlannedItem] = []
     beside = _Beside(batch, known)
     for index, item in enumerate(batch.items):
-        decided = _decide(_Case(batch, index, known, beside, policy), item)
+        decided = _decide(_Case(batch, index, known, beside, policy, batch.accepted_at or at), item)
         planned.append(decided)
         if isinstance(item, MemoryItem):
             beside.add(after(batch, decided, beside.entries).values())
@@ -116,6 +116,8 @@ class _Case:
     known: Known
     beside: _Beside
     policy: WritePolicy
+    at: datetime
+    """When the batch was accepted."""
 
 
 def _decide(case: _Case, item: BatchItem) -> PlannedItem:
@@ -146,7 +148,15 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
     elif found.same:
         target, reason = found.same.id, "it says the same"
     over = tuple(dict.fromkeys((*(memory.id for memory in found.over), *case.beside.replaced_by(target))))
-    return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason or _taken_out(item))
+    reason = reason or "; ".join(filter(None, (_ended(item, case.at), _taken_out(item))))
+    return PlannedItem(index=index, decision=decision, target=target, over=over, reason=reason)
+
+
+def _ended(item: Item, at: datetime) -> str:
+    """Return that something is over already; empty: it is not."""
+    if item.valid_until is None or item.valid_until > at:
+        return ""
+    return f"kept, and not recalled: it was over on {item.valid_until:%Y-%m-%d}"
 
 
 def _withheld_or_known(case: _Case, item: Item, target: str) -> PlannedItem | None:
@@ -204,12 +214,14 @@ def _objection(case: _Case, item: Item, found: Verdict) -> str:
 
 
 def _untimely(batch: Batch, index: int, item: Item, known: Known) -> str:
-    """Return why an observation comes too early, or too late; empty: it does not."""
-    if batch.accepted_at is not None:
-        try:
+    """Return why an observation comes too early, or too late, or ends before it begins; empty: it does not."""
+    try:
+        # The words of a memory may say an end that its caller did not.
+        require_span(item, f"items[{index}]")
+        if batch.accepted_at is not None:
             require_timely(item, batch.accepted_at, f"items[{index}]")
-        except InvalidItem as problem:
-            return str(problem)
+    except InvalidItem as problem:
+        return str(problem)
     target = item_id(batch.tenant, item)
     deletion = known.deletions.get(target)
     # A line of which the entry stands is a sweep under way: whichever is written first decides.

@@ -157,15 +157,6 @@ class Searches:
         """Return how many current turns there are of each speaker."""
         return await self._queries.counts(tenant, "turn", conditions.state_is(State.CURRENT), by="speaker")
 
-    async def neighbours(self, tenant: str, vector: Sequence[float], limit: int) -> list[Hit]:
-        """Return the current memories nearest to a vector, nearest first.
-
-        Raises:
-            VectorIndexDamaged: The tenant's vectors cannot be searched.
-        """
-        current = conditions.state_is(State.CURRENT)
-        return merged(await self._queries.near(tenant, "memory", vector, current, limit=limit), ())
-
     async def _search(self, tenant: str, sought: _Sought, meeting: Mapping[Kind, Condition]) -> list[Hit]:
         vector, wanted = sought.vector, " ".join(stems(sought.text, self.language))
         near = (

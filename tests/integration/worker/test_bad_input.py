@@ -152,7 +152,16 @@ async def test_what_held_until_yesterday_is_kept_and_not_believed(gateway: Gatew
     receipt = await told(gateway, user, GOOD, valid_until=past)
     found = await gateway.recall(RecallRequest(user_id=user, text=GOOD))
     assert found.items == ()
-    assert receipt.items[0].fate in (Fate.REJECTED, Fate.SEARCHABLE)
+    assert receipt.items[0].fate is Fate.SEARCHABLE
+    assert receipt.items[0].reason == f"kept, and not recalled: it was over on {past[:10]}"
+
+
+async def test_what_ends_before_it_begins_is_refused(gateway: Gateway, user: str) -> None:
+    now = datetime.now(UTC)
+    span = {"valid_from": now.isoformat(), "valid_until": (now - timedelta(days=1)).isoformat()}
+    with pytest.raises(InvalidInput, match=r"items\[0\]\.valid_until: .* is not after valid_from \(give a later day"):
+        await told(gateway, user, GOOD, **span)
+    assert await texts(gateway, user) == set()
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.1, "high"])

@@ -464,6 +464,16 @@ async def test_an_earlier_version_comes_back_as_a_new_one(stores: Stores, tenant
         await change(stores, tenant, one, Reversion(version=4))
 
 
+@pytest.mark.parametrize("content", [None, "Kubernetes runs in Ghent."], ids=["the same", "another statement"])
+async def test_a_correction_of_a_recall_teaches_what_a_memory_is_called(
+    stores: Stores, tenant: str, content: str | None
+) -> None:
+    [one] = await told(stores, tenant, "Kubernetes runs in Leeds.", names=["Kubernetes"])
+    update = Correction(content=content, asked="where does k8s run?")
+    found = await stored(stores, tenant, (await change(stores, tenant, one, update)).id)
+    assert (found.text, found.names) == (content or "Kubernetes runs in Leeds.", ("Kubernetes", "k8s"))
+
+
 async def test_what_is_somebody_elses_is_as_if_it_did_not_exist(stores: Stores, tenant: str) -> None:
     [one] = await told(stores, tenant, "The office is in Ghent.")
     stranger = f"t_{uuid4().hex}"

@@ -40,6 +40,9 @@ async def test_a_memory_is_listed_corrected_and_taken_back(installed: Installati
     await asked(installed, "revert", one, "--user", user, "--version", "1")
     listed = await asked(installed, "list", "--user", user)
     assert [entry["id"] for entry in listed] == [one]
+    await asked(installed, "correct", one, "--user", user, "--asked", "when is Bertha?")
+    [entry] = await asked(installed, "list", "--user", user)
+    assert (entry["text"], entry["names"]) == ("The standup is at 9.", ["Bertha"])
     shown = await installed.perdure("memories", "show", one, "--user", user)
     assert shown.out.startswith("The standup is at 9.\n")
 

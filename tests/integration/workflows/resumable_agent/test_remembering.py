@@ -7,7 +7,8 @@ import pytest
 from pydantic import JsonValue
 
 from perdure import AgentTask, TaskResult
-from perdure.jobs import Fate
+from perdure.entries import State
+from perdure.jobs import Fate, Receipt
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.holdings import holdings
 from perdure.tasks import MemoryMode
@@ -110,6 +111,22 @@ async def test_off_leaves_nothing_in_any_store_of_memory(agents: Bench, mode: Me
     assert touched["weaviate"] is touched["journal"] is touched["episodes"] is (mode is MemoryMode.ON)
 
 
+async def test_what_a_later_task_says_of_the_same_replaces_it(agents: Bench) -> None:
+    user = uuid4().hex
+    lesson = "inputs: {day: string}\nsteps: [{id: a, remember: [{memory: 'Deploys happen on ${inputs.day}.'}]}]"
+    skill, ids = agents.skill(lesson), list[str]()
+    for number, day in enumerate(("Tuesdays", "Wednesdays")):
+        task = AgentTask(task_id=f"t{number}", user_id=user, skill=skill, inputs={"day": day})
+        result = await (await agents.start(task)).result()
+        [receipt] = [await agents.client.get_workflow_handle(job, result_type=Receipt).result() for job in result.jobs]
+        ids += [item.id for item in receipt.items]
+    stored = await agents.services.longterm.get(agents.services.tenant_key.tenant_of(user), ids)
+    assert [(stored[one].text, stored[one].state) for one in ids] == [
+        ("Deploys happen on Tuesdays.", State.SUPERSEDED),
+        ("Deploys happen on Wednesdays.", State.CURRENT),
+    ]
+
+
 TELL = """
 inputs: {names: list, value: integer}
 steps:
@@ -157,11 +174,16 @@ steps:
   - {id: tagged, recall: {strategy: structured, tags: [echo], since: "${task.date}T00:00:00Z"}}
   - {id: earlier, recall: {strategy: structured, tags: [echo], until: "${task.date}T00:00:00Z"}}
   - {id: named, recall: {text: "how often does the echo answer?", strategy: precise}}
-output: {tagged: "${steps.tagged.items.map(one, one.text)}", others: "${steps.earlier.items + steps.named.items}"}
+  - {id: other, recall: {text: "how often does the bell ring?", strategy: precise}}
+output:
+  tagged: "${steps.tagged.items.map(one, one.text)}"
+  named: "${steps.named.items.map(one, one.text)}"
+  others: "${steps.earlier.items + steps.other.items}"
 """
 
 
 async def test_a_step_recalls_by_strategy_and_filters(agents: Bench) -> None:
     task = {"task_id": "t", "user_id": uuid4().hex, "skill": agents.skill(STRATEGIES), "date": "2026-01-02"}
     result = await (await agents.start(AgentTask.model_validate(task))).result()
-    assert result.output == {"tagged": ["The echo answers twice"], "others": []}
+    told = ["The echo answers twice"]
+    assert result.output == {"tagged": told, "named": told, "others": []}

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import JsonValue
 
-from perdure.entries import Lane
+from perdure.assertions import Assertion
+from perdure.entries import Lane, Relation
 from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, RecordItem, TurnItem
 from perdure.jobs import UnusableItem
@@ -20,6 +21,7 @@ TEXT = f"Invoices go to {EMAIL} on Mondays."
 CLEAN = "Invoices go to [email] on Mondays."
 
 MEMORY = MemoryItem(content=TEXT, occurrence="o", occurred_at=NOW)
+PLAIN = MEMORY.changed(content="Invoices go out on Mondays.", names=("Invoices",))
 TURN = TurnItem(content=TEXT, speaker="Kim", session="s", position=0, occurrence="o", occurred_at=NOW)
 RECORD = RecordItem(
     lane=Lane.PATTERN, key="k", payload={"to": [EMAIL, 3]}, summary=TEXT, occurrence="o", occurred_at=NOW
@@ -59,6 +61,67 @@ def test_it_leaves_an_item_that_nobody_has_read_yet(item: Item) -> None:
     assert clean["unknown"] == 3
     with pytest.raises(InvalidItem, match=r"items\[0\]: it holds email"):
         screened_json(written, STRICT, "items[0]")
+
+
+@pytest.mark.parametrize(
+    ("item", "field", "left"),
+    [
+        (RECORD.changed(payload={}, summary="", intent=TEXT), "intent", CLEAN),
+        (RECORD.changed(payload={EMAIL: 1}, summary=""), "payload", {"[email]": 1}),
+        (RECORD.changed(payload={EMAIL: 1, "m@example.com": [2]}), "payload", {"[email]": 1, "[email] 1": [2]}),
+        (PLAIN.changed(metadata_json={"by": {EMAIL: TEXT}}), "metadata_json", {"by": {"[email]": CLEAN}}),
+        (PLAIN.changed(names=("Invoices", EMAIL)), "names", ("Invoices",)),
+        (PLAIN.changed(relations=({"kind": "goes to", "to": EMAIL}, {"kind": "of", "to": "Kim"})), "relations", None),
+    ],
+    ids=["intent", "payload key", "payload keys", "metadata key", "names", "relations"],
+)
+def test_a_text_beside_the_content_loses_it_too(item: Item, field: str, left: object) -> None:
+    clean = screened(item, POLICY)
+    assert isinstance(clean, type(item))
+    written: JsonValue = item.model_dump(mode="json")
+    assert screened_json(written, POLICY, "items[0]") == clean.model_dump(mode="json")
+    assert EMAIL not in clean.model_dump_json()
+    assert getattr(clean, field) == (left if left is not None else (Relation(kind="of", to="Kim"),))
+    assert isinstance(screened(item, STRICT), UnusableItem)
+    with pytest.raises(InvalidItem, match="it holds email"):
+        screened_json(written, STRICT, "items[0]")
+
+
+@pytest.mark.parametrize("part", ["subject", "value", "former", "said"])
+@pytest.mark.parametrize("policy", [POLICY, STRICT], ids=["redact", "refuse"])
+def test_what_is_asserted_goes_as_a_whole(part: str, policy: WritePolicy) -> None:
+    asserted = Assertion(subject="invoice", attribute="go", value="out on monday")
+    item = PLAIN.changed(assertion=asserted.changed(**{part: f"to {EMAIL}"}))
+    assert screened(item, policy) == PLAIN
+    assert screened_json(item.model_dump(mode="json"), policy, "items[0]") == PLAIN.model_dump(mode="json")
+    control = PLAIN.changed(assertion=asserted)
+    assert screened(control, policy) is control
+
+
+CARD = "4111111111111111"
+
+
+@pytest.mark.parametrize(
+    ("item", "field"),
+    [
+        (RECORD.changed(payload={}, summary="", key=EMAIL), "key"),
+        (TURN.changed(content="Invoices go out.", speaker=EMAIL), "speaker"),
+        (TURN.changed(content="Invoices go out.", session=CARD), "session"),
+        (PLAIN.changed(tags=("invoice", CARD)), "tags"),
+        (PLAIN.changed(scopes=(CARD,)), "scopes"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+@pytest.mark.parametrize("policy", [POLICY, STRICT], ids=["redact", "refuse"])
+def test_what_an_item_is_found_by_is_refused_with_its_field(item: Item, field: str, policy: WritePolicy) -> None:
+    refused = screened(item, policy)
+    assert isinstance(refused, UnusableItem)
+    assert refused.reason.startswith(f"{field}: holds ")
+    assert EMAIL not in refused.reason
+    with pytest.raises(InvalidItem, match=rf"items\[0\]\.{field}: holds ") as problem:
+        screened_json(item.model_dump(mode="json"), policy, "items[0]")
+    assert EMAIL not in str(problem.value)
+    assert screened(item, POLICY.changed(allow=(EMAIL, CARD))) is item
 
 
 @pytest.mark.parametrize("item", [None, 3, "text", [EMAIL], {}, {"content": None}, {"payload": {"a": {"b": [None]}}}])

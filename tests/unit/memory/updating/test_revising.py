@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from perdure.entries import OCCURRENCES_KEPT, Memory, MemoryType, Relation, Source, State
 from perdure.errors import InvalidInput
@@ -144,7 +145,7 @@ def test_what_else_is_known_of_two_is_known_of_the_whole() -> None:
     assert (whole.first_seen, whole.valid_from, whole.valid_until) == (NOW - day, NOW - day, NOW + 2 * day)
     assert (whole.trials, whole.successes, whole.kept_at) == (("x",), ("x",), NOW)
     assert (whole.supersedes, whole.superseded_by, whole.version, whole.operations) == (one.id, "", 1, ())
-    assert whole.metadata_json == {"a": 2, "b": 3}, "of what both say, the first says it"
+    assert whole.metadata_json == {"a": 2, "b": 3, other.id: {"a": 1}}, "of what both say, the first says it"
     assert merged("mem_whole", one, other).metadata_json == {"a": 1}
     for open_ended in (one.changed(valid_from=None, valid_until=None), one):
         both = merged("mem_whole", open_ended, other.changed(valid_from=None, valid_until=None))
@@ -231,3 +232,28 @@ def test_what_two_memories_become_is_new_and_keeps_what_both_are_tied_to() -> No
     assert merged("mem_whole", one.changed(occurrences=()), other.changed(occurrences=())).seen == 1
     due = [each.changed(forget_after=NOW, forget_reason="expired") for each in (one, other)]
     assert (merged("mem_whole", *due).forget_after, merged("mem_whole", *due).forget_reason) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "both"),
+    [
+        (None, None, None),
+        (None, [1], [1]),
+        ({"a": 1}, None, {"a": 1}),
+        ({"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2}),
+        ({"a": None}, {"a": 0}, {"a": None, "mem_2": {"a": 0}}),
+        ({"a": {"x": 1}}, {"a": {"y": 1}}, {"a": {"x": 1}, "mem_2": {"a": {"y": 1}}}),
+        ("x", {"a": 1}, {"mem_1": "x", "mem_2": {"a": 1}}),
+        ([1], [1], [1]),
+    ],
+)
+def test_no_metadata_of_either_is_lost(first: JsonValue, second: JsonValue, both: JsonValue) -> None:
+    one, other = memory(metadata_json=first), memory("mem_2", metadata_json=second)
+    assert merged("mem_whole", one, other).metadata_json == both
+
+
+def test_metadata_that_do_not_fit_together_are_refused() -> None:
+    one, other = memory(metadata_json={"a": "x" * 3_000}), memory("mem_2", metadata_json={"b": "x" * 980})
+    assert merged("mem_whole", one, other).metadata_json
+    with pytest.raises(InvalidInput, match=r"metadata_json: of both together has 5,\d\d\d bytes \(at most 4,000\)"):
+        merged("mem_whole", one, other.changed(metadata_json={"b": "x" * 2_000}))

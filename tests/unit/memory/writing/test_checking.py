@@ -55,6 +55,11 @@ def test_an_observation_that_is_far_ahead_is_refused_where_it_is_given(
         (RECORD | {"occurred_at": "1969-12-31T23:59:59+00:00"}, "items[0].occurred_at: is before 1970"),
         (GOOD | {"content": "recalled EXEC_MEMORY_JSON={}"}, "not remembered again"),
         (RECORD | {"lane": "patern"}, "items[0].lane"),
+        (GOOD | {"metadata_json": {"a": "x" * 3_993}}, "items[0].metadata_json: has 4,001 bytes (at most 4,000)"),
+        (
+            GOOD | dict.fromkeys(("valid_from", "valid_until"), "2026-05-02T00:00:00Z"),
+            "valid_until: 2026-05-02 is not",
+        ),
         (RECORD | {"kind": ["record"]}, "items[0].kind"),
         (RECORD | {"key": " \t"}, "items[0].key"),
         (RECORD | {"payload": 2**60}, "too large for JSON"),

@@ -41,6 +41,24 @@ def batch(*items: MemoryItem | RecordItem) -> Batch:
     return Batch(tenant="t", key="k", items=items)
 
 
+@pytest.mark.parametrize(("seconds", "over"), [(-1, True), (0, True), (1, False)])
+def test_what_is_over_when_it_is_accepted_is_kept_and_said_to_be(seconds: int, over: bool) -> None:
+    item = memory("Ask [email].").changed(valid_until=NOW + timedelta(seconds=seconds))
+    accepted = batch(item, record("x", "o2").changed(valid_until=item.valid_until)).changed(accepted_at=NOW)
+    planned = plan(accepted, Known(entries={}, deletions={}), policy=WritePolicy(), at=NOW + timedelta(days=9)).items
+    assert [one.decision for one in planned] == [Decision.INSERT, Decision.INSERT]
+    ended = f"kept, and not recalled: it was over on {item.valid_until:%Y-%m-%d}"
+    assert [one.reason.startswith(ended) for one in planned] == [over, over]
+    assert planned[0].reason.endswith("kept without what identifies somebody or gives access: [email]")
+
+
+def test_what_ends_before_it_begins_is_rejected_whoever_said_the_end() -> None:
+    item = memory("Ada likes peanuts.").changed(valid_from=NOW, valid_until=NOW)
+    [planned] = plan(batch(item), Known(entries={}, deletions={}), policy=WritePolicy(), at=NOW).items
+    assert planned.decision is Decision.REJECT
+    assert "items[0].valid_until: 2" in planned.reason
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

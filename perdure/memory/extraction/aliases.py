@@ -1,0 +1,56 @@
+"""Other names of a thing that a sentence tells: "Kubernetes (k8s)", "the build box, aka Bertha". Pure."""
+
+import re
+
+from perdure.entries import MOST_NAMES
+from perdure.words import STOP_WORDS
+
+_WORD = r"[\w][\w.+#/-]*[\w+#]|\w"
+_NAME = rf"(?:[\"“][^\"”\n]{{1,60}}[\"”]|[A-Z][\w.+#/-]*(?: [A-Z][\w.+#/-]*){{0,3}}|{_WORD})"
+_THE = r"(?:(?:the|a|an|my|our) )?"
+_CALLED = re.compile(
+    rf"(?P<one>{_NAME}),? \(?(?:aka|a\.k\.a\.|also (?:called|known as)) {_THE}(?P<other>{_NAME})", re.UNICODE
+)
+_SHORT = re.compile(rf"(?P<other>{_NAME}),? (?:is |being )?short for {_THE}(?P<one>{_NAME})")
+_BRACKETED = re.compile(rf"(?P<before>(?:[\w-]+ ){{0,4}}[\w.+#-]+) \((?P<other>{_WORD})\)")
+_LEAST = 2
+"""Letters of an abbreviation in brackets; "(s)" is a plural."""
+
+
+def aliases_of(text: str) -> tuple[str, ...]:
+    """Return the names that a sentence tells for one thing: the thing's own, where it is written as one, and others.
+
+    What stands in brackets is another name only as an abbreviation of the words before it.
+
+    >>> aliases_of("Kubernetes (k8s) runs in Leeds, 30 minutes (about 3 km) away.")
+    ('Kubernetes', 'k8s')
+    """
+    found: dict[str, None] = {}
+    for pattern in (_CALLED, _SHORT):
+        for match in pattern.finditer(text):
+            one, other = (match[name].strip('"“”').rstrip(".") for name in ("one", "other"))
+            if other.casefold() not in STOP_WORDS:
+                found |= dict.fromkeys([one, other] if _is_name(one) else [other])
+    for match in _BRACKETED.finditer(text):
+        if whole := _abbreviated(match["before"].split(), match["other"]):
+            found |= dict.fromkeys([whole, match["other"]])
+    return tuple(found)[:MOST_NAMES]
+
+
+def _is_name(written: str) -> bool:
+    """Return whether a word that stands alone is a name, and no noun like "server"."""
+    plain = written.casefold()
+    return plain not in STOP_WORDS and (written != plain or " " in written or not written.isalpha())
+
+
+def _abbreviated(before: list[str], short: str) -> str:
+    """Return the words that an abbreviation stands for; empty: none of those before it."""
+    letters = [letter for letter in short.casefold() if letter.isalpha()]
+    if len(letters) < _LEAST:
+        return ""
+    initials = before[-len(letters) :]
+    if [word[0].casefold() for word in initials] == letters:
+        return " ".join(initials)
+    rest = iter(before[-1].casefold())
+    is_part = before[-1][0].casefold() == letters[0] and all(letter in rest for letter in letters)
+    return before[-1] if is_part and before[-1].casefold() != short.casefold() else ""

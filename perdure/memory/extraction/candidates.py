@@ -1,0 +1,65 @@
+"""A statement that is believed, as a candidate: what kind of memory it is, what it asserts, and when. Pure."""
+
+import re
+
+from perdure.assertions import Assertion
+from perdure.entries import MemoryType, Source
+from perdure.memory.extraction import reading
+from perdure.memory.extraction.aliases import aliases_of
+from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.extraction.grounds import standing
+from perdure.memory.extraction.trimming import trimmed
+from perdure.said import Candidate, Said, Voice
+
+_CONFIDENCE = {Voice.USER: 0.9, Voice.AGENT: 0.8, Voice.TOOL: 0.8}
+"""How much each voice is believed; a choice. All are above what a write policy asks for by default (.7)."""
+
+_CONSTRAINT = re.compile(
+    r"\b(?:must|mustn't|never|not allowed|may not|may only|have to|has to|needs?|requires?|required|only"
+    r"|at most|at least|no more than|forbid\w*|forbidden|can't be|cannot be|do not|don't|allerg\w+"
+    r"|limit\w*|max(?:imum)?|minimum|by law|rule|policy|prohibited|without)\b|^no\b"
+)
+_WE = frozenset(["i", "we"])
+_BINDING_SELF = re.compile(
+    r"\b(?:must|mustn't|not allowed|may not|may only|have to|required|can't|cannot|forbidden|prohibited|allerg\w+"
+    r"|by law|rule)\b"
+)
+"""What binds people in what they say of themselves; "I never fly" is a habit, which they may change."""
+_PREFERENCE = re.compile(
+    r"\b(?:prefer\w*|like|love|hate|enjoy|favou?r\w*|rather|can't stand|call me|i want|i'd|my favou?rite"
+    r"|best for me|for me|to me|please|drink|eat)\b|^(?:give|use|keep|answer|reply|speak|write|explain"
+    r"|sign|put|send|avoid|format|address|show|make|vegetarian|window)\b"
+)
+
+
+_GIVEN_UP = re.compile(r"(?:i|we)(?:'ve| have)? (?:stopped|quit|given up|gave up) \w+ing\b")
+"""Tells what somebody no longer does, which is no result."""
+
+
+def candidate_of(statement: str, said: Said) -> Candidate:
+    """Return a statement, in the words of what was said, as it may be believed."""
+    words, by = reading.words_of(trimmed(statement)), said.by
+    stated = assertion_of(statement, said.at)
+    memory_type = _type_of(words, by, stated.assertion)
+    explicit = by is Voice.USER and memory_type is not MemoryType.OUTCOME
+    return Candidate(
+        content=trimmed(statement),
+        memory_type=memory_type,
+        source=Source.EXPLICIT if explicit else Source.LEARNED,
+        confidence=_CONFIDENCE.get(by, _CONFIDENCE[Voice.TOOL]),
+        assertion=stated.assertion,
+        names=aliases_of(statement),
+        valid_from=stated.valid_from,
+        valid_until=stated.valid_until,
+    )
+
+
+def _type_of(words: str, by: Voice, asserted: Assertion | None) -> MemoryType:
+    own = by is Voice.USER and bool(_PREFERENCE.search(words) or _GIVEN_UP.match(words))
+    if standing.is_outcome(words) and not own:
+        return MemoryType.OUTCOME
+    if _PREFERENCE.search(words):
+        return MemoryType.PREFERENCE
+    of_self = asserted is not None and not _WE.isdisjoint((asserted.subject, asserted.attribute.split()[0]))
+    binding = _BINDING_SELF if of_self else _CONSTRAINT
+    return MemoryType.CONSTRAINT if binding.search(words) else MemoryType.FACT

@@ -1,0 +1,37 @@
+"""Other names that a sentence tells of a thing; ordinary brackets tell none."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from perdure.memory.extraction.aliases import aliases_of
+from perdure.memory.extraction.rules import extraction_of
+from perdure.said import Said
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Kubernetes (k8s) runs our builds.", ("Kubernetes", "k8s")),
+        ("Kubernetes (kube) runs our builds.", ("Kubernetes", "kube")),
+        ("Site Reliability Engineering (SRE) owns the pager.", ("Site Reliability Engineering", "SRE")),
+        ("Our build box, aka Bertha, is in Leeds.", ("Bertha",)),
+        ("Postgres, also called PG, holds the ledger.", ("Postgres", "PG")),
+        ('The ledger service (also known as "the books") is in Go.', ("the books",)),
+        ("k8s is short for Kubernetes.", ("Kubernetes", "k8s")),
+        ("The office is 30 minutes (about 3 km) away.", ()),
+        ("Anna (Leeds) runs the desk.", ()),
+        ("The deploy (daily) is at 10 (UTC).", ()),
+        ("The server (s) run nightly.", ()),
+        ("The plan (plan) is kept.", ()),
+        ("I am also called at night.", ()),
+    ],
+)
+def test_a_name_is_told_and_ordinary_brackets_are_not(text: str, names: tuple[str, ...]) -> None:
+    assert aliases_of(text) == names
+
+
+def test_what_is_extracted_has_its_names() -> None:
+    said = Said(text="Our builds run on Kubernetes (k8s).", at=datetime(2026, 5, 1, tzinfo=UTC), occurrence="1")
+    [candidate] = extraction_of(said).candidates
+    assert candidate.names == ("Kubernetes", "k8s")

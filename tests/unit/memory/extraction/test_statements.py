@@ -1,0 +1,53 @@
+"""What a memory's own words assert: nothing where its sentences assert several things, nothing over what was given."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from perdure.assertions import Assertion
+from perdure.items import MemoryItem
+from perdure.memory.extraction.assertions import Stated, assertion_of
+from perdure.memory.extraction.statements import restated, stated, stated_by
+
+NOW = datetime(2026, 5, 6, 12, tzinfo=UTC)
+TEXT = "Until tomorrow the demo runs on canvas-2."
+ITEM = MemoryItem(content=TEXT, occurrence="o", occurred_at=NOW)
+GIVEN = Assertion(subject="demo", attribute="be", value="on canvas-3")
+
+
+@pytest.mark.parametrize("text", ["Deploys happen on Tuesdays.", "Scratch that. Deploys happen on Wednesdays."])
+def test_one_statement_is_asserted(text: str) -> None:
+    assert stated_by(text, NOW) == assertion_of(text, NOW)
+    assert stated_by(text, NOW).assertion is not None
+
+
+@pytest.mark.parametrize("text", ["Deploys happen on Tuesdays. The office is in Leeds.", "The cat sat. " * 100])
+def test_of_several_statements_none_is(text: str) -> None:
+    assert stated_by(text, NOW) == Stated()
+
+
+def test_a_memory_gets_what_its_text_says_when_it_was_observed() -> None:
+    found = stated(ITEM)
+    assert found.assertion == assertion_of(TEXT, NOW).assertion
+    assert (found.valid_from, found.valid_until) == (None, assertion_of(TEXT, NOW).valid_until)
+    assert found.valid_until is not None
+    assert stated(found) is found
+
+
+def test_what_its_caller_says_stays() -> None:
+    end = NOW + timedelta(days=9)
+    assert stated(ITEM.changed(valid_until=end)).valid_until == end
+    given = ITEM.changed(assertion=GIVEN)
+    assert stated(given) is given
+
+
+def test_what_states_nothing_stays_as_it_is() -> None:
+    item = ITEM.changed(content="tea")
+    assert stated(item) is item
+
+
+def test_new_words_go_before_what_was_given() -> None:
+    found = restated(ITEM.changed(assertion=GIVEN, valid_until=NOW), NOW)
+    assert found == stated(ITEM)
+    plain = restated(ITEM.changed(content="tea", assertion=GIVEN, valid_until=NOW), NOW)
+    assert (plain.assertion, plain.valid_until) == (None, NOW)
