@@ -95,7 +95,9 @@ def _agreement(old: Assertion, new: Assertion) -> Agreement:
     one, other = _frame(old), _frame(new)
     if (old.subject, old.attribute, old.value, old.negated) == (new.subject, new.attribute, new.value, new.negated):
         return Agreement.SAME
-    if set(old.about).isdisjoint(new.about):
+    # "Room 1 of house 2" is not "room 2 of house 1".
+    is_renumbered = sorted(one.actor) == sorted(other.actor) and _numbered(one) != _numbered(other)
+    if is_renumbered or set(old.about).isdisjoint(new.about):
         return Agreement.APART
     if _said(one) == _said(other) and _compatible(one.verb, other.verb):
         return _reordered(old, one, new, other)
@@ -144,6 +146,11 @@ def _frame(assertion: Assertion) -> _Frame:
 
 def _said(frame: _Frame) -> Counter[str]:
     return Counter(word for word in (*frame.actor, *frame.words) if word not in PREPOSITIONS - _COMPARING - {"from"})
+
+
+def _numbered(frame: _Frame) -> list[str]:
+    """Return what tells the actor from others of its kind, in its order."""
+    return [word for word in frame.actor if is_identifier(word)]
 
 
 def _reordered(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Agreement:

@@ -291,3 +291,18 @@ def test_what_is_preferred_is_turned_round_only_where_both_are_named(before: str
     assert old is not None
     assert new is not None
     assert agreement(old, new) is found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("Room 1 of house 2 has 9 windows.", "Room 2 of house 1 has 15 windows.", Agreement.APART),
+        ("Room 1 of house 2 has 9 windows.", "Room 2 of house 1 has 9 windows.", Agreement.APART),
+        ("Room 1 of house 2 has 9 windows.", "Room 1 of house 2 has 15 windows.", Agreement.CONTRADICTION),
+    ],
+)
+def test_numbers_name_a_thing_in_their_order(before: str, after: str, found: Agreement) -> None:
+    old, new = (assertion_of(text, NOW).assertion for text in (before, after))
+    assert old is not None
+    assert new is not None
+    assert agreement(old, new) is found
