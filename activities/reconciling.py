@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import structlog
 from temporalio import activity
 
 from activities.submitting import Submitter
@@ -21,6 +22,8 @@ from perdure.requests import Reconciled
 from perdure.stores.journal.log import Journal
 from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
+
+_log = structlog.get_logger(__name__)
 
 SECONDS = 20.0
 """After how many a call of ``reconcile_tenants`` returns, so that a retry repeats little."""
@@ -107,13 +110,18 @@ class ReconcilingActivities:
         anew = any(one.store is Store.REDIS for one in call.losses)
         try:
             found = await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by, check=anew)
-            return found.changed(jobs=await self.submitter.resume(tenant, now=datetime.now(UTC)))
         except PerdureError as problem:
             if call.user_id:
                 raise
             # Where it is a store that is away, everybody waits for it.
             await self.whole.examine()
             return Reconciled(tenants=1, failed=(f"{tenant}: {problem}",))
+        try:
+            return found.changed(jobs=await self.submitter.resume(tenant, now=datetime.now(UTC)))
+        except PerdureError as problem:
+            # What was lost is rebuilt all the same, and the next reconciliation tries again.
+            _log.warning("jobs not started", tenant=tenant, problem=str(problem))
+            return found
 
     @activity.defn(name=Activity.END_RECONCILING)
     async def end(self, found: list[LostData]) -> bool:

@@ -1,5 +1,6 @@
 """Handing over to memory: a batch becomes a job, and what a person has to approve first becomes a hold."""
 
+import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -83,7 +84,8 @@ class Submitter:
         Raises:
             StoreUnavailable: The journal or Temporal does not answer.
         """
-        pending = fold(await self.journal.read(tenant)).pending
+        # A hundred thousand lines take a second, in which heartbeats must go on.
+        pending = (await asyncio.to_thread(fold, await self.journal.read(tenant))).pending
         jobs: dict[str, list[Accepted]] = {}
         for line in pending:
             jobs.setdefault(line.job, []).append(line)
@@ -91,7 +93,14 @@ class Submitter:
         for job, accepted in jobs.items():
             if accepted[0].at < now - ABOUT_TO_START:
                 batch = lines.batch_of(tenant, accepted)
-                started += await self._started(Workflow.INGEST_MEMORY, batch, job, tenant, _counted(batch))
+                started += await self._started(
+                    Workflow.INGEST_MEMORY,
+                    batch,
+                    job,
+                    tenant,
+                    _counted(batch),
+                    reuse=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                )
         return started
 
     async def hold(self, hold: Hold) -> None:
@@ -102,7 +111,17 @@ class Submitter:
         """
         await self._started(Workflow.HOLD_MEMORY, hold, hold.batch.key, hold.batch.tenant, "Ask a person to approve")
 
-    async def _started(self, workflow: Workflow, argument: Passed, identifier: str, tenant: str, summary: str) -> bool:
+    async def _started(
+        self,
+        workflow: Workflow,
+        argument: Passed,
+        identifier: str,
+        tenant: str,
+        summary: str,
+        *,
+        # One that was ended from outside kept nobody's promise: it may begin again, and writes nothing twice.
+        reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+    ) -> bool:
         """Start a workflow; returns whether there was none with its id."""
         try:
             await self.client.start_workflow(
@@ -110,8 +129,7 @@ class Submitter:
                 argument,
                 id=identifier,
                 task_queue=self.task_queue,
-                # One that was ended from outside kept nobody's promise: it may begin again, and writes nothing twice.
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+                id_reuse_policy=reuse,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 task_timeout=TASK_TIMEOUT,
                 search_attributes=tenant_attributes(tenant),

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 
@@ -147,6 +147,15 @@ class Remembered(Stored):
         at = datetime.fromtimestamp(use.last / 1000, UTC)
         last = max(self.last_accessed or at, at)
         return self.changed(access_count=self.access_count + use.times, last_accessed=last)
+
+    def counted_as(self, stored: "Entry") -> Self:
+        """Return the entry with what was counted of the stored one since this was read: no version tells of that."""
+        counts: dict[str, Any] = {"operations": stored.operations}
+        if stored.access_count > self.access_count:
+            counts |= {"access_count": stored.access_count, "last_accessed": stored.last_accessed}
+        if isinstance(self, Memory) and isinstance(stored, Memory) and {*stored.trials} > {*self.trials}:
+            counts |= {"trials": stored.trials, "successes": stored.successes}
+        return self.changed(**counts)
 
     def dated(self, moment: datetime | None, reason: str, rules_version: str) -> Self:
         """Return the entry with the moment at which the rules will forget it; None: they keep it."""

@@ -17,7 +17,7 @@ from perdure.memory.comparison import Again, Check, Compared, compared, nothing_
 from perdure.memory.repair import Repair
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
-from perdure.stores.journal.lines import Settled
+from perdure.stores.journal.lines import Changed, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
@@ -134,7 +134,7 @@ class Door:
             try:
                 refused, compared = await self._planned(tenant, changes, refused, check, again)
                 stored, pending, made, unfinished = compared
-                written = [self._stamped(change) for change in pending]
+                written = [self._stamped(change, stored.get(change.id)) for change in pending]
                 await lease.require(self._margin)
                 await self._log.announce(tenant, pending, written, forgetting)
                 await self._write(tenant, lease, pending, written)
@@ -169,6 +169,11 @@ class Door:
             StoreUnavailable: The audit cannot be written.
         """
         await self._audit.changed(tenant, ids, operation=operation, by=by, again=True)
+
+    async def begun(self, tenant: str, operation: str) -> set[str]:
+        """Return the ids of the entries that earlier attempts at an operation were about to write."""
+        lines = await self._journal.read(tenant, naming=[operation])
+        return {line.entry.id for line in lines if isinstance(line, Changed) and line.operation == operation}
 
     async def redact_settled(self, tenant: str, job: str) -> None:
         """Erase from the journal the items of a settled job, whose batch was accepted once more: nothing needs them."""
@@ -306,8 +311,9 @@ class Door:
         stored, deletions = await together(self._longterm.get(tenant, ids), self._deletions.of(tenant, ids))
         return compared(changes, stored, deletions)
 
-    def _stamped(self, change: Change) -> Entry:
-        stamped = change.entry.stamped(change.expected + 1, change.operation)
+    def _stamped(self, change: Change, stored: Entry | None) -> Entry:
+        entry = change.entry.counted_as(stored) if stored else change.entry
+        stamped = entry.stamped(change.expected + 1, change.operation)
         return stamped if stamped.state is State.FORGOTTEN else self._rules.dated(stamped)
 
     async def _write(self, tenant: str, lease: Lease, changes: Sequence[Change], written: Sequence[Entry]) -> None:

@@ -3,8 +3,7 @@ from datetime import timedelta
 from pydantic import JsonValue
 from temporalio import activity, workflow
 
-from perdure import RecallRequest, RememberRequest
-from perdure.requests import RecallHandle
+from perdure import RecallHandle, RecallRequest, RememberRequest
 from perdure.temporal import recall, remember, until_searchable
 from worker.gateway import Gateway
 

@@ -191,3 +191,16 @@ def test_a_memory_that_is_suspended_holds_again_at_the_end() -> None:
     entry = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW, suspended=(first, last))
     before = first - timedelta(seconds=1)
     assert [entry.holds(at) for at in (before, first, last)] == [True, False, True]
+
+
+def test_what_was_counted_since_an_entry_was_read_is_kept_when_it_is_written() -> None:
+    read = Memory(id="mem_1", text="x", first_seen=NOW, last_seen=NOW, trials=("a",), access_count=1)
+    later = NOW + timedelta(days=1)
+    stored = read.changed(trials=("a", "b"), successes=("b",), access_count=3, last_accessed=later, operations=("o",))
+    written = read.changed(text="y", pinned=True).counted_as(stored)
+    assert (written.text, written.pinned) == ("y", True)
+    assert (written.trials, written.successes) == (("a", "b"), ("b",))
+    assert (written.access_count, written.last_accessed, written.operations) == (3, later, ("o",))
+    # The control: what the change itself counts stays.
+    more = stored.changed(trials=("a", "b", "c"), successes=("a", "b", "c"))
+    assert more.counted_as(stored) == more

@@ -3,16 +3,20 @@
 import re
 
 from perdure.entries import MOST_NAMES
+from perdure.memory.extraction.assertions import LONGEST
 from perdure.words import STOP_WORDS
 
-_WORD = r"[\w][\w.+#/-]*[\w+#]|\w"
-_NAME = rf"(?:[\"“][^\"”\n]{{1,60}}[\"”]|[A-Z][\w.+#/-]*(?: [A-Z][\w.+#/-]*){{0,3}}|{_WORD})"
+_PART = r"[\w.+#/-]{0,60}"
+"""Bounded, as what is searched may be one word of thousands of letters."""
+_START = r"(?<![\w.+#/-])"
+_WORD = rf"{_START}(?:\w{_PART}[\w+#]|\w)"
+_NAME = rf"(?:[\"“][^\"”\n]{{1,60}}[\"”]|{_START}[A-Z]{_PART}(?: [A-Z]{_PART}){{0,3}}|{_WORD})"
 _THE = r"(?:(?:the|a|an|my|our) )?"
 _CALLED = re.compile(
     rf"(?P<one>{_NAME}),? \(?(?:aka|a\.k\.a\.|also (?:called|known as)) {_THE}(?P<other>{_NAME})", re.UNICODE
 )
 _SHORT = re.compile(rf"(?P<other>{_NAME}),? (?:is |being )?short for {_THE}(?P<one>{_NAME})")
-_BRACKETED = re.compile(rf"(?P<before>(?:[\w-]+ ){{0,4}}[\w.+#-]+) \((?P<other>{_WORD})\)")
+_BRACKETED = re.compile(rf"(?P<before>{_START}(?:[\w-]{{1,60}} ){{0,4}}[\w.+#-]{{1,60}}) \((?P<other>\w{_PART})\)")
 _LEAST = 2
 """Letters of an abbreviation in brackets; "(s)" is a plural."""
 
@@ -26,6 +30,8 @@ def aliases_of(text: str) -> tuple[str, ...]:
     ('Kubernetes', 'k8s')
     """
     found: dict[str, None] = {}
+    if len(text) > LONGEST:
+        return ()
     for pattern in (_CALLED, _SHORT):
         for match in pattern.finditer(text):
             one, other = (match[name].strip('"“”').rstrip(".") for name in ("one", "other"))
@@ -46,7 +52,7 @@ def _is_name(written: str) -> bool:
 def _abbreviated(before: list[str], short: str) -> str:
     """Return the words that an abbreviation stands for; empty: none of those before it."""
     letters = [letter for letter in short.casefold() if letter.isalpha()]
-    if len(letters) < _LEAST:
+    if len(letters) < _LEAST or short.casefold() in STOP_WORDS:
         return ""
     initials = before[-len(letters) :]
     if [word[0].casefold() for word in initials] == letters:

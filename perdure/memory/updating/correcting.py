@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from perdure.changes import ActorKind
-from perdure.entries import Described, Memory, Source
+from perdure.entries import Described, Entry, Memory, MemoryType, Source
 from perdure.errors import InvalidInput
 from perdure.items import MemoryItem, statement
 from perdure.memory.extraction.statements import stated_by
@@ -54,16 +54,44 @@ def says_the_same(memory: Memory, item: MemoryItem) -> bool:
     return now == before
 
 
-def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind) -> None:
-    """Check that whoever corrects a memory may say that it was wrong, or holds at another time.
+def as_said_of(stored: Memory, item: MemoryItem, fields: dict[str, Any]) -> MemoryItem:
+    """Return what a correction says of a memory that is there already: of dates and scopes only what it gives."""
+    kept = {name: getattr(stored, name) for name in ("valid_from", "valid_until", "scopes") if name not in fields}
+    return item.changed(**kept)
+
+
+def fields_beside(new: Entry, update: Correction, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what a correction changes of a memory that says the same already, and has names of its own."""
+    if update.names is not None or not update.asked or not isinstance(new, Memory):
+        return fields
+    return {**fields, "names": names_learned(update.asked, new.names, new.text)}
+
+
+def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind, confidence: Unit | None = None) -> None:
+    """Check that whoever corrects a memory may say that it was wrong, or holds less, or at another time.
+
+    Args:
+        memory: The memory.
+        item: What it is to say.
+        by: Who corrects it: a person may say anything.
+        confidence: How much it is to be believed, if that is given.
 
     Raises:
         InvalidInput: Somebody else than a person contradicts what a person said, or would lift a constraint.
     """
-    when = (memory.valid_from, memory.valid_until)
-    if by is ActorKind.PERSON or (says_the_same(memory, item) and when == (item.valid_from, item.valid_until)):
+    if by is ActorKind.PERSON:
         return
-    if reason := doubt(memory, item):
+    reason = ""
+    if not says_the_same(memory, item) or (memory.valid_from, memory.valid_until) != (
+        item.valid_from,
+        item.valid_until,
+    ):
+        reason = doubt(memory, item)
+    elif memory.source is Source.EXPLICIT or memory.memory_type is MemoryType.CONSTRAINT:
+        everywhere = not item.scopes or (memory.scopes and {*memory.scopes} <= {*item.scopes})
+        if not everywhere or (confidence is not None and confidence < memory.confidence):
+            reason = "it would hold less than what a person said, or a constraint, does"
+    if reason:
         raise InvalidInput("update", f"{reason}: {memory.id}", fix="remember it instead: it then waits for a person")
 
 

@@ -165,7 +165,12 @@ class Updater:
 
     async def _plan(self, asked: _Asked) -> _Plan:
         plan = await self._unpermitted(asked)
-        made = [after for _, after in plan.changed if isinstance(after, Memory)]
+        # What an earlier attempt has written is still to be settled and audited, whatever was withdrawn since.
+        made = [
+            after
+            for before, after in plan.changed
+            if isinstance(after, Memory) and not (before and asked.operation in before.operations)
+        ]
         await self._consents.require(asked.tenant, revising.purposes_of(asked.request.update, made))
         return plan
 
@@ -259,14 +264,16 @@ class Updater:
         item = correcting.item_of(memory, update, fields, text, by=by, operation=asked.operation, at=asked.at)
         if by is not ActorKind.PERSON and (reason := self._hold.reason(item, by)):
             raise InvalidInput("update", reason, fix="remember it instead: it then waits for a person")
-        correcting.require_undoubted(memory, item, by)
+        correcting.require_undoubted(memory, item, by, update.confidence)
         if correcting.says_the_same(memory, item):
             source, sure = correcting.believed_anew(memory, update, by)
             same = revising.corrected(memory, described=fields, text=text, source=source, confidence=sure, at=asked.at)
             return _Plan(memory.id, ((memory, same),))
-        return await self._replacement(asked, memory, item, fields)
+        return await self._replacement(asked, memory, item, update, fields)
 
-    async def _replacement(self, asked: _Asked, memory: Memory, item: MemoryItem, fields: dict[str, Any]) -> _Plan:
+    async def _replacement(
+        self, asked: _Asked, memory: Memory, item: MemoryItem, update: Correction, fields: dict[str, Any]
+    ) -> _Plan:
         """Plan a correction that says something else: another memory, which replaces this one."""
         tenant = asked.tenant
         target = memory_id(tenant, item.memory_type, statement(item.content))
@@ -280,10 +287,15 @@ class Updater:
             tenant=tenant, key=asked.operation[:300], items=(item,), by=asked.request.by, accepted_at=asked.at
         )
         stored = (await self._longterm.get(tenant, [target])).get(target)
-        known = isinstance(stored, Memory) and stored.state is not State.FORGOTTEN
         new = observed(stored, target, item, batch, asked.at, replaced=memory.id)
-        given = fields if known else {}
-        new = new.changed(**given, confidence=item.confidence, source=item.source, supersedes=memory.id)
+        believed: dict[str, Any] = {"confidence": item.confidence, "source": item.source}
+        if isinstance(stored, Memory) and stored.state is not State.FORGOTTEN:
+            by = asked.request.by.kind
+            if stored.state is State.CURRENT and asked.operation not in stored.operations:
+                correcting.require_undoubted(stored, correcting.as_said_of(stored, item, fields), by, update.confidence)
+            source, sure = correcting.believed_anew(stored, update, by)
+            believed = {**correcting.fields_beside(new, update, fields), "confidence": sure, "source": source}
+        new = new.changed(**believed, supersedes=memory.id)
         replaced: list[tuple[Entry | None, Entry]] = [(memory, memory.superseded(target, asked.at))]
         replaced += [(one, overtaken(one, item, target, asked.at)) for one in found.over]
         if found.same and found.same.id != target and found.same not in found.over:

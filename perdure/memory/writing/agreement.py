@@ -35,6 +35,8 @@ _ONE_WAY = frozenset({"precede", "follow", "replicate", "mirror", "back"})
 """What one does to another, the other cannot do to it."""
 _TYPED = frozenset({"clock", "day", "date", "frequency", "money", "duration", "language"})
 _WHEN_AND_WHERE = frozenset({"clock", "day", "date", "frequency", "place"})
+_SINGLE = frozenset({"place", "by", "who"})
+"""Kinds of phrases of which a thing has one at a time."""
 _QUALIFYING = frozenset({"for", "as", "about", "during", "when", "without", "against", "per", *_COMPARING})
 """Kinds of phrases that say of what, rather than what: another one is another thing."""
 _WISHES = frozenset({"like", "want", "prefer"})
@@ -192,7 +194,11 @@ def _denied(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Agree
     """Judge two statements of which one denies: it contradicts what says all that it denies."""
     denied, stated = (_said(one), _said(other)) if old.negated else (_said(other), _said(one))
     plain = [Counter({word: 1 for word in words if word not in _EMPTY}) for words in (denied, stated)]
-    return Agreement.CONTRADICTION if plain[0] <= plain[1] else Agreement.APART
+    if not plain[0] <= plain[1]:
+        return Agreement.APART
+    # Who does not eat nuts may eat pine nuts; who works on no Monday works on none at nine either.
+    typed = {word for kind in _TYPED for word in (other if old.negated else one).facets.get(kind, ())}
+    return Agreement.LIKELY if {*plain[1]} - {*plain[0]} - typed else Agreement.CONTRADICTION
 
 
 def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Agreement:
@@ -231,7 +237,10 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
         several = (old.several or new.several) and (adjective or said_of_many)
         # "On the fourth floor" and "in Ghent" can both be, too.
         elsewhere = kind == "place" and facets[kind][0] != others[kind][0]
-        found = Agreement.LIKELY if several or elsewhere else Agreement.CONTRADICTION
+        # "Works with Slack" and "with Jira", "in Rome" and "in room 4": both can be, unless it says that it changed.
+        numbered = [any(map(is_identifier, words[kind])) for words in (facets, others)]
+        unlike = not new.revises and (kind not in _SINGLE or numbered[0] != numbered[1])
+        found = Agreement.LIKELY if several or elsewhere or unlike else Agreement.CONTRADICTION
     return Agreement.LIKELY if found is Agreement.CONTRADICTION and (more | less) else found
 
 
@@ -258,14 +267,24 @@ def _equal(kind: str, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return Counter(one) == Counter(other) or (bool(plain) and plain == others) or (kind == "object" and others < plain)
 
 
+def _are_counts_of_two(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Return whether what is told are numbers of different things, or a number and something else."""
+    counted = [any(is_identifier(word) for word in words) for words in (before, after)]
+    if not (before and after and any(counted)):
+        return False
+    return counted[0] != counted[1] or (before[-1] != after[-1] and not is_identifier(before[-1]))
+
+
 def _on_the_dial(clock: str) -> tuple[int, str]:
     hour, _, minutes = clock.removeprefix("@").partition(":")
-    return int(hour) % 12, minutes
+    return int(hour), minutes
 
 
 def _of_objects(old: Assertion, one: _Frame, new: Assertion, other: _Frame, *, qualified: bool) -> Agreement:
     """Judge what is said in the same way of two things: "is a Skoda" and "is a Volvo"."""
     before, after = one.facets.get("object", ()), other.facets.get("object", ())
+    if not new.revises and _are_counts_of_two(before, after):
+        return Agreement.LIKELY
     alike = bool(before and after) and before[-1] == after[-1]
     if one.verb == "be" and one.actor[0] not in SPEAKERS:
         opposed = any(_OPPOSITES.get(word) in after for word in before)

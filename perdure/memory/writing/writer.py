@@ -84,8 +84,9 @@ class Writer:
         )
         memories = [entry for entry in entries.values() if isinstance(entry, Memory)]
         linked = {memory.superseded_by for memory in memories}
-        # What an earlier attempt has replaced is no longer among what is believed.
-        linked |= {memory.supersedes for memory in memories if operation in memory.operations}
+        if any(operation in entry.operations for entry in entries.values()):
+            # What an earlier attempt has replaced is no longer among what is believed.
+            linked |= await self._door.begun(batch.tenant, operation)
         entries |= await self._longterm.get(batch.tenant, sorted(linked - entries.keys() - {""}))
         entries |= {memory.id: memory for memory in beside if memory.id not in entries}
         _require_known(entry.state for entry in entries.values())

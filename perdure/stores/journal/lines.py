@@ -9,7 +9,7 @@ from perdure.changes import Actor, Deletion, Refusal
 from perdure.consents import Consent
 from perdure.entries import Entry
 from perdure.items import Item, item_id
-from perdure.jobs import Batch, UnusableItem
+from perdure.jobs import Batch, BatchItem, UnusableItem
 from perdure.memberships import Membership
 from perdure.model import Instant, Stored, TenantId
 from perdure.names import DEFAULT_POLICY
@@ -33,6 +33,8 @@ class Accepted(Stored):
     """The write policy that decides on it."""
     by: Actor | None = None
     """Who asked; None: the task, or somebody who did not say who."""
+    unusable: dict[str, UnusableItem] = Field(default_factory=dict[str, UnusableItem])
+    """The places of the batch that have no line, since they were refused or are held, by their numbers."""
     at: Instant
 
 
@@ -122,6 +124,7 @@ def decode(raw: bytes) -> Line | None:
 
 def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
     """Return the lines of a batch's items, without those that could not be read."""
+    unusable = {str(index): item for index, item in enumerate(batch.items) if isinstance(item, UnusableItem)}
     return [
         Accepted(
             job=job,
@@ -133,6 +136,7 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
             session=batch.session,
             policy=batch.policy,
             by=batch.by,
+            unusable=unusable,
             at=at,
         )
         for index, item in enumerate(batch.items)
@@ -147,8 +151,10 @@ def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
         tenant: Whose it is.
         lines: The lines, at least one.
     """
-    first, items = lines[0], {line.index: line.item for line in lines}
-    missing = UnusableItem(reason="it could not be read, or is erased")
+    first = lines[0]
+    items: dict[int, BatchItem] = {int(index): item for index, item in first.unusable.items()}
+    items |= {line.index: line.item for line in lines}
+    missing = UnusableItem(reason="it is erased")
     return Batch(
         tenant=tenant,
         key=first.job,

@@ -97,7 +97,7 @@ async def test_a_worker_that_dies_counts_no_use_twice_and_loses_none(
             raise StoreUnavailable("redis", "the process died")
 
         with monkeypatch.context() as patch:
-            patch.setattr(*((Accesses, "written", die) if written_first else (type(services.door), "used", die)))
+            patch.setattr(*((Accesses, "written", die) if written_first else (type(services.door), "count", die)))
             with pytest.raises(StoreUnavailable):
                 await pass_.flush()
         await accesses.note(tenant, [used], LATER)

@@ -1,5 +1,6 @@
 """Other names that a sentence tells of a thing; ordinary brackets tell none."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -35,3 +36,15 @@ def test_what_is_extracted_has_its_names() -> None:
     said = Said(text="Our builds run on Kubernetes (k8s).", at=datetime(2026, 5, 1, tzinfo=UTC), occurrence="1")
     [candidate] = extraction_of(said).candidates
     assert candidate.names == ("Kubernetes", "k8s")
+
+
+@pytest.mark.parametrize("text", ["A" * 8_000, "a-" * 4_000, f"Our sample sequence is {'ACGT' * 200}", "word " * 200])
+def test_names_are_looked_for_in_no_time_whatever_stands_there(text: str) -> None:
+    began = time.perf_counter()
+    assert aliases_of(text) == ()
+    assert time.perf_counter() - began < 1, "10 s without bounds"
+
+
+@pytest.mark.parametrize("text", ["The meeting (me) is at nine.", "The release (re) is on Friday."])
+def test_a_common_word_in_brackets_is_no_name(text: str) -> None:
+    assert aliases_of(text) == ()

@@ -51,3 +51,32 @@ def test_new_words_go_before_what_was_given() -> None:
     assert found == stated(ITEM)
     plain = restated(ITEM.changed(content="tea", assertion=GIVEN, valid_until=NOW), NOW)
     assert (plain.assertion, plain.valid_until) == (None, NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My boss was Ben.",
+        "The server might be in Paris.",
+        "When it rains, the party is in the hall.",
+        "The server is in Paris, and the backup is in Rome.",
+        "I live in Munich (my parents live in Kiel).",
+        "My boss is Anna, she is allergic to nuts.",
+        "The port is 8080 - the token rotates monthly.",
+    ],
+)
+def test_what_was_or_may_be_and_what_says_more_than_one_thing_replaces_nothing(text: str) -> None:
+    assert assertion_of(text, NOW).assertion is not None, "the control: a part of it asserts something"
+    assert stated_by(text, NOW) == Stated()
+
+
+@pytest.mark.parametrize("text", ["The trial ends in 14 days.", "Closed from Saturday until Monday."])
+def test_only_what_says_from_when_or_until_when_it_holds_is_dated(text: str) -> None:
+    assert assertion_of(text, NOW).dates, "the control"
+    assert not stated_by(text, NOW).dates
+
+
+def test_a_date_of_the_text_that_contradicts_a_given_one_does_not_count() -> None:
+    given = ITEM.changed(valid_from=NOW + timedelta(days=30))
+    assert stated(ITEM).valid_until is not None, "the control"
+    assert stated(given).valid_until is None

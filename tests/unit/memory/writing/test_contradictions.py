@@ -13,6 +13,7 @@ from perdure.entries import Entry, Memory, MemoryType, Source, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Decision, PlannedItem
 from perdure.memory.extraction.assertions import assertion_of
+from perdure.memory.extraction.statements import stated
 from perdure.memory.writing.agreement import Agreement, agreement
 from perdure.memory.writing.contradictions import verdict
 from tests.support.stories import Story, believed, current, stories, written
@@ -306,3 +307,26 @@ def test_numbers_name_a_thing_in_their_order(before: str, after: str, found: Agr
     assert old is not None
     assert new is not None
     assert agreement(old, new) is found
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The backup runs at 2:00.", "The backup runs at 14:00."),
+        ("The app integrates with Slack.", "The app integrates with Jira."),
+        ("The house has 3 bedrooms.", "The house has 2 bathrooms."),
+        ("The recipe needs 3 eggs.", "The recipe needs 2 onions."),
+        ("The meeting is in Berlin.", "The meeting is in room 4."),
+        ("I don't eat nuts.", "I eat pine nuts."),
+        ("Don't use tabs.", "Use tabs in Makefiles."),
+    ],
+)
+def test_what_can_both_be_is_not_swallowed_and_mostly_kept(before: str, after: str) -> None:
+    found: dict[str, Entry] = {}
+    for day, text in enumerate((before, after)):
+        at = NOW + timedelta(days=day)
+        item = stated(MemoryItem(content=text, source=Source.EXPLICIT, occurrence=text, occurred_at=at))
+        found, _ = written("u", item, stored=found)
+    texts = {memory.text for memory in current(found, NOW + timedelta(days=2))}
+    assert after in texts
+    assert before in texts or "14:00" in after
