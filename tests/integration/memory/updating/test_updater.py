@@ -528,3 +528,35 @@ async def test_what_was_refused_is_told_without_text_and_what_is_held_is_not(sto
     await told(stores, tenant, "The office is in Ghent.", confidence=0.2)
     found = rejections(await stores.journal.read(tenant))
     assert [one.reason.split(":")[0] for one in found] == ["PRD105 items[0].confidence"]
+
+
+async def test_an_agents_correction_takes_nothing_from_what_a_person_said(stores: Stores, tenant: str) -> None:
+    said = await told(stores, tenant, "Peanuts are never served.")
+    learned = await told(stores, tenant, "The kitchen orders snacks.", source="learned")
+    agent = Actor(kind=ActorKind.AGENT, id="task")
+
+    async def correct(identifier: str, by: Actor, **fields: Any) -> Updated:
+        request = UpdateRequest(user_id="u", id=identifier, update=Correction(**fields), by=by)
+        operation = f"update:{uuid4().hex}"
+        return await stores.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
+
+    before = await stored(stores, tenant, said[0])
+    for fields in ({"scopes": ("kitchen",)}, {"confidence": 0.01}):
+        with pytest.raises(InvalidInput, match="it would hold less"):
+            await correct(said[0], agent, **fields)
+        with pytest.raises(InvalidInput, match="it would hold less"):
+            await correct(learned[0], agent, content="Peanuts are never served.", **fields)
+    await correct(learned[0], agent, content="Peanuts are never served.")
+    after = await stored(stores, tenant, said[0])
+    assert (after.source, after.confidence, after.scopes) == (before.source, before.confidence, before.scopes)
+    # The control: a person may.
+    assert (await correct(said[0], ADA, scopes=("kitchen",))).id == said[0]
+
+
+async def test_what_a_question_teaches_leaves_another_memory_its_names(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "Lunch is served at noon.", names=["food"])
+    [other] = await told(stores, tenant, "Peanuts are never served.", names=["peanut", "groundnut"])
+    update = Correction(content="Peanuts are never served.", asked="what about k8s?")
+    done = await change(stores, tenant, one, update)
+    assert done.id == other
+    assert {"peanut", "groundnut", "k8s"} <= {*(await stored(stores, tenant, other)).names}
