@@ -24,7 +24,7 @@ class ChangeLog:
     async def announce(
         self, tenant: str, changes: Sequence[Change], written: Sequence[Entry], deletions: Sequence[Deletion]
     ) -> None:
-        """Say what is about to be written to the store.
+        """Write down what is about to be written to the store.
 
         Args:
             tenant: Whose.
@@ -53,7 +53,7 @@ class ChangeLog:
         refused: Sequence[Refusal],
         deletions: Sequence[Deletion] = (),
     ) -> None:
-        """Say that an operation is done: which versions it made, and what it refused."""
+        """Write down that an operation is done: which versions it made, and what it refused."""
         now = datetime.now(UTC)
         settled = Settled(operation=operation, versions=dict(versions), refused=tuple(refused), at=now)
         await self.write(tenant, deletions, *([settled] if operation else []))

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from uuid import uuid4
 
 from localservers.fleet import worker_environment
@@ -90,41 +90,33 @@ class Installation:
         source = self.folder / f"{uuid4().hex}.stdin"
         source.write_text(text)
         with source.open("rb") as opened:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "worker.cli",
-                *arguments,
-                env=self.environment,
-                stdin=opened,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                cwd=self.folder,
-            )
-        self.processes.append(process)
-        return await Running(process).ended()
+            return await self._reading(opened, *arguments)
 
     async def typing(self, text: str, *arguments: str) -> Ran:
         """Run the command in a terminal into which a line is typed."""
         controller, terminal = pty.openpty()
         try:
             os.write(controller, f"{text}\n".encode())
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "worker.cli",
-                *arguments,
-                env=self.environment,
-                stdin=terminal,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                cwd=self.folder,
-            )
-            self.processes.append(process)
-            return await Running(process).ended()
+            return await self._reading(terminal, *arguments)
         finally:
             os.close(terminal)
             os.close(controller)
+
+    async def _reading(self, stdin: IO[bytes] | int, *arguments: str) -> Ran:
+        """Run the command to its end with something else as its stdin."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "worker.cli",
+            *arguments,
+            env=self.environment,
+            stdin=stdin,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.folder,
+        )
+        self.processes.append(process)
+        return await Running(process).ended()
 
     async def typed(self, line: str) -> Ran:
         """Run a line as a shell would."""

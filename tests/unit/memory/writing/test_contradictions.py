@@ -273,6 +273,14 @@ def test_a_person_settles_a_doubt_against_all_that_was_said_before(old: dict[str
     assert late.decision is Decision.REJECT, "said after the approval"
 
 
+def agreed(before: str, after: str) -> Agreement:
+    """Return how what one text asserts stands to what an earlier one does."""
+    old, new = (assertion_of(text, NOW).assertion for text in (before, after))
+    assert old is not None
+    assert new is not None
+    return agreement(old, new)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
@@ -288,10 +296,7 @@ def test_a_person_settles_a_doubt_against_all_that_was_said_before(old: dict[str
     ],
 )
 def test_what_is_preferred_is_turned_round_only_where_both_are_named(before: str, after: str, found: Agreement) -> None:
-    old, new = (assertion_of(text, NOW).assertion for text in (before, after))
-    assert old is not None
-    assert new is not None
-    assert agreement(old, new) is found
+    assert agreed(before, after) is found
 
 
 @pytest.mark.parametrize(
@@ -303,10 +308,7 @@ def test_what_is_preferred_is_turned_round_only_where_both_are_named(before: str
     ],
 )
 def test_numbers_name_a_thing_in_their_order(before: str, after: str, found: Agreement) -> None:
-    old, new = (assertion_of(text, NOW).assertion for text in (before, after))
-    assert old is not None
-    assert new is not None
-    assert agreement(old, new) is found
+    assert agreed(before, after) is found
 
 
 @pytest.mark.parametrize(
