@@ -18,6 +18,7 @@ from perdure.memory.extraction.findings import (
     opening,
     passwords,
     personal,
+    pins,
     remainder,
     tokens,
 )
@@ -27,7 +28,7 @@ _DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
     tokens.tokens,
     passwords.passwords,
     passwords.keys,
-    passwords.pins,
+    pins.pins,
     personal.emails,
     personal.births,
     personal.addresses,

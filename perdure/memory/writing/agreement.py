@@ -48,8 +48,21 @@ _CHOSEN = frozenset({"prefer", "want", "consume", "use", "order", "book"})
 _ONE_OBJECT = frozenset({"cost", "target", "last", "weigh", "drive", "study", "default", "change", "end"})
 _MOVED = ("place", "object", "to", "by", "with", "from")
 """Kinds of phrases that "moved to" may tell a new value of, likeliest first."""
-_ADDED = word_list("have sell support include offer serve accept speak know contain exist")
+_ADDED = word_list("have sell support include offer serve accept speak know contain exist depend stop visit call fit")
 """What has one of these, has others as well."""
+_CIRCUMSTANCES = frozenset(
+    stem(word)
+    for word in word_list(
+        "sales marketing finance engineering support operations procurement legal hr accounting research "
+        "production staging beta alpha review development maintenance preview draft progress parallel sequence "
+        "liquidation insolvency stock transit demand fashion charge touch "
+        "holiday vacation leave sabbatical call duty board diet antibiotics medication strike loan probation "
+        "warranty construction trial retirement treatment pain hospital therapy "
+        "morning afternoon evening night spring summer autumn winter nineties eighties seventies sixties "
+        "flat house apartment tower basement"
+    )
+)
+"""What a thing can be in, at or on beside any place where it is."""
 _TITLES = frozenset(
     stem(title)
     for title in [
@@ -236,7 +249,11 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
         said_of_many = one.actor[0] in SPEAKERS and one.verb not in _CHOSEN - {"consume"}
         several = (old.several or new.several) and (adjective or said_of_many)
         # "On the fourth floor" and "in Ghent" can both be, too.
-        elsewhere = kind == "place" and facets[kind][0] != others[kind][0]
+        elsewhere = kind == "place" and (
+            facets[kind][0] != others[kind][0]
+            or one.verb in _ADDED
+            or (facets[kind][-1] in _CIRCUMSTANCES) != (others[kind][-1] in _CIRCUMSTANCES)
+        )
         # "Works with Slack" and "with Jira", "in Rome" and "in room 4": both can be, unless it says that it changed.
         numbered = [any(map(is_identifier, words[kind])) for words in (facets, others)]
         unlike = not new.revises and (kind not in _SINGLE or numbered[0] != numbered[1])
@@ -298,6 +315,8 @@ def _of_objects(old: Assertion, one: _Frame, new: Assertion, other: _Frame, *, q
     else:
         numbers = all(any(is_identifier(word) for word in words) for words in (before, after))
         contradicts = alike or numbers or other.verb == "change"
-        if one.verb in _ADDED and not contradicts:
+        # "Supports Python 3.11" and "3.12"; but who has 2 cats has not 3.
+        named = numbers and any(is_identifier(words[-1]) for words in (before, after))
+        if one.verb in _ADDED and (named or not contradicts):
             return Agreement.APART
     return Agreement.CONTRADICTION if contradicts or one.verb in _ONE_OBJECT else Agreement.LIKELY

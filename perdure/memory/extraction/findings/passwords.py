@@ -1,4 +1,4 @@
-"""Finds passwords, PINs and keys that a text names as such. Pure."""
+"""Finds passwords and keys that a text names as such. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -19,20 +19,22 @@ _KEY = (
     r"|credentials?|creds|bearer"
     r"|session(?:[_-]?id)?|cookie|psk)|(?:[\w-]{0,30}[_-])?apikey|x-api-key|key)"
 )
-_IS = (
+IS = (
     r"(?:'s\s+(?:now |still )?|\s+(?:is|was|are|will be|being|ist|es|est|é|è|är|er|on|to|lautet|jest|это"
     r"|be|has been|remains|stays|became)\s+(?:now |still |currently |just |simply )?"
     r"|\s+(?:is |was )?(?:changed|set|reset|updated|switched) to\s+"
     r"|\s*(?:[:=]|=>|->|→|:=|は|是)\s*|\s+-\s+)"
 )
-_OF = (
+"""Between the name of a secret and its value."""
+OF = (
     r"(?:(?:\s+(?:for|of|on|to|at|in|into|used|für|de|du|para|von|van|do|till|w)\b|'s)[^.,;:=\n\[]{1,60}?"
     r"|\s+now|\s*\([^)\n]{0,40}\))?"
 )
+"""What the secret is for, after its name."""
 
-_PASSWORD_IS = re.compile(rf"(?<![^\W_]){_PASSWORD}{_OF}[\"']?{_IS}(?P<value>[^\n]{{1,160}})", re.IGNORECASE)
+_PASSWORD_IS = re.compile(rf"(?<![^\W_]){_PASSWORD}{OF}[\"']?{IS}(?P<value>[^\n]{{1,160}})", re.IGNORECASE)
 _PASSWORD_THERE_IS = re.compile(
-    rf"(?<![^\W_]){_PASSWORD}(?: [\w-]+){{1,4}}?{_IS}[\"']?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE
+    rf"(?<![^\W_]){_PASSWORD}(?: [\w-]+){{1,4}}?{IS}[\"']?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE
 )
 _PASSWORD_NEXT = re.compile(rf"(?<![^\W_]){_PASSWORD}[\s:=]{{1,2}}[\"'(]?(?P<value>[^\s\[]{{4,100}})", re.IGNORECASE)
 _IS_PASSWORD = re.compile(
@@ -70,7 +72,7 @@ _IS_TAKEN_AS = re.compile(
 _ACCOUNT = re.compile(
     r"(?<![\w/.@-])(?:admin|root|administrator|guest|sa|user)\s?[/:]\s?(?P<value>[^\s\[/]{4,100})", re.IGNORECASE
 )
-_KEY_IS = re.compile(rf"(?<![^\W_]){_KEY}{_OF}[\"']?{_IS}[\"']?(?P<value>[^\s\[\"',;]{{4,400}})", re.IGNORECASE)
+_KEY_IS = re.compile(rf"(?<![^\W_]){_KEY}{OF}[\"']?{IS}[\"']?(?P<value>[^\s\[\"',;]{{4,400}})", re.IGNORECASE)
 _KEY_NEXT = re.compile(rf"(?<![^\W_]){_KEY}[\"']?\s+[\"'(]?(?P<value>[^\s\[\"',;]{{8,400}})", re.IGNORECASE)
 _HEADER = re.compile(r"\b(?:bearer|basic|apikey|token)\s+(?P<value>[\w.~+/=-]{10,2000})", re.IGNORECASE)
 _OPTION = re.compile(
@@ -84,70 +86,30 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 
-_CODE = (
-    r"(?:pin(?:[ -]?(?:code|number|no\.?))?|geheimzahl|code pin|cvv2?|cvc2?|cvn|otp|totp|2fa|mfa|(?:unlock"
-    r"|swipe) pattern|tan"
-    r"|one[- ]time (?:code|pass(?:word|code))"
-    r"|(?:2fa|mfa|verification|security|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|locker"
-    r"|keypad|voicemail"
-    r"|building|key ?box|lock ?box|pass|secret|authenticator|sms|login|backup|recovery|cabin|house"
-    r"|building|shed|disarm)(?:'s)? ?codes?"
-    r"|combination|türcode|code secret|código|codice segreto)"
-)
-_CODE_IS = re.compile(
-    rf"(?<![^\W_]){_CODE}{_OF}(?:{_IS}|\s+)[\"']?(?P<value>\d{{1,4}}(?:[- ]\d{{1,4}}){{1,5}}"
-    rf"|[*#]?\d{{3,10}}[*#]?)(?![^\W_]|[.,]\d)",
-    re.IGNORECASE,
-)
 _CODES = re.compile(
     r"\b(?:(?:backup|recovery|rescue|restore|scratch|emergency|one[- ]time|2fa|mfa|otp|totp|authenticator|activation"
     r"|licen[cs]e"
     r"|product|redemption|redeem|setup|reset|unlock|bitlocker|filevault|verification|security|login|access|entry|door|gate"
     r"|wiederherstellungs|pairing)[ -]?(?:codes?|keys?|seeds?|secrets?)|(?:authenticator|totp|otp|2fa) (?:setup "
     r")?(?:seed|secret|key))"
-    rf"\b{_OF}(?:{_IS}|\s+|\s*,\s*)[\"']?(?P<value>[A-Za-z\d]+(?:[-_#*][A-Za-z\d]+)*[#*]?)",
+    rf"\b{OF}(?:{IS}|\s+|\s*,\s*)[\"']?(?P<value>[A-Za-z\d]+(?:[-_#*][A-Za-z\d]+)*[#*]?)",
     re.IGNORECASE,
 )
 _MAIDEN = re.compile(
     r"\b(?:mother's maiden name|maiden name|(?:security|secret|memorable) (?:answer|word|question(?: answer)?)"
     r"|secret answer)\b"
-    rf"{_OF}(?:{_IS}|,? which (?:is|was) )[\"']?(?P<value>[^\s\[\"',;.]{{2,60}})",
-    re.IGNORECASE,
-)
-_PLACE = re.compile(
-    r"\b(?:doors?|gates?|alarm|safe|lock|locks|padlock|garage|locker|vault|entry|entrance|keypad|lockbox"
-    r"|shed|bike|cellar"
-    r"|cabin|flat|apartment|building|house|keybox|key box|voicemail|phone|tablet|card)\b",
-    re.IGNORECASE,
-)
-_THE_CODE = re.compile(
-    r"(?:\b(?:the|its|my|our|with|use|enter|new|and)\s+|[,;:(-]\s*|^)(?:code|combination|combo)(?: (?:for"
-    r"|to|of) [\w' ]{1,30}?)?"
-    r"(?:\s+(?:is|was)(?: now)?\s+|\s*[:=]\s*|\s+)(?P<value>[*#]?\d{3,10}[*#]?"
-    r"|\d{1,2}(?:-\d{1,2}){2,3})(?![^\W_]|[.,]\d)",
-    re.IGNORECASE,
-)
-_OPENS = re.compile(
-    r"\b(?:opens?|opened|unlocks?|unlocked|disarms?|disarmed|open it|get in|let yourself in|enter|type"
-    r"|punch in|press|key in)"
-    r"(?: \w+)? (?:with|using|by|via)? ?(?:the )?(?:code )?"
-    r"(?P<value>[*#]?(?:\d{3,8}|\d(?:[- ]\d){2,7})[*#]?)(?![^\W_]|[.,]\d)",
-    re.IGNORECASE,
-)
-_AT_THE_DOOR = re.compile(
-    r"\b(?:alarm|gate|door|garage|safe|locker|lockbox|keypad"
-    r"|key ?box)\s*[:=]\s*(?P<value>[*#]?\d{3,8}[*#]?)(?![^\W_]|[.,:]\d)",
+    rf"{OF}(?:{IS}|,? which (?:is|was) )[\"']?(?P<value>[^\s\[\"',;.]{{2,60}})",
     re.IGNORECASE,
 )
 _SEED = re.compile(
     r"\b(?:seed|mnemonic|passphrase|(?:recovery|seed|backup|secret|wallet)[ -](?:phrase|words?))\b"
-    rf"{_OF}{_IS}(?P<value>(?:[a-z]{{3,8}},?\s+){{11,23}}[a-z]{{3,8}})\b",
+    rf"{OF}{IS}(?P<value>(?:[a-z]{{3,8}},?\s+){{11,23}}[a-z]{{3,8}})\b",
     re.IGNORECASE,
 )
 """Twelve to 24 words, whichever they are."""
 _PHRASE = re.compile(
     r"\b(?:(?:recovery|seed|backup|mnemonic|secret|wallet)[ -](?:phrase|words?|codes?|keys?)|mnemonic)\b"
-    rf"{_OF}{_IS}(?P<value>[^\n\[]{{8,400}})",
+    rf"{OF}{IS}(?P<value>[^\n\[]{{8,400}})",
     re.IGNORECASE,
 )
 
@@ -197,38 +159,12 @@ def keys(folded: Folded) -> Iterator[Finding]:
                 yield folded.found(start, end, Kind.KEY)
 
 
-def pins(folded: Folded) -> Iterator[Finding]:
-    """Yield the digits of what the text names a PIN, or the code of a door, an alarm, a safe."""
-    text = folded.text
-    for match in _CODE_IS.finditer(text):
-        if not _ELECTRIC.search(text, max(0, match.start() - 20), match.start()):
-            yield folded.found(*match.span("value"), Kind.PIN)
-    for match in _AT_THE_DOOR.finditer(text):
-        yield folded.found(*match.span("value"), Kind.PIN)
-    for pattern in (_THE_CODE, _OPENS):
-        for match in pattern.finditer(text):
-            beside = text[max(0, match.start() - 120) : match.end() + 60]
-            if _PLACE.search(beside) or (pattern is _THE_CODE and not _OTHER_CODE.search(beside)):
-                yield folded.found(*match.span("value"), Kind.PIN)
-
-
-_OTHER_CODE = re.compile(
-    r"\b(?:errors?|http|exit|status|returns?|returned|countr\w+|postal|post|area|zip|product|dress|source"
-    r"|currency|tax|discount|promo\w*|coupon"
-    r"|voucher|checkout|off|lines?|airport|qr|bar|item|reason|diagnosis|project|cost|department|course"
-    r"|booking|reservation|reference"
-    r"|order|colou?r|lines of|commit|repo\w*|bug|test|years?|standard|building code|section|paragraph|icd"
-    r"|bash|python|script)\b|%",
-    re.IGNORECASE,
-)
 _OTHER_KEY = re.compile(
     r"\b(?:primary|foreign|partition|sort|cache|hot|composite|natural|routing|idempotency|object|issue"
     r"|project|translation"
     r"|shortcut|public|lookup|dictionary|map|row|index|unique|shard|session) keys?\b[^.\n]{0,12}$",
     re.IGNORECASE,
 )
-_ELECTRIC = re.compile(r"\b(?:gpio|led|header|ic|arduino|board|zip|postal|chip|cpu|esp32)\W{0,3}$", re.IGNORECASE)
-
 _PLACEHOLDER = re.compile(
     r"\$[{(].*|\$[A-Z_]+|<.*|\{.*|\[.*|%\w+%|\*{3,}.*|x{3,}|\.{2,}|https?://.*|/.*|\./.*|~.*|vault:.*"
     r"|env:.*|op://.*|secrets?\.\w+|os\.environ.*|process\.env.*"
