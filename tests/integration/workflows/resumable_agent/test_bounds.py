@@ -56,7 +56,8 @@ steps:
         task = agents.task(skill)
         disk = full_disk(agents, task.user_id)
         handle = await agents.start(task)
-        progress = await progress_of(handle, lambda one: one.phase is Phase.REMEMBERING)
+        # Some 64 results of 15 kB fill what may wait, which takes 10 s alone.
+        progress = await progress_of(handle, lambda one: one.phase is Phase.REMEMBERING, seconds=120)
         assert progress.done < 80
         disk.unlink()
         result = await handle.result()
