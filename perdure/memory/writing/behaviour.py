@@ -11,13 +11,15 @@ from perdure.memory.extraction.reading import sentences, words_of
 from perdure.memory.extraction.telling import told
 from perdure.memory.extraction.trimming import trimmed
 
+_INFERRED = frozenset({Source.LEARNED, Source.INFERRED})
+
 
 def behaviour_of(item: MemoryItem) -> tuple[str, ...]:
     """Return what an item tells of somebody's behaviour, in the words that two observations of it share.
 
     Empty: it tells none, or somebody has stated it, or it is an outcome.
     """
-    if item.source is not Source.LEARNED or item.memory_type is MemoryType.OUTCOME:
+    if item.source not in _INFERRED or item.memory_type is MemoryType.OUTCOME:
         return ()
     parts = sentences(item.content)
     if not parts or not all(is_behaviour(words_of(trimmed(part))) for part in parts):

@@ -29,7 +29,7 @@ def of(content: str, source: Source = Source.LEARNED, kind: MemoryType = MemoryT
     ],
 )
 def test_what_somebody_does_is_behaviour(content: str) -> None:
-    assert of(content)
+    assert of(content) == of(content, Source.INFERRED) != ()
     assert not of(content, Source.EXPLICIT), "somebody states it"
     assert not of(content, kind=MemoryType.OUTCOME)
 
