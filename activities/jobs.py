@@ -133,8 +133,9 @@ class IngestActivities:
         for index, item in enumerate(request.items):
             if isinstance(item, dict) and "occurred_at" not in item:
                 undated.add(index)
-                item = item | {"occurred_at": now.isoformat()}  # noqa: PLW2901
-            items.append(item)
+                items.append({**item, "occurred_at": now.isoformat()})
+            else:
+                items.append(item)
         batch = read_batch(
             tenant=tenant,
             key=request.key,

@@ -109,7 +109,7 @@ class ReconcilingActivities:
         """Reconcile one tenant; that one cannot be is no reason for the others to wait."""
         anew = any(one.store is Store.REDIS for one in call.losses)
         try:
-            found = await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by, check=anew)
+            found, pending = await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by, check=anew)
         except PerdureError as problem:
             if call.user_id:
                 raise
@@ -117,7 +117,7 @@ class ReconcilingActivities:
             await self.whole.examine()
             return Reconciled(tenants=1, failed=(f"{tenant}: {problem}",))
         try:
-            return found.changed(jobs=await self.submitter.resume(tenant, now=datetime.now(UTC)))
+            return found.changed(jobs=await self.submitter.resume(tenant, pending, now=datetime.now(UTC)))
         except PerdureError as problem:
             # What was lost is rebuilt all the same, and the next reconciliation tries again.
             _log.warning("jobs not started", tenant=tenant, problem=str(problem))

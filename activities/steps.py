@@ -152,7 +152,7 @@ class RecallStepActivities:
             session=call.session,
             now=call.now,
             only_reads=not call.memory.remembers,
-            explain=True,
+            tell_left_out=True,
             by=Actor(kind=ActorKind.AGENT, id=info.workflow_id or ""),
             operation=f"recall:{info.workflow_run_id}:{info.activity_id}",
         )

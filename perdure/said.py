@@ -48,7 +48,7 @@ class Ground(OpenEnum):
 
     PRIVATE = "pii"
     """It identifies a person."""
-    SECRET = "secret"  # noqa: S105
+    SECRET = "secret"  # noqa: S105  the name of a ground
     """It gives access to something."""
     TRANSIENT = "transient"
     """It is true only now."""

@@ -227,7 +227,7 @@ class RecallSummary(Passed):
     degraded: bool
     milliseconds: float
     left_out: dict[Omission, int] = Field(default_factory=dict[Omission, int])
-    """How much that was near to the question was left out, by reason; 50 in all at most."""
+    """How much of what its searches found was left out, by reason; 50 in all at most."""
     withheld: tuple[Purpose, ...] = ()
     """What was kept for these was not looked at, since the user no longer consents to it."""
 

@@ -116,7 +116,7 @@ def make_worker(
         # By itself the SDK holds heartbeats back for up to 1.6 s of a 2 s time-out, which is thin under load.
         "max_heartbeat_throttle_interval": timedelta(seconds=settings.heartbeat_timeout / 4),
     } | more
-    return Worker(client, **options)  # pyright: ignore[reportArgumentType]
+    return Worker(client, **options)  # pyright: ignore[reportArgumentType]  the mapping is of any options
 
 
 async def _may_make_key(settings: Settings, addresses: Addresses) -> None:

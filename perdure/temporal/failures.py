@@ -51,6 +51,7 @@ class _Inbound(ActivityInboundInterceptor):
         try:
             async with beating():
                 return await self.next.execute_activity(input)
+        # It has no public name.
         except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
             raise
         except PerdureError as error:

@@ -73,7 +73,7 @@ def test_a_bad_tool_is_refused_when_it_is_made() -> None:
     with pytest.raises(InvalidInput, match="no type for 'untyped'"):
 
         @tool(effect="read")
-        async def vague(untyped) -> int:  # pyright: ignore  # type: ignore[no-untyped-def]
+        async def vague(untyped) -> int:  # pyright: ignore  the missing type is what is refused
             return 1
 
 
@@ -175,7 +175,7 @@ async def test_a_check_that_could_not_be_called_or_would_be_misread_is_refused(c
 
 
 async def test_a_check_of_unknown_type_that_says_false_skips_nothing() -> None:
-    async def unclear():  # pyright: ignore  # type: ignore[no-untyped-def]
+    async def unclear():
         return False
 
     @tool(effect="once", check=unclear)

@@ -35,7 +35,7 @@ class Gateway(ExplainingCalls, HoldingCalls):
             quick: Only what a container's health depends on: Temporal and a worker.
             deep: Also compare what is stored of every user with what is found by meaning.
         """
-        from worker import doctor  # noqa: PLC0415
+        from worker import doctor  # noqa: PLC0415  it loads every client
 
         patient = doctor.Patient(settings=self._settings, addresses=self._addresses)
         return await doctor.examine(patient, quick=quick, deep=deep)

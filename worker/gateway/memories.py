@@ -35,7 +35,7 @@ class MemoriesCalls(MemoryCalls):
             InvalidInput: There is no such memory of the user or owner, or the change makes no sense.
         """
         from perdure.memory.updating.screening import screened_update  # noqa: PLC0415  it loads rules and libraries
-        from worker.policies import policies_of  # noqa: PLC0415
+        from worker.policies import policies_of  # noqa: PLC0415  the same
 
         given = screened_update(request, policies_of(self._settings)[DEFAULT_POLICY]).changed(by=by)
         return await self._execute(Workflow.UPDATE_MEMORY, given, Updated, name="update", within=ANSWER_WITHIN)
@@ -107,7 +107,7 @@ class MemoriesCalls(MemoryCalls):
         Raises:
             InvalidInput: It is no export, or was cut off or damaged; with the line.
         """
-        from perdure.memory.updating.exports import batches, items, read  # noqa: PLC0415
+        from perdure.memory.updating.exports import batches, items, read  # noqa: PLC0415  it loads rules
 
         given = items(read(lines))
         jobs: list[str] = []

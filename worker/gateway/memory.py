@@ -60,7 +60,7 @@ class MemoryCalls(Base):
         if own := await self._own_reader():
             return await own.recall(request)
         reference = await self._execute(Workflow.RECALL_MEMORY, request, Reference, name="recall", within=ANSWER_WITHIN)
-        from worker import reader  # noqa: PLC0415
+        from worker import reader  # noqa: PLC0415  it loads the stores' clients
 
         return await reader.fetch(self._addresses, reference)
 

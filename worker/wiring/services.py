@@ -29,6 +29,7 @@ from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.sessions import SessionWrites
@@ -141,7 +142,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 consents=reading.consents,
                 policies=policies,
             ),
-            intake=Intake(policies, SessionWrites(redis), reading.consents),
+            intake=Intake(policies, SessionWrites(redis), reading.consents, Observations(redis)),
             repair=repair,
             forgetter=Forgetter(
                 longterm=longterm,

@@ -4,7 +4,7 @@ import re
 
 from perdure.entries import MOST_NAMES
 from perdure.memory.extraction.assertions import LONGEST
-from perdure.words import STOP_WORDS
+from perdure.memory.extraction.proper import can_name, without_opening
 
 _PART = r"[\w.+#/-]{0,60}"
 """Bounded, as what is searched may be one word of thousands of letters."""
@@ -35,27 +35,29 @@ def aliases_of(text: str) -> tuple[str, ...]:
     for pattern in (_CALLED, _SHORT):
         for match in pattern.finditer(text):
             one, other = (match[name].strip('"“”').rstrip(".") for name in ("one", "other"))
-            if other.casefold() not in STOP_WORDS:
+            one = without_opening(one)
+            # Of "it's also called a day" nobody can tell what is called so.
+            is_told = (" " in other or can_name(other)) and (one or _is_name(other))
+            if is_told:
                 found |= dict.fromkeys([one, other] if _is_name(one) else [other])
     for match in _BRACKETED.finditer(text):
-        if whole := _abbreviated(match["before"].split(), match["other"]):
+        if (whole := _abbreviated(match["before"].split(), match["other"])) and can_name(match["other"]):
             found |= dict.fromkeys([whole, match["other"]])
     return tuple(found)[:MOST_NAMES]
 
 
 def _is_name(written: str) -> bool:
     """Return whether a word that stands alone is a name, and no noun like "server"."""
-    plain = written.casefold()
-    return plain not in STOP_WORDS and (written != plain or " " in written or not written.isalpha())
+    return can_name(written) and (written != written.casefold() or " " in written or not written.isalpha())
 
 
 def _abbreviated(before: list[str], short: str) -> str:
     """Return the words that an abbreviation stands for; empty: none of those before it."""
     letters = [letter for letter in short.casefold() if letter.isalpha()]
-    if len(letters) < _LEAST or short.casefold() in STOP_WORDS:
+    if len(letters) < _LEAST or not before:
         return ""
     initials = before[-len(letters) :]
-    if [word[0].casefold() for word in initials] == letters:
+    if can_name(initials[0]) and [word[0].casefold() for word in initials] == letters:
         return " ".join(initials)
     rest = iter(before[-1].casefold())
     is_part = before[-1][0].casefold() == letters[0] and all(letter in rest for letter in letters)

@@ -241,7 +241,7 @@ def _worth(clause: Clause, *, changed: bool) -> int:
     return worth
 
 
-def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911
+def _read(text: str, topic: tuple[str, ...]) -> Clause | None:  # noqa: PLR0911  one for each form of a clause
     """Read one segment, turned into the plain way of saying it."""
     if match := _NONE_FOR.match(text):
         return Clause(("i",) if match["who"] == "me" else ("we",), "eat", tuple(tokens_of(match["what"])), negated=True)

@@ -11,7 +11,7 @@ from perdure.entries import MemoryType, Source
 from perdure.memory.extraction import telling
 from perdure.memory.extraction.aliases import aliases_of
 from perdure.memory.extraction.assertions import assertion_of
-from perdure.memory.extraction.grounds import orders, recalled
+from perdure.memory.extraction.grounds import orders, rendered
 from perdure.memory.extraction.rules import RuleExtractor
 from perdure.memory.extraction.screening import screen
 from perdure.memory.extraction.verifying import source_of
@@ -85,7 +85,7 @@ class ModelExtractor:
         return list(await together(*map(self._of, said)))
 
     async def _of(self, one: Said) -> Extraction:
-        text = recalled.without_rendered(one.text)
+        text = rendered.without_rendered(one.text)
         left = (Left(ground=Ground.RECALLED, reason="it quotes what is remembered"),) if text != one.text else ()
         if Ground.INSTRUCTION not in self._believe and orders.is_order_to_ai(text, quoted_only=one.by is Voice.USER):
             return Extraction(left=(*left, Left(ground=Ground.INSTRUCTION, reason="it is an order to an AI")))

@@ -59,7 +59,7 @@ def _first_of_chain(lower: Sequence[str], place: int) -> int:
     return first
 
 
-def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  # noqa: PLR0911
+def _is_verb(words: Sequence[str], lower: Sequence[str], place: int) -> bool:  # noqa: PLR0911  one for each sign of a verb
     word, before = lower[place], lower[place - 1] if place else ""
     after = lower[place + 1] if place + 1 < len(lower) else ""
     base = FORMS[word]
@@ -121,7 +121,7 @@ class Predicate(NamedTuple):
     passive: bool
 
 
-def predicate_of(words: Sequence[str]) -> Predicate:  # noqa: C901, PLR0912
+def predicate_of(words: Sequence[str]) -> Predicate:  # noqa: C901, PLR0912  one branch for each form
     """Return what words say that begin with a verb or its auxiliaries."""
     place, negated, be, verb, passive = 0, False, False, "", False
     ended = helped = False

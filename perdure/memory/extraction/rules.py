@@ -18,6 +18,7 @@ from perdure.memory.extraction.grounds import (
     passing,
     plans,
     recalled,
+    rendered,
     standing,
     traits,
 )
@@ -86,7 +87,7 @@ def extraction_of(said: Said, allow: Iterable[str] = (), believe: Iterable[Groun
         believe: Grounds that are no reason to leave a statement.
     """
     own = said.by is Voice.USER
-    text = recalled.without_rendered(said.text)
+    text = rendered.without_rendered(said.text)
     quoted = (_left(Ground.RECALLED),) if text != said.text else ()
     judge = _Judge(said, frozenset(believe))
     if judge.refuses(Ground.INSTRUCTION) and orders.is_order_to_ai(text, quoted_only=own):

@@ -208,7 +208,7 @@ _PERIOD: dict[str, Callable[[_Groups, datetime], _Bounds | None]] = {
 }
 
 
-def _span(groups: _Groups, at: datetime, *, past: bool = False) -> _Span | None:  # noqa: PLR0911
+def _span(groups: _Groups, at: datetime, *, past: bool = False) -> _Span | None:  # noqa: PLR0911  one for each form of a time
     """Return the days that a phrase names; ``past``: a day without a year may be one of the last weeks."""
     today = _midnight(at)
     get = groups.get

@@ -3,18 +3,13 @@
 import re
 
 from perdure.memory.extraction.phrases import normalised
+from perdure.memory.extraction.polarity import NEGATION, agree
 from perdure.memory.extraction.reading import clauses, sentences
 from perdure.memory.extraction.speech import tokens_of
 from perdure.words import stems
 
 _VERIFIED = 0.8
 """The share of a statement's stems that must stand in its source: a model may leave words out, and put none in."""
-
-_NEGATED = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|stopped|quit)\b|\b\w+n['’]t\b",
-    re.IGNORECASE,
-)
-"""What denies. It is compared by itself: of the stems, "not" is none, and "never" is as good as "don't"."""
 
 _IDENTIFIER = re.compile(r"\d|(?<=\w)[_/@#.](?=\w)")
 _AROUND = "\"'“”‘’()[]<>.,;:!?*"
@@ -35,17 +30,13 @@ def source_of(content: str, value: str, text: str) -> str | None:
     whole = sentences(text)
     for parts in ([clause for sentence in whole for clause in clauses(sentence)], whole, [text]):
         if holding := [part for part in parts if _stands_in(content, part)]:
-            return next((part for part in holding if _denies(part) == _denies(content)), None)
+            return next((part for part in holding if agree(content, part)), None)
     return None
 
 
 def _stands_in(content: str, part: str) -> bool:
-    wanted, there = (stems(_NEGATED.sub(" ", one)) for one in (content, part))
+    wanted, there = (stems(NEGATION.sub(" ", one)) for one in (content, part))
     return bool(wanted) and sum(stem in there for stem in wanted) >= _VERIFIED * len(wanted)
-
-
-def _denies(text: str) -> bool:
-    return bool(_NEGATED.search(text))
 
 
 def _exact(text: str) -> set[str]:

@@ -74,6 +74,8 @@ class Asking:
         self._looked = False
         self.degraded: set[str] = set()
         """The stores that did not answer."""
+        self.seen: list[Hit] = []
+        """What the searches for the result have found, whether or not it is in the result."""
 
     async def look_for_loss(self) -> None:
         """Answer from the journal where the store has lost data: it would answer too little, or what was forgotten."""

@@ -49,3 +49,15 @@ def explained(scored: Scored, profile: Profile) -> str:
     found = [f"meaning {parts['cosine']:.2f}"] if "cosine" in parts else []
     found += [f"words {parts['bm25']:.2f}"] if "bm25" in parts else []
     return f"{', '.join(found)}: relevance {parts['relevance']:.2f}, quality {parts['quality']:.2f} ({profile.name})"
+
+
+def with_others(items: list[RecalledItem], others: list[RecalledItem]) -> list[RecalledItem]:
+    """Return items, and behind them those of others that are not among them."""
+    known = {item.id for item in items}
+    return items + [item for item in others if item.id not in known]
+
+
+def sharing(exact: list[RecalledItem], found: list[RecalledItem], limit: int) -> list[RecalledItem]:
+    """Share the places: a full log must not starve what was found by meaning, nor the other way round."""
+    kept = exact[: max(limit - len(found), (limit + 1) // 2)]
+    return kept + found[: limit - len(kept)]

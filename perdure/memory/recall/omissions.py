@@ -14,6 +14,9 @@ EXPLAINED = 50
 LEAST_CONFIDENCE = 0.3
 """What is believed less is not told: the rules forget it (R33)."""
 
+NOT_MEANT = -1.0
+"""Stands for the cosine of what was looked at by its name, and is not what the question names."""
+
 _BEGINNING = 200
 """Characters of a text that are told."""
 
@@ -27,7 +30,7 @@ def omissions(
         query: The question.
         items: The result.
         unplaced: The ids of those that did not fit into the context block.
-        hits: What is near to the question, whatever it is limited to, or what else meets the filters.
+        hits: What the searches found, whether or not the filters let it be recalled.
         floor: The cosine below which nothing is right.
     """
     found = [
@@ -51,8 +54,11 @@ def omissions(
 
 
 def alternating(hits: Iterable[Hit]) -> list[Hit]:
-    """Return hits nearest first, of each kind in turn: a user's many turns would leave no place for a memory."""
-    nearest = sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), -hit.entry.last_seen.timestamp(), hit.entry.id))
+    """Return hits nearest first, of each kind in turn: a user's many turns would leave no place for a memory.
+
+    What was found by its key or its name goes before all that is only near.
+    """
+    nearest = sorted(hits, key=lambda hit: (-_nearness(hit), -hit.entry.last_seen.timestamp(), hit.entry.id))
     places: Counter[str] = Counter()
     placed: list[tuple[int, Hit]] = []
     for hit in nearest:
@@ -67,8 +73,14 @@ def _reason(query: Query, hit: Hit, floor: float, full: bool) -> Omission:
     if query.strategy is Strategy.STRUCTURED:
         # No question decides there, so nothing is too far from it.
         return Omission.LIMIT
-    is_far = not hit.bm25 and (hit.cosine is None or hit.cosine < floor)
+    is_far = not hit.bm25 and _nearness(hit) < floor
     return Omission.LIMIT if full and not is_far else Omission.RELEVANCE
+
+
+def _nearness(hit: Hit) -> float:
+    if hit.cosine is None and hit.bm25 is None:
+        return 1.0
+    return hit.cosine or 0.0
 
 
 def _left_out(entry: Entry, reason: Omission) -> LeftOut:

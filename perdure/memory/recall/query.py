@@ -80,8 +80,10 @@ class Query(Model):
     """What is believed less is recalled only where it is pinned; None: as recall is configured."""
     only_reads: bool = False
     """Whether what is recalled does not count as used, so that asking leaves no trace in what is remembered."""
+    tell_left_out: bool = False
+    """Whether to say what the searches of this recall found and it left out, and why. It takes no search more."""
     explain: bool = False
-    """Whether to say what was left out, and why."""
+    """The same, and what is near to the question and within no filter: that takes one more round of searches."""
     withheld: tuple[Purpose, ...] = ()
     """Nothing that is kept for these, which the user does not consent to; recall looks that up."""
     working: tuple[str, ...] = ()
@@ -196,7 +198,7 @@ class RecallResult(Passed):
     withheld: tuple[Purpose, ...] = ()
     """What is left out since the user does not consent to it (any more)."""
     left_out: tuple[LeftOut, ...] = ()
-    """What was left out, and why, at most 50; only where the question asked to explain."""
+    """What was left out, and why, at most 50; only where the question asked for it."""
     milliseconds: float
     context: str
     """All of it as one block for a prompt."""

@@ -19,10 +19,10 @@ from perdure.memory.policies import POLICIES, WritePolicy
 from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.asking import Asking
 from perdure.memory.recall.context import render
-from perdure.memory.recall.items import explained, recalled
+from perdure.memory.recall.items import explained, recalled, sharing, with_others
 from perdure.memory.recall.names import Speakers
 from perdure.memory.recall.naming import answered, directly, links_of, relatives
-from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, alternating, omissions
+from perdure.memory.recall.omissions import EXPLAINED, LEAST_CONFIDENCE, NOT_MEANT, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query, RecalledItem, RecallResult, Trigger
 from perdure.memory.recall.ranking import (
     PROFILES,
@@ -164,7 +164,7 @@ class Recall:
             asking.limited(query)
             searched = together(self._items(query, asking), self._always(query, asking))
             (found, always), episodes = await together(searched, asking.episodes())
-            found = found._replace(items=_with(found.items, always))
+            found = found._replace(items=with_others(found.items, always))
             result = await self._told(query, asking, found, episodes, started)
             result = await self._audited(query, result.changed(withheld=told))
             self._telemetry.finished(span, result)
@@ -194,7 +194,8 @@ class Recall:
             degraded=tuple(sorted(asking.degraded)),
             characters=query.context_characters,
         )
-        left_out = await self._left_out(query, asking, found.items, rendered.unplaced) if query.explain else ()
+        tells = query.explain or query.tell_left_out
+        left_out = await self._left_out(query, asking, found.items, rendered.unplaced) if tells else ()
         return RecallResult(
             items=tuple(found.items),
             episodes=tuple(episodes),
@@ -223,10 +224,11 @@ class Recall:
         found = [item for item in found if item.id not in known]
         if query.keys:
             return _Found(exact + found[: min(query.limit, _FALLBACK_MOST)], trigger)
-        return _Found(_shared(exact, found, query.limit), trigger)
+        return _Found(sharing(exact, found, query.limit), trigger)
 
     async def _exact(self, query: Query, asking: Asking) -> list[RecalledItem]:
         records, found_by = await asking.lookup(_EXACT_MOST if query.keys else query.limit)
+        asking.seen += map(Hit, records)
         why = "same lane and key" if query.keys else "same lane"
         return [recalled(score_exact(one, now=query.now, rules=self._rules), found_by, why) for one in records]
 
@@ -237,7 +239,7 @@ class Recall:
         def given(entry: Entry, found_by: FoundBy, why: str) -> RecalledItem:
             return recalled(score_exact(entry, now=query.now, rules=self._rules), found_by, why)
 
-        return _with(
+        return with_others(
             [given(entry, FoundBy.FILTERS, "it is a constraint within the filters") for entry in constraints],
             [given(entry, FoundBy.PINNED, "it is pinned") for entry in pinned],
         )
@@ -254,10 +256,14 @@ class Recall:
         known, said = await together(
             self._known(query, asking, question, limit), self._said(query, asking, question, limit)
         )
-        return _shared(known, said, limit)
+        return sharing(known, said, limit)
 
     async def _newest(self, query: Query, asking: Asking, limit: int) -> list[RecalledItem]:
-        found = sorted(await asking.newest(KINDS, limit), key=lambda entry: (entry.newest, entry.id), reverse=True)
+        # What else is within the filters comes with the same search.
+        more = EXPLAINED if query.explain or query.tell_left_out else 0
+        entries = await asking.newest(KINDS, limit + more)
+        asking.seen += map(Hit, entries)
+        found = sorted(entries, key=lambda entry: (entry.newest, entry.id), reverse=True)
         chosen = [score_exact(entry, now=query.now, rules=self._rules) for entry in found[:limit]]
         if query.profile is not None:
             chosen = reordered(chosen, _profile(query), now=query.now, task=query.task, rules=self._rules)
@@ -273,11 +279,14 @@ class Recall:
         found = answered(
             query.text, candidates, direct, filters=query.filters, profile=_profile(query), rules=self._rules
         )
+        named = {one.scored.entry.id for one in found}
+        asking.seen += [Hit(one, None if one.id in named else NOT_MEANT) for one in candidates.values()]
         return [recalled(one.scored, one.found_by, one.why) for one in found[:limit]]
 
     async def _known(self, query: Query, asking: Asking, question: Question, limit: int) -> list[RecalledItem]:
         most = max(_CANDIDATES, limit)
         hits, found_by = await asking.hits(question, Wanted(("record", "memory"), most, most))
+        asking.seen += hits
         ranked = rank(hits, now=query.now, floor=self._embedder.relevance_floor, limit=limit, rules=self._rules)
         chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant(ranked)
         profile = _profile(query)
@@ -289,6 +298,7 @@ class Recall:
         if not query.filters.covers("turn") or not (question.turns or "weaviate" in asking.degraded):
             return []
         hits, found_by = await asking.hits(question, Wanted(("turn",), *limits(question.turns)))
+        asking.seen += hits
         ranked: Sequence[Scored] = await asyncio.to_thread(
             rank_turns, question.asked, hits, stored=question.turns, limit=limit
         )
@@ -298,12 +308,10 @@ class Recall:
     async def _left_out(
         self, query: Query, asking: Asking, items: Sequence[RecalledItem], unplaced: Sequence[str]
     ) -> tuple[LeftOut, ...]:
-        hits: list[Hit] = []
-        if query.text.strip():
+        hits = asking.seen
+        if query.explain and query.text.strip():
             question = await asking.question()
-            hits = await asking.nearby(question, limit=EXPLAINED, min_confidence=LEAST_CONFIDENCE)
-        if query.strategy is Strategy.STRUCTURED:
-            hits += [Hit(entry) for entry in await asking.newest(KINDS, query.limit + EXPLAINED)]
+            hits = [*hits, *await asking.nearby(question, limit=EXPLAINED, min_confidence=LEAST_CONFIDENCE)]
         hits = alternating([hit for hit in hits if query.filters.objection(hit.entry) is not Omission.CONSENT])
         floor = self._embedder.relevance_floor
         return omissions(query, items=items, unplaced=unplaced, hits=hits, floor=floor)
@@ -326,14 +334,3 @@ async def _with_relatives(asking: Asking, candidates: dict[str, Memory]) -> dict
 
 def _profile(query: Query) -> Profile:
     return PROFILES.get(query.ordered_by.value, RELEVANCE_FIRST)
-
-
-def _with(items: list[RecalledItem], others: list[RecalledItem]) -> list[RecalledItem]:
-    known = {item.id for item in items}
-    return items + [item for item in others if item.id not in known]
-
-
-def _shared(exact: list[RecalledItem], found: list[RecalledItem], limit: int) -> list[RecalledItem]:
-    """Share the places: a full log must not starve what was found by meaning, nor the other way round."""
-    kept = exact[: max(limit - len(found), (limit + 1) // 2)]
-    return kept + found[: limit - len(kept)]

@@ -22,7 +22,7 @@ from perdure.memory.reconciling.merging import Merged, logged, merge
 from perdure.memory.repair import Repair
 from perdure.requests import Reconciled
 from perdure.stores.journal.folding import fold
-from perdure.stores.journal.lines import Changed, Consented, Forgotten, Line, Settled
+from perdure.stores.journal.lines import Accepted, Changed, Consented, Forgotten, Line, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
@@ -45,6 +45,14 @@ class _Work(NamedTuple):
     operation: str
     by: Actor
     epoch: int
+
+
+class Merging(NamedTuple):
+    """What became of a tenant, and what its journal says is still to be done."""
+
+    found: Reconciled
+    pending: tuple[Accepted, ...]
+    """Items whose jobs were not done when the journal was read, oldest first."""
 
 
 class Reconciler:
@@ -92,7 +100,7 @@ class Reconciler:
         self._margin = 2 * client_timeout
         self._audit = audit
 
-    async def reconcile(self, tenant: str, *, operation: str, by: Actor, check: bool = False) -> Reconciled:
+    async def reconcile(self, tenant: str, *, operation: str, by: Actor, check: bool = False) -> Merging:
         """Reconcile one tenant; begin anew where it is erased meanwhile, so that nothing read before comes back.
 
         Args:
@@ -112,7 +120,7 @@ class Reconciler:
             with suppress(TenantErased):
                 return await self._reconciled(tenant, work)
 
-    async def _reconciled(self, tenant: str, work: _Work) -> Reconciled:
+    async def _reconciled(self, tenant: str, work: _Work) -> Merging:
         lines = await self._journal.read(tenant)
         log, remote = await together(self._deletions.all(tenant), self._longterm.everything(tenant))
         folded = await asyncio.to_thread(fold, lines)
@@ -132,7 +140,7 @@ class Reconciler:
             moment = await self._longterm.next_due(tenant)
             await lease.require(self._margin)
             await self._due.set(tenant, moment)
-        return result.plus(Reconciled(deletions=restored))
+        return Merging(result.plus(Reconciled(deletions=restored)), folded.pending)
 
     async def _agree_on_consents(self, tenant: str, epoch: int, lines: Sequence[Line]) -> None:
         """Have Redis and the journal say of each purpose what was said last."""

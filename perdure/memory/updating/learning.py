@@ -1,19 +1,22 @@
 """What a person's correction of a recall teaches about how they call a memory. Pure."""
 
+import re
 from collections.abc import Iterable
 
 from perdure.entries import MOST_NAMES
 from perdure.labels import label, labels_of, named
-from perdure.words import STOP_WORDS
+from perdure.memory.extraction.proper import can_name
 
 _AROUND = "\"'“”‘’()[]<>.,;:!?"
+_OWNED = re.compile(r"['’]s$")
 
 
 def names_learned(asked: str, names: Iterable[str], text: str) -> tuple[str, ...]:
     """Return a memory's names, with the one that a question calls it by and that is none of them yet.
 
-    Only a word that is written as a name counts (with a capital, a digit or a sign in it), and only where it is the
-    only one: of several nobody can tell which is meant.
+    Only a word that is written as a name counts (with a digit or a sign in it, or with a capital that is not due to
+    where it stands), and only where it is the only one: of several nobody can tell which is meant. Days, measures and
+    words of any talk are none.
 
     Args:
         asked: The question whose recall was corrected.
@@ -30,12 +33,22 @@ def names_learned(asked: str, names: Iterable[str], text: str) -> tuple[str, ...
 
 
 def _names_in(asked: str) -> list[str]:
-    words = [word.strip(_AROUND) for word in asked.split()]
-    return [word for place, word in enumerate(words) if _is_name(word, first=not place)]
+    shouted = asked.isupper()
+    found: list[str] = []
+    for line in asked.splitlines():
+        opens = True
+        for raw in line.split():
+            word = _OWNED.sub("", raw.strip(_AROUND))
+            if can_name(word) and _is_written_as_one(word, opens=opens, shouted=shouted):
+                found.append(word)
+            # A dash that stands alone opens too: "It is away - Please wait".
+            opens = raw.endswith((".", "!", "?", ":", ";")) or not any(map(str.isalnum, raw))
+    return found
 
 
-def _is_name(word: str, *, first: bool) -> bool:
-    if word.casefold() in STOP_WORDS or not any(letter.isalpha() for letter in word):
-        return False
-    inner = word[1:]
-    return inner != inner.casefold() or not word.isalpha() or (not first and word[0].isupper())
+def _is_written_as_one(word: str, *, opens: bool, shouted: bool) -> bool:
+    """Return whether a word is written as a name, and not with a capital for where it stands."""
+    if not word.replace("'", "").isalpha():
+        return True
+    capitals = [place for place, letter in enumerate(word) if letter.isupper()]
+    return bool(capitals) and not shouted and (capitals != [0] or not opens)

@@ -15,7 +15,9 @@ from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.private import screened
 from perdure.memory.extraction.statements import stated
 from perdure.memory.policies import WritePolicy, policy_named, policy_of
+from perdure.memory.writing.behaviour import behaviour_of
 from perdure.memory.writing.observation import purpose_of
+from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
 
 
@@ -35,10 +37,18 @@ class Intake:
         policies: By name.
         sessions: Counts what each session has added.
         consents: What users consent to.
+        observations: Counts what people are seen to do.
     """
 
-    def __init__(self, policies: Mapping[str, WritePolicy], sessions: SessionWrites, consents: ConsentBook) -> None:
+    def __init__(
+        self,
+        policies: Mapping[str, WritePolicy],
+        sessions: SessionWrites,
+        consents: ConsentBook,
+        observations: Observations,
+    ) -> None:
         self._consents = consents
+        self._observations = observations
         self._policies = policies
         self._sessions = sessions
 
@@ -63,9 +73,18 @@ class Intake:
                 usable = stated(usable)
             if not isinstance(usable, UnusableItem):
                 usable = refused.get(purpose_of(batch, usable), usable)
+            if isinstance(usable, MemoryItem) and batch.approved is None:
+                usable = await self._repeated(batch.tenant, usable)
             items.append(usable)
         batch = await self._admitted(batch.changed(items=tuple(items)), policy)
         return _held(batch, policy, job, at) if batch.approved is None else Taken(batch, ())
+
+    async def _repeated(self, tenant: str, item: MemoryItem) -> BatchItem:
+        """Return an item, unless it tells what somebody was seen to do, and that was never seen before."""
+        behaviour = behaviour_of(item)
+        if not behaviour or await self._observations.seen(tenant, behaviour, item.occurrence) > 1:
+            return item
+        return UnusableItem(reason="it tells what somebody was seen to do once: kept when it is observed again")
 
     async def _admitted(self, batch: Batch, policy: WritePolicy) -> Batch:
         most = policy.most_a_session

@@ -21,7 +21,7 @@ class _Counting(ConnectionPool):
     opened = 0
 
     def make_connection(self) -> Any:
-        connection: Any = super().make_connection()  # pyright: ignore[reportUnknownMemberType]
+        connection: Any = super().make_connection()
         connection.register_connect_callback(self.opens)
         return connection
 

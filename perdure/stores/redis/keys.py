@@ -171,6 +171,11 @@ def written(tenant: str, session: str) -> str:
     return _of(tenant, f"written:{digest('session/1', session)[:24]}")
 
 
+def observed(tenant: str, behaviour: str) -> str:
+    """Return the key of where a behaviour was observed: a set of digests."""
+    return _of(tenant, f"observed:{behaviour}")
+
+
 def fixed(tenant: str) -> tuple[str, ...]:
     """Return the keys that a tenant has once each; the index lists the others."""
     kinds = (index, epoch, lease, writer, rewrites, deletions, runs, consents, members, named, former)

@@ -171,3 +171,26 @@ async def test_without_consent_a_session_has_nothing_of_what_was_said(gateway: G
     given = RememberRequest(user_id=user, key="k", items=(), turns=request.said, session="s")
     assert await gateway.remember(given, by=TESTER) == ""
     assert await here.services.episodes.told(here.services.tenant_key.tenant_of(user), "s", recent=10) == []
+
+
+async def test_what_an_agent_sees_somebody_do_is_kept_when_it_is_seen_again(gateway: Gateway, here: Deployment) -> None:
+    user = f"user {uuid4().hex}"
+    tenant = here.services.tenant_key.tenant_of(user)
+    first = said("The user usually books window seats.", 1, Voice.AGENT)
+    for _ in range(2):  # A retry is the same observation.
+        found = await observed(gateway, user, first)
+        [item] = (await gateway.receipt(found.job)).items
+        assert (item.fate, item.reason) == (
+            Fate.REJECTED,
+            "it tells what somebody was seen to do once: kept when it is observed again",
+        )
+        assert await here.services.longterm.everything(tenant) == {}
+    await observed(gateway, user, said("The user often books window seats.", 2, Voice.AGENT))
+    await observed(gateway, user, said("I usually take the stairs.", 3))
+    await observed(gateway, user, said("Blocking two seats fixed the double bookings.", 4, Voice.AGENT))
+    kept = {entry.text for entry in (await here.services.longterm.everything(tenant)).values()}
+    assert kept == {
+        "The user often books window seats.",
+        "I usually take the stairs.",
+        "Blocking two seats fixed the double bookings.",
+    }

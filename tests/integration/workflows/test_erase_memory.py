@@ -34,6 +34,7 @@ from perdure.stores.redis.connection import ask
 from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.recalls import TaskRecalls
+from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.temporal.attributes import tenant_attributes
 from tests.conftest import OwnServers, Servers
 from tests.deployment import Deployment, deployment
@@ -304,19 +305,17 @@ async def _forget_erasure(here: Deployment, store: Store, tenant: str) -> None:
             log.write_text("".join(f"{line}\n" for line in lines))
             assert tenant not in await ErasureLog(here.settings.journal_folder).all()
         case Store.REDIS:
-            await services.redis.hdel("perdure:erasures", tenant)  # pyright: ignore[reportUnknownMemberType, reportGeneralTypeIssues]
+            await services.redis.hdel("perdure:erasures", tenant)
             await services.redis.delete(f"perdure:{{{tenant}}}:epoch")
 
 
 async def _overwrite(erasures: object, erasure: Erasure) -> None:
-    from perdure.stores.weaviate.erasures import WeaviateErasures  # noqa: PLC0415
-
     assert isinstance(erasures, WeaviateErasures)
-    known, erasures.of = erasures.of, _nothing  # pyright: ignore[reportAttributeAccessIssue]
+    known, erasures.of = erasures.of, _nothing
     try:
         await erasures.add(erasure)
     finally:
-        erasures.of = known  # pyright: ignore[reportAttributeAccessIssue]
+        erasures.of = known
 
 
 async def _nothing(tenant: str) -> None:

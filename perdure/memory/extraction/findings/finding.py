@@ -26,7 +26,7 @@ class Kind(OpenEnum):
     PERSONAL_NUMBER = "personal number"
     ACCOUNT = "account name"
     KEY = "key"
-    PASSWORD = "password"  # noqa: S105
+    PASSWORD = "password"  # noqa: S105  the name of a kind
     PIN = "PIN"
 
     @property

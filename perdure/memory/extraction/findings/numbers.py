@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import phonenumbers
 from phonenumbers import PhoneNumberType
-from stdnum import iban, isbn, luhn  # pyright: ignore[reportMissingTypeStubs]
+from stdnum import iban, isbn, luhn
 
 from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
 

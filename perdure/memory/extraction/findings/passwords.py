@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
 
 _PASSWORD = (
-    r"(?:pass ?words?|passwd|pass[ -]?(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|wpa[23]?(?:[ -](?:psk|key))?|psk"  # noqa: S105
+    r"(?:pass ?words?|passwd|pass[ -]?(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|wpa[23]?(?:[ -](?:psk|key))?|psk"  # noqa: S105  words
     r"|(?:wi-?fi|wlan|network) key|passwort|kennwort|losung"
     r"|contraseñas?|clave|mot de passe"
     r"|mdp|senha|palavra-passe|wachtwoord|hasło|haslo|пароль|lösenord|passord|adgangskode|kodeord|salasana|heslo|jelszó"

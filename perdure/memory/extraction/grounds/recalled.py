@@ -1,10 +1,6 @@
-"""Memory that is quoted back. Pure."""
+"""Memory that is quoted back in sentences. Pure."""
 
 import re
-
-_BLOCK = re.compile(r"<memory note=.*?(?:</memory>|\Z)", re.DOTALL)
-_LINE = re.compile(r"^.*\(seen \d+×, last \d{4}-\d\d-\d\d(?:; confidence [\d.]+)?\).*$", re.MULTILINE)
-"""What ``recall.context`` renders, as a whole, and a line of it that stands alone."""
 
 _RECALLED = re.compile(
     r"^\W*(?:(?:yes|yep|yeah|sure|no|right|well|ok|okay|of course|certainly|indeed|absolutely|correct)\b\W*)?(?:"
@@ -78,14 +74,6 @@ _OF_MEMORY = re.compile(
     r"|facts?|memor(?:y|ies)))\b",
     re.IGNORECASE,
 )
-
-
-def without_rendered(text: str) -> str:
-    """Return a text without blocks of recalled memory, and without single lines of such a block.
-
-    A block that is not closed goes to the end of the text: what was cut off is no statement of whoever pasted it.
-    """
-    return _LINE.sub("", _BLOCK.sub("\n", text))
 
 
 def is_recalled(sentence: str, before: str, *, outcome: bool) -> bool:

@@ -1,5 +1,6 @@
 """What a user has none of is not asked for again, until somebody writes; on the real stores."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,13 @@ class Watched:
 
     async def calls(self, tenant: str) -> set[str]:
         """Recall once, and return which calls that took."""
+        return {*await self.counted(tenant)}
+
+    async def counted(self, tenant: str, **asked: Any) -> Counter[str]:
+        """Recall once, and return how often each call was made."""
         self._spans.clear()
-        await ask(self.recall, tenant, ASKED)
-        return {span.name for span in self._spans.get_finished_spans()}
+        await ask(self.recall, tenant, ASKED, **asked)
+        return Counter(span.name for span in self._spans.get_finished_spans())
 
 
 async def pin(stores: Stores, tenant: str, identifier: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record, Relation, State, Turn
 from perdure.filters import Filters, Omission
-from perdure.items import MemoryItem, RecordItem, TurnItem, item_id, record_text
+from perdure.items import Item, MemoryItem, RecordItem, item_id, record_text
 from perdure.jobs import Batch, Fate
 from perdure.memory.recall.query import FoundBy, Query, RecallResult
 from perdure.memory.recall.service import Recall
@@ -52,11 +52,11 @@ def item(content: str, *names: str, to: str = "", **more: Any) -> MemoryItem:
     return MemoryItem.model_validate(fields | more)
 
 
-async def write(stores: Stores, tenant: str, *items: MemoryItem | TurnItem) -> list[str]:
+async def write(stores: Stores, tenant: str, *items: Item) -> list[str]:
     """Write one after the other, as one may replace another."""
     ids: list[str] = []
     for number, one in enumerate(items):
-        job = f"job-{number}-{one.content[:20]}"
+        job = f"job-{number}-{one.occurrence[:20]}"
         batch = Batch(tenant=tenant, key=job, items=(one,), accepted_at=NOW)
         await stores.journal.append(tenant, accepted(job, batch, NOW))
         decided = await stores.writer.plan(batch, at=NOW)

@@ -4,7 +4,7 @@ from typing import Any
 from perdure.entries import Hit, Memory, State, Turn
 from perdure.filters import Omission
 from perdure.memory.recall.items import recalled
-from perdure.memory.recall.omissions import EXPLAINED, alternating, omissions
+from perdure.memory.recall.omissions import EXPLAINED, NOT_MEANT, alternating, omissions
 from perdure.memory.recall.query import FoundBy, LeftOut, Query
 from perdure.memory.recall.ranking import score_exact
 
@@ -49,14 +49,16 @@ def test_where_all_places_are_taken_the_limit_left_it_out_unless_it_is_far() -> 
         Hit(memory("near"), cosine=0.1),
         Hit(memory("far"), cosine=0.09),
         Hit(memory("said"), bm25=1.0),
-        Hit(memory("nothing")),
+        Hit(memory("by its key")),
+        Hit(memory("not meant"), cosine=NOT_MEANT),
     )
     found = {one.id: one.reason for one in told(*hits, given=(memory("given"),), limit=1)}
     assert found == {
         "near": Omission.LIMIT,
         "far": Omission.RELEVANCE,
         "said": Omission.LIMIT,
-        "nothing": Omission.RELEVANCE,
+        "by its key": Omission.LIMIT,
+        "not meant": Omission.RELEVANCE,
     }
 
 
@@ -84,4 +86,4 @@ def test_many_of_one_kind_take_no_place_of_another() -> None:
     ]
     hits = [Hit(one, cosine=0.9 - one.position / 10) for one in said]
     hits += [Hit(memory("m2"), cosine=0.2), Hit(memory("m1"), cosine=0.3), Hit(memory("m3"))]
-    assert [hit.entry.id for hit in alternating(hits)] == ["turn_0", "m1", "turn_1", "m2", "turn_2", "m3"]
+    assert [hit.entry.id for hit in alternating(hits)] == ["m3", "turn_0", "turn_1", "m1", "turn_2", "m2"]

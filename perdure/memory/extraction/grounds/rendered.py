@@ -1,0 +1,123 @@
+"""Blocks of recalled memory in a text, whole or in part, however they are quoted. Pure.
+
+``recall.context`` renders them. They are known by their delimiters, and line by line by the form of their items: by
+how often something was seen, and by the date and speaker of what was said or happened. Only an item of working memory
+has no form of its own: it is known by its heading, or by a delimiter.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+_OPEN = re.compile(r"<memory note\b|(?:recalled )?notes, not instructions\">")
+"""Also where the beginning of the line was cut off."""
+_CLOSE = "</memory>"
+_INSIDE = re.compile(r"(?<=\w)[^\w\n]*(?=<memory note\b)|(?<=</memory>)[ \t]*(?=\S)")
+"""Where a block begins or ends inside a line that says something else too."""
+_QUOTING = re.compile(r"[ \t]*(?:[>|][ \t]*)*")
+_ITEM = re.compile(r"[-*•+] ")
+_HEADING = re.compile(r"#{1,6} ")
+_UNMARKED = re.compile(r"#{1,6} (?:Working memory|This session|Said in conversations)\s*$")
+"""Headings of items that other people's lists may look like."""
+_SEEN = re.compile(r"\(seen \d+×")
+_DATED = re.compile(r"[-*•+] \d{4}-\d\d-\d\d (?:\d\d:\d\d )?[^\s:][^:\n]{0,80}: ")
+_NOTE = re.compile(
+    r"\((?:constraints left out: \d+:|\d+ more left out\))|Not everything could be read: no answer from "
+)
+_FENCE = re.compile(r"(?:```|~~~)\w*\s*$")
+_WRAPPED = 4
+"""Lines that one item may have been wrapped into. A choice."""
+
+
+def without_rendered(text: str) -> str:
+    """Return a text without blocks of recalled memory, and without single lines of such a block.
+
+    A block that is not closed goes to the end of the text, or of its quotation: what was cut off is no statement of
+    whoever pasted it.
+    """
+    lines = _INSIDE.sub("\n", text).split("\n")
+    bare = [line[_quoting(line) :] for line in lines]
+    gone = _blocks(lines, bare) | _items(bare)
+    if not gone:
+        return text
+    gone = _framed(bare, gone)
+    # What is left of a quotation are its signs.
+    gone |= {place for place, line in enumerate(lines) if line.strip() and not bare[place].strip()}
+    return "\n".join(line for place, line in enumerate(lines) if place not in gone)
+
+
+def _quoting(line: str) -> int:
+    found = _QUOTING.match(line)
+    return found.end() if found else 0
+
+
+def _is_quoted(line: str) -> bool:
+    return any(sign in line[: _quoting(line)] for sign in ">|")
+
+
+def _blocks(lines: Sequence[str], bare: Sequence[str]) -> set[int]:
+    """Return the places of the lines between two delimiters, or beside one whose other was cut off."""
+    gone: set[int] = set()
+    opened: int | None = None
+    for place, line in enumerate(bare):
+        if opened is not None and _is_quoted(lines[opened]) and not _is_quoted(lines[place]):
+            opened = None
+        if opened is None and _OPEN.search(line):
+            opened = place
+        if opened is not None:
+            gone.add(place)
+        if _CLOSE in line and (opened is not None or line.startswith(_CLOSE)):
+            gone |= {place, *(_above(bare, place) if opened is None else ())}
+            opened = None
+    return gone
+
+
+def _above(bare: Sequence[str], end: int) -> Iterable[int]:
+    """Yield the places of the lines before an end that stand as in a block."""
+    for place in range(end - 1, -1, -1):
+        if not _stands_in_block(bare[place]):
+            return
+        yield place
+
+
+def _stands_in_block(line: str) -> bool:
+    return any(form.match(line) for form in (_ITEM, _HEADING, _NOTE)) or bool(_SEEN.search(line))
+
+
+def _items(bare: Sequence[str]) -> set[int]:
+    """Return the places of single lines of a block, by their form or by their heading."""
+    gone: set[int] = set()
+    below = False
+    for place, line in enumerate(bare):
+        below = bool(_UNMARKED.match(line)) or (below and bool(_ITEM.match(line)))
+        if below or _DATED.match(line) or _NOTE.match(line) or _SEEN.search(line):
+            gone.add(place)
+        elif _ITEM.match(line):
+            gone |= {*_wrapped(bare, place)}
+    return gone
+
+
+def _wrapped(bare: Sequence[str], start: int) -> range:
+    """Return the places of an item that was wrapped into several lines; empty: it is none of a block."""
+    item = bare[start]
+    for place in range(start + 1, min(start + _WRAPPED, len(bare))):
+        if not bare[place] or _ITEM.match(bare[place]) or _HEADING.match(bare[place]):
+            break
+        item = f"{item.rstrip()} {bare[place]}"
+        if _SEEN.search(item):
+            return range(start, place + 1)
+    return range(0)
+
+
+def _framed(bare: Sequence[str], gone: set[int]) -> set[int]:
+    """Return the places of what is gone, with the headings and fences around it."""
+    around = {*gone}
+    for place in range(len(bare) - 2, -1, -1):
+        if place + 1 in around and _HEADING.match(bare[place]):
+            around.add(place)
+    fences = [place for place, line in enumerate(bare) if _FENCE.match(line)]
+    for opened, closed in pairwise(fences):
+        inside = [one for one in range(opened + 1, closed) if bare[one].strip()]
+        if inside and around.issuperset(inside):
+            around |= {opened, closed}
+    return around

@@ -1,0 +1,48 @@
+"""How often somebody was seen to do something that is not remembered yet."""
+
+import datetime
+from collections.abc import Sequence
+
+from redis.asyncio import Redis
+
+from perdure.identity import digest
+from perdure.stores.redis import keys
+from perdure.stores.redis.connection import INDEXED, Script
+
+_SEEN = (
+    INDEXED
+    + """
+local ttl = tonumber(ARGV[1])
+redis.call('SADD', KEYS[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ttl)
+indexed(KEYS[2], KEYS[1], ttl)
+return redis.call('SCARD', KEYS[1])
+"""
+)
+
+
+class Observations:
+    """Counts observations of behaviour by distinct occurrences: a retry is counted once. It holds digests alone.
+
+    Args:
+        redis: A client made with ``connect``.
+        ttl: How long a behaviour is counted after it was last observed.
+    """
+
+    def __init__(self, redis: Redis, ttl: datetime.timedelta = datetime.timedelta(days=90)) -> None:
+        self._ttl = int(ttl.total_seconds() * 1000)
+        self._seen = Script(redis, _SEEN)
+
+    async def seen(self, tenant: str, behaviour: Sequence[str], occurrence: str) -> int:
+        """Note an observation, and return in how many places the same was observed so far, this one included.
+
+        Args:
+            tenant: Whose behaviour.
+            behaviour: What was observed, in words: see ``writing.behaviour``.
+            occurrence: Where it was observed.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        places = [keys.observed(tenant, digest("behaviour/1", *behaviour)[:24]), keys.index(tenant)]
+        return int(await self._seen(places, self._ttl, digest("occurrence/1", occurrence)[:24]))

@@ -1,0 +1,67 @@
+"""What a language model states has to stand in what was said, also what of it is denied."""
+
+import pytest
+
+from perdure.memory.extraction.verifying import source_of
+
+RIGHT = [
+    ("I have a dog, no cat.", "I have a dog"),
+    ("I have a dog, no cat.", "no cat"),
+    ("I have no cat but a dog.", "I have a dog"),
+    ("I have no cat but a dog.", "I have no cat"),
+    ("We moved to Leeds, not Hull.", "We moved to Leeds"),
+    ("We moved to Leeds, not Hull.", "not Hull"),
+    ("I don't eat meat, fish or eggs.", "I never eat fish"),
+    ("I don't eat meat, fish or eggs.", "I don't eat eggs"),
+    ("I don't eat meat because I love animals.", "I love animals"),
+    ("I don't eat meat because I love animals.", "I don't eat meat"),
+    ("I stopped smoking.", "I don't smoke"),
+    ("The lift is not used on Sundays.", "Nobody uses the lift on Sundays"),
+    ("Nobody uses the lift on Sundays.", "The lift is not used on Sundays"),
+    ("Deploys never happen on Fridays, only on Tuesdays.", "Deploys happen only on Tuesdays"),
+    ("I drink tea without milk and take the stairs.", "I drink tea without milk"),
+    ("I can't swim, and I cycle to work.", "I cycle to work"),
+    ("No parking in the yard; the street is free.", "The street is free"),
+    ("I have not only a dog but a cat.", "I have a dog and a cat"),
+    ("Kim runs the desk, Lee doesn't.", "Kim runs the desk"),
+    ("We meet on Mondays no more.", "We don't meet on Mondays"),
+    ("I have neither a car nor a bike.", "I have no bike"),
+    ("The API doesn't need a key, the console does need one.", "The API needs no key"),
+]
+"""What was said, and what may be believed of it."""
+
+WRONG = [
+    ("I have a dog, no cat.", "no dog"),
+    ("I have a dog, no cat.", "I have a cat"),
+    ("I have a dog, no cat.", "I have a cat and no dog"),
+    ("I have no cat but a dog.", "I have no dog"),
+    ("I have no cat but a dog.", "I have a cat"),
+    ("We moved to Leeds, not Hull.", "We moved to Hull"),
+    ("We moved to Leeds, not Hull.", "We moved to Hull, not Leeds"),
+    ("I don't eat meat, fish or eggs.", "I eat fish"),
+    ("I don't eat meat, fish or eggs.", "I eat eggs"),
+    ("I don't eat meat because I love animals.", "I don't love animals"),
+    ("I stopped smoking.", "I smoke"),
+    ("The lift is not used on Sundays.", "The lift is used on Sundays"),
+    ("Nobody uses the lift on Sundays.", "The lift is used on Sundays"),
+    ("Deploys never happen on Fridays, only on Tuesdays.", "Deploys happen on Fridays"),
+    ("I drink tea without milk and take the stairs.", "I drink tea with milk"),
+    ("I can't swim, and I cycle to work.", "I don't cycle to work"),
+    ("I can't swim, and I cycle to work.", "I can swim"),
+    ("No parking in the yard; the street is free.", "parking in the yard"),
+    ("Kim runs the desk, Lee doesn't.", "Kim doesn't run the desk"),
+    ("The API doesn't need a key.", "The API needs a key"),
+    ("Kim runs the desk, Lee doesn't.", "Lee runs the desk"),
+    ("We meet on Mondays no more.", "We meet on Mondays"),
+]
+"""What was said, and what turns it round."""
+
+
+@pytest.mark.parametrize(("text", "content"), RIGHT)
+def test_what_was_said_is_verified(text: str, content: str) -> None:
+    assert source_of(content, "", text) is not None
+
+
+@pytest.mark.parametrize(("text", "content"), WRONG)
+def test_what_was_denied_or_affirmed_of_something_else_is_not(text: str, content: str) -> None:
+    assert source_of(content, "", text) is None
