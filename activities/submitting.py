@@ -19,7 +19,7 @@ from perdure.memory.writing.writer import Writer
 from perdure.model import Passed
 from perdure.names import Workflow
 from perdure.stores.journal import lines
-from perdure.stores.journal.lines import Accepted
+from perdure.stores.journal.lines import Accepted, Line, Settled
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.leases import Leases
 from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
@@ -60,8 +60,8 @@ class Submitter:
         for hold in holds:
             await self.hold(hold)
         reached(CrashPoint.SUBMIT_HELD)
-        # A second attempt finds the lines of the first.
-        if not any(isinstance(line, Accepted) for line in await self.journal.read(batch.tenant, naming=[job])):
+        # A second attempt finds the lines of the first, or that the job has settled, after which they may be erased.
+        if not any(_tells_of(line, job) for line in await self.journal.read(batch.tenant, naming=[job])):
             await self.journal.append(batch.tenant, lines.accepted(job, batch, now))
         reached(CrashPoint.SUBMIT_MIRRORED)
         if not await self._started(Workflow.INGEST_MEMORY, batch, job, batch.tenant, _counted(batch)):
@@ -141,6 +141,11 @@ class Submitter:
         except RPCError as error:
             raise of_call(error) from error
         return True
+
+
+def _tells_of(line: Line, job: str) -> bool:
+    """Return whether a line says that a job's batch was accepted, or that the job has settled."""
+    return (isinstance(line, Accepted) and line.job == job) or (isinstance(line, Settled) and line.operation == job)
 
 
 def _counted(batch: Batch) -> str:

@@ -70,7 +70,7 @@ class TaskActivities:
         whole: Tells since when Redis, with what it knows of tasks, has lost nothing.
         erasures: Tells when a user was erased.
         heartbeat: Seconds without a sign of life after which an attempt is given up.
-        continue_after: Events after which a task's history is rolled over; 0: after about 8,000.
+        continue_after: Events after which a task's history is rolled over; 0: after about 2,000.
     """
 
     skills: SkillLibrary

@@ -22,12 +22,15 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.__main__ import RESULTS
-from chaos.judge import Verdict, judge
+from chaos.judge import Verdict, asked_of, enough, judge
+from chaos.ledger import read
 from chaos.load import Load
 from chaos.site import Site, site
+from chaos.store import stored_of
 from localservers import Server
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.connection import connect
+from perdure.stores.tenant_key import TenantKey
 from worker.exit import leave_after
 from worker.gateway import Gateway
 from worker.telemetry import configure_logging
@@ -35,12 +38,12 @@ from worker.telemetry import configure_logging
 ENDS_WITHIN = 240.0
 """Seconds after the last disturbance in which everything has to end; what has not is stuck."""
 
-KILLS_A_MINUTE = 20 / 3
-"""Fewer kills in the middle of an effect or a write would prove little."""
+KILLED, RESTARTED = 0.65, 0.15
+"""The shares of kills and of restarts by SIGTERM; the rest is stopped for some seconds and woken."""
 
 
 async def disturb(one: Site, load: Load, chance: random.Random, end: float) -> Counter[str]:
-    """Kill, stop and restart at random until the end; return how often, counted while an effect or a write is open."""
+    """Kill, restart and stop at random until the end; return how often while an effect or a write was open."""
     counts: Counter[str] = Counter()
     going: set[asyncio.Task[None]] = set()
     while time.monotonic() < end:
@@ -51,9 +54,13 @@ async def disturb(one: Site, load: Load, chance: random.Random, end: float) -> C
         worker = [target for target in targets if not isinstance(target, Server)]
         target = chance.choice(worker) if worker and chance.random() < 0.7 else chance.choice(targets)
         under_way = load.open > 0
-        if chance.random() < 0.75:
+        blow = chance.random()
+        if blow < KILLED:
             going.add(asyncio.create_task(one.kill(target)))
             counts["kills"] += under_way
+        elif blow < KILLED + RESTARTED:
+            going.add(asyncio.create_task(one.restart(target)))
+            counts["restarts"] += under_way
         else:
             going.add(asyncio.create_task(one.hang(target, chance.uniform(2.0, 12.0))))
             counts["stops"] += under_way
@@ -64,9 +71,10 @@ async def disturb(one: Site, load: Load, chance: random.Random, end: float) -> C
 async def run(minutes: float, seed: int, home: Path) -> tuple[Counter[str], Load, Verdict]:
     """Disturb for some minutes, let everything end, and judge."""
     chance = random.Random(seed)
-    async with site(home) as one:
+    ledger = home / "ledger"
+    async with site(home, ledger) as one:
         async with Gateway(one.settings, one.fleet.addresses) as gateway:
-            load = Load(gateway, home / "ledger", random.Random(seed + 1))
+            load = Load(gateway, ledger, random.Random(seed + 1))
             stopping = asyncio.Event()
             feeding = asyncio.create_task(load.feed(stopping))
             counts = await disturb(one, load, chance, time.monotonic() + 60 * minutes)
@@ -76,7 +84,13 @@ async def run(minutes: float, seed: int, home: Path) -> tuple[Counter[str], Load
                 feeding.result()
             feeding.cancel()
         await _checked(one.fleet.addresses.redis_url)
-        return counts, load, await judge(load, one.fleet.addresses, home)
+        tenant_of = TenantKey.load(home / "tenant.key").tenant_of
+        stored = await stored_of(asked_of(load.tasks, load.jobs, tenant_of), one.fleet.addresses)
+        done = read(ledger).done
+        verdict = judge(
+            tasks=load.tasks, jobs=load.jobs, shown=load.shown, done=done, stored=stored, tenant_of=tenant_of
+        )
+        return counts, load, verdict
 
 
 async def _checked(redis_url: str) -> None:
@@ -93,8 +107,9 @@ async def _checked(redis_url: str) -> None:
 def show(counts: Counter[str], load: Load, verdict: Verdict, minutes: float, seed: int) -> None:
     """Print the table."""
     table = Table("figure", "value", title=f"{minutes:g} minutes, seed {seed}")
-    did = {"kills": counts["kills"], "stops": counts["stops"], "tasks": len(load.tasks), "jobs": len(load.jobs)}
-    for name, value in {**did, "recalls": load.recalls, "sweeps": load.sweeps, **asdict(verdict)}.items():
+    blows = {name: counts[name] for name in ("kills", "restarts", "stops")}
+    did = {"tasks": len(load.tasks), "jobs": len(load.jobs)}
+    for name, value in {**blows, **did, "recalls": load.recalls, "sweeps": load.sweeps, **asdict(verdict)}.items():
         table.add_row(name.replace("_", " "), f"{value:,}")
     Console().print(table)
 
@@ -115,7 +130,7 @@ def main() -> int:
     }
     known: dict[str, float] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     RESULTS.write_text(json.dumps(dict(sorted((known | figures).items())), indent=2) + "\n")
-    if counts["kills"] < KILLS_A_MINUTE * minutes:
+    if not enough(counts["kills"], minutes):
         sys.stderr.write("too few kills fell into an effect or a write\n")
         return 1
     return 0 if verdict.holds else 1

@@ -1,31 +1,27 @@
-"""What came of it: ledger and store, read past the product's own queries, are compared with what was asked."""
+"""What came of it: what was asked for, what the ledger says and what the store holds, compared. Pure decisions."""
 
-import json
-import sys
 from collections import Counter
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import urlsplit
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-import weaviate
-from weaviate.classes.init import Auth
-from weaviate.classes.query import Filter
-from weaviate.exceptions import WeaviateBaseError
-
-from chaos.ledger import read
-from chaos.load import Load, Started
-from perdure.entries import Lane, State
+from chaos.asked import Shown, Started, Submitted
+from perdure.entries import Lane
 from perdure.identity import idempotency_key, record_id
 from perdure.items import item_id
 from perdure.jobs import Fate
-from perdure.settings import Addresses
-from perdure.stores.tenant_key import TenantKey
 
-COLLECTIONS = ("PerdureRecord", "PerdureMemory", "PerdureTurn")
-NEAREST = 5
-_WANTED = ["identifier"]
+KILLS_A_MINUTE = 20 / 3
+"""Fewer kills in the middle of an effect or a write would prove little."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """What the store holds of one tenant."""
+
+    seen: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How often each entry that is not forgotten was observed, by its id."""
+    unindexed: int = 0
+    """How many of these are not found by their own vector."""
 
 
 @dataclass
@@ -48,37 +44,55 @@ class Verdict:
         return not (self.lost or self.doubled or self.stuck or self.unindexed or self.leaked)
 
 
-async def judge(load: Load, addresses: Addresses, home: Path) -> Verdict:
-    """Count what was lost, doubled, stuck, stored but not found by its own vector, or shown to another user."""
-    key = TenantKey.load(home / "tenant.key")
-    verdict = Verdict(leaked=load.leaked)
+def enough(kills: int, minutes: float) -> bool:
+    """Return whether so many kills in the middle of something prove anything about a run of so many minutes."""
+    return kills >= KILLS_A_MINUTE * minutes
+
+
+def asked_of(tasks: Iterable[Started], jobs: Iterable[Submitted], tenant_of: Callable[[str], str]) -> set[str]:
+    """Return the tenants of which something was asked to be remembered."""
+    return {tenant_of(one.task.user_id) for one in tasks} | {tenant_of(one.request.user_id) for one in jobs}
+
+
+def judge(
+    *,
+    tasks: Sequence[Started],
+    jobs: Sequence[Submitted],
+    shown: Iterable[Shown],
+    done: Counter[str],
+    stored: Mapping[str, Stored],
+    tenant_of: Callable[[str], str],
+) -> Verdict:
+    """Count what was lost, doubled, stuck, stored but not found by its own vector, or shown to another user.
+
+    Args:
+        tasks: The tasks that were started.
+        jobs: The jobs that were submitted.
+        shown: What recalls gave, and to whom.
+        done: How often each effect happened, by its idempotency key.
+        stored: What the store holds, by tenant.
+        tenant_of: Derives a tenant from a user id.
+    """
+    verdict = Verdict(leaked=sum(one.user not in one.text for one in shown))
     wanted: dict[str, set[str]] = {}
-    done = read(load.ledger).done
-    for task in load.tasks:
-        tenant = key.tenant_of(task.task.user_id)
+    for task in tasks:
+        tenant = tenant_of(task.task.user_id)
         _judge_effects(task, tenant, done, verdict)
         wanted.setdefault(tenant, set()).update(_records(task, tenant) if task.result else ())
-    for job in load.jobs:
-        tenant = key.tenant_of(job.request.user_id)
-        verdict.stuck += job.receipt is None
-        for line in job.receipt.items if job.receipt else ():
-            item = job.items[line.index]
-            verdict.lost += line.fate is not Fate.SEARCHABLE and item.valid_until is None
-            if item.valid_until is None:
-                wanted.setdefault(tenant, set()).add(item_id(tenant, item))
-    async with _store(addresses) as client:
-        for tenant, ids in wanted.items():
-            verdict.writes += len(ids)
-            seen, unindexed = await _stored(client, tenant)
-            verdict.lost += len(ids - seen.keys())
-            verdict.doubled += sum(seen[one] != 1 for one in ids & seen.keys())
-            verdict.unindexed += unindexed
+    for job in jobs:
+        tenant = tenant_of(job.request.user_id)
+        wanted.setdefault(tenant, set()).update(_judge_receipt(job, tenant, verdict))
+    for tenant, ids in wanted.items():
+        seen = stored.get(tenant, Stored()).seen
+        verdict.writes += len(ids)
+        verdict.lost += len(ids - seen.keys())
+        verdict.doubled += sum(seen[one] != 1 for one in ids & seen.keys())
+    verdict.unindexed = sum(one.unindexed for one in stored.values())
     return verdict
 
 
 def _judge_effects(one: Started, tenant: str, done: Counter[str], verdict: Verdict) -> None:
-    if one.result is None:
-        verdict.stuck += 1
+    verdict.stuck += one.result is None
     for index in range(len(one.marks)):
         for step in ("seen", "unseen", *(["threaded"] if index == 0 else [])):
             times = done[idempotency_key(tenant, one.task.task_id, f"mark[{index}].{step}")]
@@ -90,48 +104,18 @@ def _judge_effects(one: Started, tenant: str, done: Counter[str], verdict: Verdi
                 verdict.doubled += max(0, times - 1)
 
 
+def _judge_receipt(job: Submitted, tenant: str, verdict: Verdict) -> set[str]:
+    """Count what a job's receipt admits to; return the ids of the entries that the store has to hold for it."""
+    if job.receipt is None:
+        verdict.stuck += 1
+        return set()
+    # What was to be forgotten meanwhile is not missed.
+    kept = {index for index, item in enumerate(job.items) if item.valid_until is None}
+    searchable = {line.index for line in job.receipt.items if line.fate is Fate.SEARCHABLE}
+    verdict.lost += len(kept - searchable)
+    return {item_id(tenant, job.items[index]) for index in kept & searchable}
+
+
 def _records(one: Started, tenant: str) -> set[str]:
     user = one.task.user_id
     return {record_id(tenant, Lane.FEEDBACK, mark, {"mark": mark, "user": user}) for mark in one.marks}
-
-
-@asynccontextmanager
-async def _store(addresses: Addresses) -> AsyncGenerator[weaviate.WeaviateAsyncClient]:
-    place, secret = urlsplit(addresses.weaviate_url), addresses.weaviate_api_key
-    client = weaviate.use_async_with_local(
-        host=str(place.hostname),
-        port=place.port or 80,
-        grpc_port=addresses.weaviate_grpc_port,
-        auth_credentials=Auth.api_key(secret.get_secret_value()) if secret else None,
-        skip_init_checks=True,
-    )
-    async with client:
-        yield client
-
-
-async def _stored(client: weaviate.WeaviateAsyncClient, tenant: str) -> tuple[dict[str, int], int]:
-    """Return how often each entry of a tenant was seen, and how many that hold are not found by their own vector."""
-    seen: dict[str, int] = {}
-    unindexed = 0
-    for name in COLLECTIONS:
-        collection = client.collections.use(name).with_tenant(tenant)
-        if not await client.collections.use(name).tenants.exists(tenant):
-            continue
-        async for item in collection.iterator(include_vector=True, return_properties=["identifier", "document"]):
-            identifier, document = str(item.properties["identifier"]), json.loads(str(item.properties["document"]))
-            seen[identifier] = document["seen"]
-            if document["state"] == State.FORGOTTEN:
-                # No search may find it; undoing writes it, and its place in the index, anew.
-                continue
-            vector, alone = item.vector["default"], Filter.by_property("identifier").equal(identifier)
-            try:
-                near = await collection.query.near_vector(vector, limit=NEAREST, return_properties=_WANTED)
-                found = identifier in {str(one.properties["identifier"]) for one in near.objects}
-                only = await collection.query.near_vector(vector, limit=1, filters=alone, return_properties=_WANTED)
-                told = f"{identifier} ({document['state']}) of {tenant} is {'' if only.objects else 'not '}in the index"
-            except WeaviateBaseError as error:
-                found, told = False, f"{tenant}: {type(error).__name__}"
-            if not found:
-                unindexed += 1
-                sys.stderr.write(f"not among the {NEAREST} nearest to its own vector: {told}\n")
-    return seen, unindexed

@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,29 +10,54 @@ from typing import NamedTuple
 class Events(NamedTuple):
     """What a ledger says."""
 
-    begun: Counter[str]
     done: Counter[str]
     """How often each effect happened, by its idempotency key."""
-
-    @property
-    def open(self) -> int:
-        """How many effects were begun and have not happened."""
-        return sum((self.begun - self.done).values())
+    open: int
+    """How many attempts at an effect are between their beginning and their end, in a process that lives."""
 
 
 def note(ledger: str, event: str, key: str) -> None:
-    """Append an event: ``begun`` or ``done``. A line is far shorter than what one write keeps whole."""
-    handle = os.open(ledger, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(handle, f"{event} {key}\n".encode())
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    """Append an event of this process: ``begun``, ``done`` or ``ended``."""
+    _append(Path(ledger), f"{event} {key} {os.getpid()}")
+
+
+def note_death(ledger: Path, pid: int) -> None:
+    """Append that a process has died, with all that it had open. Call it before another can get the same id."""
+    _append(ledger, f"died - {pid}")
 
 
 def read(ledger: Path) -> Events:
     """Return what happened so far."""
-    lines = ledger.read_text().splitlines() if ledger.exists() else []
-    events = [line.split(" ") for line in lines]
-    begun, done = (Counter(key for event, key in events if event == name) for name in ("begun", "done"))
-    return Events(begun, done)
+    return events_of(ledger.read_text().splitlines() if ledger.exists() else ())
+
+
+def events_of(lines: Iterable[str]) -> Events:
+    """Return what the lines of a ledger say, in their order.
+
+    An attempt is open until it has ended, whether the effect happened or not, or until its process has died:
+    otherwise what a killed process had begun would count as open for the rest of the run.
+    """
+    done: Counter[str] = Counter()
+    open_by_process: dict[str, Counter[str]] = {}
+    for line in lines:
+        event, key, process = line.split(" ")
+        under_way = open_by_process.setdefault(process, Counter())
+        if event == "begun":
+            under_way[key] += 1
+        elif event == "done":
+            done[key] += 1
+        elif event == "ended":
+            under_way[key] -= 1
+        else:
+            under_way.clear()
+    return Events(done, sum(under_way.total() for under_way in open_by_process.values()))
+
+
+def _append(ledger: Path, line: str) -> None:
+    # A line is far shorter than what one write keeps whole.
+    handle = os.open(ledger, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(handle, f"{line}\n".encode())
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -5,20 +5,20 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import JsonValue
 
+from chaos.asked import Shown, Started, Submitted
 from chaos.ledger import read
 from perdure import AgentTask
 from perdure.changes import Actor, ActorKind
 from perdure.errors import PerdureError
 from perdure.items import MemoryItem
-from perdure.jobs import Receipt
 from perdure.questions import Answer, EffectFate, Question
 from perdure.requests import ForgetRequest, RecallRequest, RememberRequest
-from perdure.tasks import TaskResult
 from worker.gateway import Gateway
 
 USERS = 6
@@ -29,25 +29,6 @@ ITEMS = 20
 BY = Actor(kind=ActorKind.SYSTEM, id="chaos")
 
 T = TypeVar("T")
-
-
-@dataclass
-class Started:
-    """A task."""
-
-    task: AgentTask
-    marks: list[str]
-    result: TaskResult | None = None
-    problem: str = ""
-
-
-@dataclass
-class Submitted:
-    """A job."""
-
-    request: RememberRequest
-    items: list[MemoryItem]
-    receipt: Receipt | None = None
 
 
 @dataclass
@@ -67,7 +48,8 @@ class Load:
     jobs: list[Submitted] = field(default_factory=list[Submitted])
     recalls: int = 0
     sweeps: int = 0
-    leaked: int = 0
+    shown: list[Shown] = field(default_factory=list[Shown])
+    """What recalls gave, those of the tasks among them."""
 
     @property
     def open(self) -> int:
@@ -97,14 +79,18 @@ class Load:
         workflow_id, *_ = await insisting(lambda: self.gateway.start(one.task, by=BY))
         answering = asyncio.create_task(self._answer(workflow_id))
         try:
-            one.result = await insisting(lambda: self.gateway.result(workflow_id))
+            result = await insisting(lambda: self.gateway.result(workflow_id))
+            # A task does not wait for what it learned to be searchable; who judges it has to.
+            for job in result.jobs:
+                await insisting(partial(self.gateway.receipt, job))
+            one.result = result
         except PerdureError as failure:
             one.problem = str(failure)
         finally:
             answering.cancel()
         if one.result:
             known = one.result.output if isinstance(one.result.output, list) else []
-            self.leaked += sum(user not in str(item) for item in known)
+            self.shown += [Shown(user, str(item)) for item in known]
 
     async def _answer(self, workflow_id: str) -> None:
         """Answer what is asked by what the ledger says; a question comes after the deadline, so nothing can follow."""
@@ -146,7 +132,7 @@ class Load:
         asked = RecallRequest(user_id=user, text=f"what about {self.chance.choice(TOPICS)}?", limit=20)
         found = await insisting(lambda: self.gateway.recall(asked))
         self.recalls += 1
-        self.leaked += sum(user not in item.text for item in found.items)
+        self.shown += [Shown(user, item.text) for item in found.items]
         await asyncio.sleep(0.2)
 
     async def _sweep(self) -> None:

@@ -2,16 +2,20 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from chaos.ledger import note_death
 from localservers import Fleet, Server, find_all
 from localservers.fleet import start_worker, worker_environment
 from localservers.processes import Child
 from perdure.settings import Settings
 
 WORKERS = 2
+
+STOP_WITHIN = 20.0
+"""Seconds that a process may take to end after SIGTERM before it is killed."""
 
 
 class Site:
@@ -20,11 +24,13 @@ class Site:
     Args:
         settings: Its settings; all of its data is in ``home``.
         fleet: Its servers.
+        ledger: Where effects are noted, and the deaths of the workers that had begun them.
     """
 
-    def __init__(self, settings: Settings, fleet: Fleet) -> None:
+    def __init__(self, settings: Settings, fleet: Fleet, ledger: Path) -> None:
         self.settings = settings
         self.fleet = fleet
+        self._ledger = ledger
         self._workers: dict[int, Child] = {}
         self._busy: set[Server | int] = set()
 
@@ -40,17 +46,17 @@ class Site:
 
     async def kill(self, target: Server | int) -> None:
         """SIGKILL a server or a worker, and start it again."""
-        self._busy.add(target)
-        try:
-            child = self._child(target)
+        child = self._child(target)
+
+        async def killed() -> None:
             child.signal(signal.SIGKILL)
             await child.wait()
-            if isinstance(target, Server):
-                await self.fleet.start(target)
-            else:
-                await self._begin(target)
-        finally:
-            self._busy.discard(target)
+
+        await self._begun_again_after(target, killed())
+
+    async def restart(self, target: Server | int) -> None:
+        """SIGTERM a server or a worker, wait until it has ended, and start it again, as an upgrade does."""
+        await self._begun_again_after(target, self._child(target).stop(STOP_WITHIN))
 
     async def hang(self, target: Server | int, seconds: float) -> None:
         """SIGSTOP a server or a worker, and wake it after some seconds."""
@@ -66,7 +72,20 @@ class Site:
     async def stop(self) -> None:
         """Stop the workers; the servers are stopped by who started them."""
         for child in self._workers.values():
-            await child.stop(15)
+            await child.stop(STOP_WITHIN)
+
+    async def _begun_again_after(self, target: Server | int, end: Awaitable[None]) -> None:
+        self._busy.add(target)
+        child = self._child(target)
+        try:
+            await end
+            if isinstance(target, Server):
+                await self.fleet.start(target)
+            else:
+                note_death(self._ledger, child.pid)
+                await self._begin(target)
+        finally:
+            self._busy.discard(target)
 
     def _child(self, target: Server | int) -> Child:
         return self.fleet.child(target) if isinstance(target, Server) else self._workers[target]
@@ -80,14 +99,14 @@ class Site:
 
 
 @asynccontextmanager
-async def site(home: Path) -> AsyncGenerator[Site]:
+async def site(home: Path, ledger: Path) -> AsyncGenerator[Site]:
     """Start an installation of its own, and stop it in the end."""
     here = Path(__file__).parent
     settings = Settings().changed(
         home=home, tools=("chaos.tools",), skills=(here / "skills",), forgetting_cron="off", task_queue="chaos"
     )
     fleet = Fleet(settings, find_all(settings, print), print)
-    one = Site(settings, fleet)
+    one = Site(settings, fleet, ledger)
     try:
         await fleet.start_all()
         await one.begin_workers()

@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from chaos.ledger import note, read
@@ -13,11 +15,20 @@ async def acted(call: ToolCall, ledger: str, pause: float) -> str | None:
     return call.idempotency_key if read(Path(ledger)).done[call.idempotency_key] else None
 
 
-async def _act(call: ToolCall, ledger: str, pause: float) -> str:
+@contextmanager
+def _attempt(call: ToolCall, ledger: str) -> Generator[None]:
     note(ledger, "begun", call.idempotency_key)
-    await asyncio.sleep(pause)
-    note(ledger, "done", call.idempotency_key)
-    await asyncio.sleep(pause)
+    try:
+        yield
+    finally:
+        note(ledger, "ended", call.idempotency_key)
+
+
+async def _act(call: ToolCall, ledger: str, pause: float) -> str:
+    with _attempt(call, ledger):
+        await asyncio.sleep(pause)
+        note(ledger, "done", call.idempotency_key)
+        await asyncio.sleep(pause)
     return call.idempotency_key
 
 
@@ -38,9 +49,9 @@ async def act_in_thread(call: ToolCall, ledger: str, pause: float) -> str:
     """Act in a thread: where the process is stopped in the middle, nothing can keep it from acting when it wakes."""
 
     def work() -> None:
-        note(ledger, "begun", call.idempotency_key)
-        time.sleep(pause)
-        note(ledger, "done", call.idempotency_key)
+        with _attempt(call, ledger):
+            time.sleep(pause)
+            note(ledger, "done", call.idempotency_key)
 
     await asyncio.to_thread(work)
     return call.idempotency_key

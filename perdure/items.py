@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_
 from perdure.entries import MARKER, Described, Lane, normalised
 from perdure.errors import InvalidInput
 from perdure.identity import OwnerId, canonical_json, memory_id, record_id, turn_id
-from perdure.model import Instant, Name, Passed, Text, Unit
+from perdure.model import Instant, Name, Passed, Text, Unit, one_line
 from perdure.said import Voice
 
 LARGEST_PAYLOAD = 16_000
@@ -41,8 +41,8 @@ class RecordItem(Passed):
 
     kind: Literal["record"] = "record"
     lane: Lane
-    key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), normalised]
-    """What it is looked up by, without white space around it: the store trims what it compares."""
+    key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), one_line, normalised]
+    """What it is looked up by, without white space around it: the store trims what it compares. Terminals show it."""
     payload: JsonValue
     summary: Annotated[str, Field(max_length=500)] = ""
     """A sentence for people and for search; without one, lane and key stand in."""

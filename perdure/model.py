@@ -8,6 +8,7 @@ Model       frozen and strict: a field that it does not know is an error
 
 import functools
 import re
+import unicodedata
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 
@@ -108,6 +109,12 @@ def _readable(text: str) -> str:
     return text
 
 
+def _one_line(text: str) -> str:
+    if any(unicodedata.category(character) == "Cc" for character in text):
+        raise ValueError("contains control characters (it is one line of text)")
+    return text
+
+
 def _question(text: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError("has half of a surrogate pair (send whole characters)")
@@ -145,6 +152,9 @@ TenantId = Annotated[
 
 Text = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_readable)]
 """A text of at most 8,000 characters, which keeps a plan for a batch of 100 well under Temporal's 2 MB."""
+
+one_line = AfterValidator(_one_line)
+"""Refuses text with control characters, line breaks and tabs among them."""
 
 Question = Annotated[str, AfterValidator(_question)]
 """A question to memory of at most 8,000 characters."""

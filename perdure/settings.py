@@ -145,7 +145,7 @@ class Settings(BaseSettings):
     tool_attempts: Annotated[int, Field(ge=1, le=1000)] = 5
     """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
     continue_after: Annotated[int, Field(ge=0, le=40_000)] = 0
-    """Events after which a task's history is rolled over; 0: after about 8,000."""
+    """Events after which a task's history is rolled over; 0: after about 2,000."""
     claim_ttl_days: Annotated[float, Field(gt=0, le=3650)] = 90
     """How long the claims on ``once`` effects are kept after their task has ended; must outlive the Temporal
     namespace's retention."""

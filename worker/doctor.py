@@ -31,7 +31,8 @@ from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.marks import JournalMarks, known_id
 from perdure.stores.redis.checks import Checks
-from perdure.stores.redis.connection import ask, connect
+from perdure.stores.redis.connection import connect
+from perdure.stores.redis.durability import NEEDED, wrong_settings
 from perdure.stores.redis.installation import Installation
 from perdure.stores.redis.marks import RedisMarks
 from perdure.stores.tenant_key import TenantKey
@@ -169,15 +170,13 @@ async def _search_attributes(patient: Patient) -> tuple[bool, str, str]:
 
 
 async def _redis(patient: Patient) -> tuple[bool, str, str]:
-    wanted = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
-    found: dict[str, str] = {}
+    needed = ", ".join(f"{name} {value}" for name, value in NEEDED.items())
     async with patient.redis() as redis:
-        for name in wanted:
-            answer = await ask(redis, "CONFIG", "GET", name)
-            found |= answer if isinstance(answer, dict) else dict([answer])
-    wrong = [f"{name} is {found.get(name)}" for name, value in wanted.items() if found.get(name) != value]
-    fix = "set " + ", ".join(f"{name} {value}" for name, value in wanted.items())
-    return not wrong, "; ".join(wrong) or "append-only, fsync always, no eviction", fix
+        wrong = await wrong_settings(redis)
+    if wrong is None:
+        return True, f"answers, but does not show its settings, so nobody checked that it is set to {needed}", ""
+    told = "; ".join(f"{name} is {value}" for name, value in wrong.items())
+    return not wrong, told or "append-only, fsync always, no eviction", f"set {needed}"
 
 
 async def _weaviate(patient: Patient) -> tuple[bool, str, str]:

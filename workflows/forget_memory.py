@@ -43,7 +43,7 @@ class ForgetRun(ForgetRequest):
 
     carried: Sweep | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
-    """Events after which the sweep continues as new; 0: after about 8,000."""
+    """Events after which the sweep continues as new; 0: after about 2,000."""
 
 
 @workflow.defn(name=Workflow.FORGET_MEMORY)

@@ -34,7 +34,7 @@ class UndoRun(UndoRequest):
 
     carried: Undoing | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
-    """Events after which it continues as new; 0: after about 8,000."""
+    """Events after which it continues as new; 0: after about 2,000."""
 
 
 @workflow.defn(name=Workflow.UNDO_FORGETTING)

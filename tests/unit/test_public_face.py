@@ -78,6 +78,11 @@ PURE = (
     *("perdure.memory.writing.checking", "perdure.memory.forgetting.selection", "perdure.memory.recall.query"),
     *("perdure.memory.recall.ranking", "perdure.memory.recall.context", "perdure.memory.recall.local"),
     *("perdure.memory.recall.items", "perdure.words"),
+    *("perdure.changes", "perdure.skills.shape", "perdure.agent.steps.happened", "perdure.memory.updating.learning"),
+    *(
+        f"perdure.memory.extraction.{name}"
+        for name in ("aliases", "candidates", "grounds.changes", "rules", "statements", "verifying")
+    ),
     *("perdure.stores.journal.lines", "perdure.stores.journal.folding", "perdure.models.embedding"),
 )
 """Values and pure rules: no store, no model and no Temporal is loaded with them."""

@@ -213,3 +213,21 @@ async def test_a_plain_function_is_a_tool_that_leaves_the_loop_free() -> None:
     assert await multiply.call(CALL, keywords)
     assert await multiply(CALL, 3)
     assert await multiply.run_check(CALL, keywords) == (True, 3)
+
+
+async def test_a_check_that_is_declared_to_return_what_it_found_may_find_false() -> None:
+    async def look() -> bool | None:
+        return False
+
+    @tool(effect="once", check=look, timeout=7, name="look_up")
+    async def act() -> bool:
+        return True
+
+    assert await act.run_check(CALL, {}) == (True, False)
+    assert (act.effect, act.timeout, act.name) == (Effect.ONCE, 7.0, "look_up")
+
+
+def test_a_box_gives_its_tools_and_names_what_it_has_not() -> None:
+    assert list(Toolbox([measure])) == [measure]
+    with pytest.raises(InvalidInput, match="PRD100 tool: "):
+        Toolbox([measure]).get("measur")

@@ -273,4 +273,4 @@ class PreparedTask(Passed):
     heartbeat: Annotated[float, Field(gt=0)]
     """Seconds without a sign of life after which an attempt is given up."""
     continue_after: int = 0
-    """Events after which the history is rolled over; 0: after about 8,000."""
+    """Events after which the history is rolled over; 0: after about 2,000."""

@@ -259,7 +259,7 @@ def _ground_of_voice(sentence: str, words: str, judge: _Judge, *, outcome: bool)
 def _ground_of_mood(words: str, judge: _Judge, *, outcome: bool, begins: bool) -> Ground | None:
     by = judge.said.by
     main = changes.without_reason(reading.without_conditions(words))
-    lasts = begins or changes.tells_of_change(main)
+    lasts = begins or changes.holds_from_now_on(main)
     applies = {
         Ground.QUESTION: asked.is_marked_as_question(words) if by is Voice.TOOL else asked.is_asking(words),
         Ground.CHATTER: chatter.is_chatter(words) or (by is Voice.AGENT and not outcome and chatter.is_service(words)),

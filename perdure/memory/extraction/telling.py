@@ -101,7 +101,7 @@ class Told:
     @cached_property
     def changed(self) -> bool:
         """Whether it says itself that something is not what it was."""
-        return tells_of_change(self.text)
+        return says_it_was_otherwise(self.text)
 
     @cached_property
     def adds(self) -> bool:
@@ -157,8 +157,8 @@ def told(text: str) -> Told:
     return Told(text, tuple(order), frozenset(names), frozenset(verbs), ordered)
 
 
-def tells_of_change(text: str) -> bool:
-    """Return whether a text says itself that something is not what it was."""
+def says_it_was_otherwise(text: str) -> bool:
+    """Return whether a text says itself that something is not what it was, so that it may contradict what is known."""
     return bool(_CHANGED.search(text))
 
 

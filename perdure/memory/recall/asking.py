@@ -18,6 +18,7 @@ from perdure.filters import Filters
 from perdure.losses import Store
 from perdure.memory.recall import local
 from perdure.memory.recall.absences import What
+from perdure.memory.recall.journaled import journaled
 from perdure.memory.recall.query import FoundBy, Query
 from perdure.memory.recall.sources import Question, Sources, Wanted
 from perdure.memory.recall.turns import Asked, named, without_names
@@ -321,9 +322,11 @@ class Asking:
     async def _local(self) -> dict[str, Entry]:
         async def read() -> dict[str, Entry]:
             log = self._ask("redis", "deletions", lambda: self._from.deletions.all(self._tenant))
-            lines, forgotten = await together(self._from.journal.read(self._tenant), log)
-            # Some 30 µs an item: in a thread, so that neither the time limit nor heartbeats wait for it.
-            return await asyncio.to_thread(local.known, self._query, lines, self._from.policies, forgotten or ())
+            end = self._started + self._from.limit * _ALL_SHARE
+            found = await journaled(self._from, self._query, log, end=end)
+            if not found.is_all:
+                self.degraded.add("journal")
+            return found.entries
 
         async with self._reading:
             if self._entries is None:

@@ -5,6 +5,7 @@ nothing is recalled that would be refused.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from perdure.changes import Deletion
 from perdure.entries import Entry, Hit, Memory, Record, State, headline_of
@@ -22,18 +23,44 @@ from perdure.stores.journal.lines import Accepted, Line
 from perdure.words import ENGLISH, stems
 
 
+class Local(NamedTuple):
+    """What the journal knows."""
+
+    entries: dict[str, Entry]
+    """By id, whatever their state."""
+    is_all: bool
+    """Whether nothing was left out for want of time."""
+
+
 def known(
-    query: Query, lines: Iterable[Line], policies: Mapping[str, WritePolicy], log: Iterable[Deletion] = ()
-) -> dict[str, Entry]:
-    """Return what the journal knows, by id and whatever its state.
+    query: Query,
+    lines: Iterable[Line],
+    policies: Mapping[str, WritePolicy],
+    log: Iterable[Deletion] | None = (),
+    *,
+    is_cut: bool = False,
+    most_pending: int | None = None,
+) -> Local:
+    """Return what the journal knows.
 
     Args:
         query: The question.
         lines: The tenant's lines.
         policies: What may be believed, by name.
         log: The deletion log, where Redis has answered: another machine's journal may lack what was forgotten there.
+            None: it has not.
+        is_cut: Whether there are older lines, which were not read.
+        most_pending: How many items that wait for their jobs to decide on at most, the newest; None: all.
     """
-    return believed(query.tenant, fold(lines, log), policies=policies, at=query.now)
+    folded = fold(lines, log or ())
+    waiting = len(folded.pending)
+    most = waiting if most_pending is None else min(waiting, most_pending)
+    if is_cut and log is None:
+        # The line by which an item was forgotten may be among those that were not read.
+        most = 0
+    kept = folded._replace(pending=folded.pending[waiting - most :])
+    entries = believed(query.tenant, kept, policies=policies, at=query.now)
+    return Local(entries, most == waiting and not is_cut)
 
 
 def believed(tenant: str, folded: Folded, *, policies: Mapping[str, WritePolicy], at: Instant) -> dict[str, Entry]:

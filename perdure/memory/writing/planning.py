@@ -16,7 +16,7 @@ from perdure.errors import InvalidItem
 from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
-from perdure.memory.extraction.telling import tells_of_change, told
+from perdure.memory.extraction.telling import says_it_was_otherwise, told
 from perdure.memory.policies import WritePolicy
 from perdure.memory.writing.checking import require_span, require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
@@ -72,7 +72,7 @@ class _Beside:
             if isinstance(entry, Memory) and known.operation in entry.operations:
                 self._replaced[entry.superseded_by].append(entry.id)
         memories = [item for item in batch.items if isinstance(item, MemoryItem)]
-        self._changes = any(tells_of_change(item.content) for item in memories)
+        self._changes = any(says_it_was_otherwise(item.content) for item in memories)
         if self._changes or any(item.assertion for item in memories):
             self._list(known.entries.values())
 
@@ -88,7 +88,7 @@ class _Beside:
             return []
         terms = item.assertion.about if item.assertion else ()
         ids = {identifier: None for term in terms for identifier in self._about.get(term, ())}
-        if tells_of_change(item.content):
+        if says_it_was_otherwise(item.content):
             shared = Counter(one for word in told(item.content).order for one in self._saying.get(word, ()))
             ids |= {one: None for one, words in shared.items() if words >= LEAST_SHARED}
         return [entry for identifier in ids if isinstance(entry := self.entries[identifier], Memory)]

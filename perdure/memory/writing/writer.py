@@ -14,7 +14,7 @@ from perdure.items import Item, MemoryItem, item_id, item_text
 from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableItem, WritePlan
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
-from perdure.memory.extraction.telling import tells_of_change
+from perdure.memory.extraction.telling import says_it_was_otherwise
 from perdure.memory.policies import WritePolicy, policy_of
 from perdure.memory.repair import Repair
 from perdure.memory.writing.observation import WRITING, applied, purpose_of
@@ -103,7 +103,7 @@ class Writer:
             async with few:
                 return await self._longterm.sharing_words(batch.tenant, text, limit=_SHARING)
 
-        changing = [sharing(text) for text in sorted(_statements(batch)) if tells_of_change(text)]
+        changing = [sharing(text) for text in sorted(_statements(batch)) if says_it_was_otherwise(text)]
         about, found = await together(self._longterm.about(batch.tenant, _about(batch)), together(*changing))
         return [*about, *(memory for memories in found for memory in memories)]
 
@@ -145,7 +145,7 @@ class Writer:
         changes: list[Change] = []
         # What another job has written since, that contradicts these, has changed no entry that they know: only a plan
         # under the lease sees it.
-        if not _about(batch) and not any(map(tells_of_change, _statements(batch))):
+        if not _about(batch) and not any(map(says_it_was_otherwise, _statements(batch))):
             with suppress(VersionConflict):
                 changes = await self._changes(batch, decided, vectors, operation)
         versions = await self._door.change(

@@ -7,7 +7,7 @@ what is needed of everything up to number 2, and stands for all of it from the m
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from pathlib import Path
 
 from perdure.stores import disk
@@ -71,6 +71,14 @@ class Files:
             return []
         with disk.locked(self._folder, shared=True):
             return self._lines()
+
+    def newest(self) -> Generator[bytes]:
+        """Return all lines, newest first; each file is read when it is reached. Close it if you do not take all."""
+        if not self._folder.is_dir():
+            return
+        with disk.locked(self._folder, shared=True):
+            for path in reversed(self._live()):
+                yield from reversed(path.read_bytes().split(b"\n"))
 
     def erase(self, names: Iterable[str], condemned: Callable[[bytes], bool]) -> None:
         """Overwrite lines with spaces, for good; what a crash has left unreadable goes with them.

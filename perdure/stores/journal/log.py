@@ -3,8 +3,9 @@
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -88,6 +89,29 @@ class Journal:
         def lines() -> list[Line]:
             found = self._of(tenant).read()
             return known(raw for raw in found if any(one in raw for one in sought)) if sought else known(found)
+
+        return await disk.in_thread("journal", lines)
+
+    async def newest(self, tenant: str, *, until: float) -> tuple[list[Line], bool]:
+        """Return the newest lines of a tenant that this build understands, as many as can be read in time.
+
+        Args:
+            tenant: Whose lines.
+            until: When to stop, on the clock of ``time.monotonic``.
+
+        Returns:
+            The lines, oldest first, and whether these are all.
+        """
+
+        def lines() -> tuple[list[Line], bool]:
+            found: list[Line] = []
+            with closing(self._of(tenant).newest()) as content:
+                for raw in content:
+                    if time.monotonic() >= until:
+                        return found[::-1], False
+                    if raw.strip() and (line := decode(raw)) is not None:
+                        found.append(line)
+            return found[::-1], True
 
         return await disk.in_thread("journal", lines)
 

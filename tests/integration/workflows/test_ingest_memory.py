@@ -79,6 +79,29 @@ async def test_a_batch_becomes_searchable_and_its_resubmission_is_the_same_job(
         assert await here.services.longterm.count(tenant) == 2
 
 
+async def test_to_submit_a_batch_again_appends_nothing_to_the_journal(
+    servers: Servers, tmp_path: Path, tenant: str
+) -> None:
+    async with deployment(servers, tmp_path) as here:
+        folder = here.settings.journal_folder / tenant
+
+        def size() -> int:
+            # What is erased is overwritten, so a file's size tells what was ever appended.
+            return sum(file.stat().st_size for file in folder.glob("*.jsonl"))
+
+        batch = batch_of(tenant, statement(1), statement(2))
+        job = await submitted(here, batch)
+        await receipt_of(here, job)
+        before = size()
+        assert before > 0
+        # Also the third time, when the second one has erased what the first one's items said.
+        for _ in range(2):
+            assert await submitted(here, batch) == job
+            assert size() == before
+        assert await submitted(here, batch_of(tenant, statement(3), key="other")) != job
+        assert size() > before, "the control"
+
+
 async def test_jobs_that_plan_at_once_count_each_and_plan_twice_at_most(
     servers: Servers, tmp_path: Path, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -213,3 +213,23 @@ def test_a_skills_version_stays_what_it_is_for_ever() -> None:
     """A task is pinned to it: a change here makes every skill look changed."""
     digest = "cac9fc910255c880dea363baa9b096c44a5a22bc3fa37fb779cde654b87a1f19"
     assert read_skill("name: x\nsteps: [{id: a, tool: who}]").digest == digest
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("inputs: {n: {typo: text}}\nsteps: [{id: a, tool: t}]", "inputs.n.typo"),
+        ("steps: {a: 1}", "steps"),
+        ("steps: [{id: a, tool: 3}]", r"steps\[0\].tool"),
+        ("steps: [{id: a, recall: {txt: t}}]", r"steps\[0\].recall.txt"),
+        ("steps: [{id: a, remember: [{memory: m}], when: 3}]", r"steps\[0\].when"),
+        ("steps: [{id: a, tool: t, remember: [{memory: 3}]}]", r"steps\[0\].remember\[0\].memory"),
+        ("steps: [{id: a, tool: t, ask: q, answer: {typ: text}}]", r"steps\[0\].answer.typ"),
+        ("steps: [{for_each: '${[1]}', as: x}]", r"steps\[0\].steps"),
+        ("steps: [{for_each: '${[1]}', as: x, element: y, steps: [{id: a, tool: t}]}]", r"steps\[0\].element"),
+        ("steps: [{id: a, recal: {text: t}}]", r"steps\[0\].*did you mean 'recall'"),
+    ],
+)
+def test_whatever_is_wrong_in_a_skill_is_an_invalid_skill_with_its_path(text: str, path: str) -> None:
+    with pytest.raises(InvalidSkill, match=f"PRD102 {path}"):
+        read_skill(f"name: x\n{text}")

@@ -21,8 +21,8 @@ _REASON = re.compile(
 _PART = re.compile(r"[,;:]\s+|\s+(?:and|so)\s+(?=(?:my|our|the|it|i|we|that)\b)")
 
 
-def tells_of_change(words: str) -> bool:
-    """Whether it says that something else holds from now on: "We switched", "the language has changed to"."""
+def holds_from_now_on(words: str) -> bool:
+    """Return whether words say that something holds from now on: "We switched", "the language has changed to"."""
     return bool(_CHANGE_OF_MIND.search(words))
 
 

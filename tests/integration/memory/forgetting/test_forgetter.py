@@ -45,7 +45,7 @@ async def write(stores: AnyStores, tenant: str, *items: JsonValue, operation: st
 async def locally(stores: Stores, tenant: str) -> dict[str, int]:
     """Return what recall finds in the journal, and how often it was seen."""
     query = Query(tenant=tenant, session="", now=NOW)
-    found = local.known(query, await stores.journal.read(tenant), POLICIES)
+    found = local.known(query, await stores.journal.read(tenant), POLICIES).entries
     return {entry.id: entry.seen for entry in found.values() if query.filters.objection(entry) is None}
 
 

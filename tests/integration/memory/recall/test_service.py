@@ -21,6 +21,7 @@ from redis.asyncio import Redis
 from temporalio.testing import ActivityEnvironment
 
 from activities.memory import MemoryActivities
+from perdure.changes import Actor, ActorKind, Deletion
 from perdure.entries import Entry, Lane, Memory, MemoryType, Record
 from perdure.episodes import Episode, EpisodeKind
 from perdure.errors import EmbeddingMismatch, ModelRefused, PerdureError, ResultTooLarge, StoreUnavailable
@@ -37,7 +38,7 @@ from perdure.models.embedding import CachedEmbedder, Vector
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.requests import RecallRequest
 from perdure.stores.audit.files import FOLDER
-from perdure.stores.journal.lines import accepted
+from perdure.stores.journal.lines import Changed, Settled, accepted
 from perdure.stores.journal.log import Journal
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.redis.checks import Checks
@@ -359,6 +360,47 @@ async def test_a_large_journal_costs_no_more_than_the_limit_and_holds_nothing_el
     assert took < 1.2
     assert max(pauses) < 1.2
     assert "journal" in result.degraded, "the control: there was more than the limit allows"
+    await dead.close()
+
+
+@pytest.mark.usefixtures("own_threads")
+async def test_of_a_journal_too_large_for_the_limit_the_newest_answers(tiers: Tiers) -> None:
+    # To decide on all of them takes 8 s and more.
+    for start in range(0, 20_000, 100):
+        items = tuple(believed(f"statement {number} of a long life") for number in range(start, start + 100))
+        batch = Batch(tenant=tiers.tenant, key=str(start), items=items)
+        await tiers.journal.append(tiers.tenant, accepted(str(start), batch, NOW))
+    dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)
+    result = await tiers.recall(longterm=dead, limit_seconds=6.0).recall(await tiers.ask("statement 19999"))
+    assert result.degraded == ("journal", "weaviate")
+    assert result.items[0].text == "statement 19999 of a long life"
+    await dead.close()
+
+
+@pytest.mark.parametrize("protected", [True, False], ids=["redis tells", "control: nobody tells"])
+@pytest.mark.parametrize("journaled", ["accepted", "written"])
+async def test_what_redis_alone_knows_to_be_forgotten_is_not_recalled_from_the_journal(
+    tiers: Tiers, protected: bool, journaled: str
+) -> None:
+    kept, gone = KNOWN[0], KNOWN[1]
+    if journaled == "accepted":
+        await tiers.know(kept, gone)
+    else:
+        entries = [_entry(tiers.tenant, item).stamped(1, "job") for item in (kept, gone)]
+        by = Actor(kind=ActorKind.PERSON)
+        changes = [Changed(entry=entry, operation="job", by=by, why="insert", at=NOW) for entry in entries]
+        settled = Settled(operation="job", versions={entry.id: 1 for entry in entries}, at=NOW)
+        await tiers.journal.append(tiers.tenant, [*changes, settled])
+    # The journal is one from before the deletion, or of another machine.
+    at = NOW + timedelta(minutes=1)
+    line = Deletion(id=item_id(tiers.tenant, gone), at=at, reason="asked for", run="r")
+    await tiers.deletions.write(tiers.tenant, [line] if protected else [])
+    dead = LongTerm("http://127.0.0.1:9", 10, embedding=EMBEDDING)
+    result = await tiers.recall(longterm=dead, limit_seconds=20.0).recall(await tiers.ask("the user"))
+    assert result.degraded == ("weaviate",)
+    texts = {item.text for item in result.items}
+    assert kept.content in texts
+    assert (gone.content not in texts) is protected
     await dead.close()
 
 

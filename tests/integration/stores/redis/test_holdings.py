@@ -1,5 +1,7 @@
 """Everything that Redis holds of one user can be listed without looking at anybody else's."""
 
+import inspect
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -8,24 +10,32 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from perdure.changes import Deletion
+from perdure.changes import Actor, ActorKind, Deletion
+from perdure.consents import Consent
+from perdure.entries import Purpose
 from perdure.episodes import Episode, EpisodeKind
+from perdure.memberships import Membership
 from perdure.stores.journal.marks import JournalMarks
 from perdure.stores.journal.values import ValueFiles
 from perdure.stores.redis import keys
+from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.changed import ChangedTenants
 from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.claims import Claims, OnceEffect
 from perdure.stores.redis.connection import connect
+from perdure.stores.redis.consents import RedisConsents
 from perdure.stores.redis.deletions import Deletions
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.leases import Leases
+from perdure.stores.redis.members import RedisMembers
 from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.promotions import Promotions
+from perdure.stores.redis.recalls import TaskRecalls
+from perdure.stores.redis.sessions import SessionWrites
 from perdure.tasks import TaskBinding
 from tests.conftest import Servers
 from tests.support.waiting import until
@@ -43,6 +53,11 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
         for step in ("claimed", "done", "released")
     )
     await claims.claim(claimed, "o", 5)
+    await TaskRecalls(redis, HOUR).note(tenant, "a task", ["mem_1"])
+    await Accesses(redis).note(tenant, ["mem_1"], NOW)
+    await Accesses(redis).take(tenant, "an operation")
+    await Accesses(redis).note(tenant, ["mem_2"], NOW)
+    await SessionWrites(redis).admit(tenant, "one", ["an observation"], most=1)
     await claims.claim(done, "o", 5)
     await claims.store(done, "o", "1")
     await claims.claim(released, "o", 5)
@@ -52,6 +67,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
         episode = Episode(id="e", kind=EpisodeKind.TURN, text="x", importance=0.5, at=NOW)
         await Episodes(redis).append(tenant, session, episode)
         await Promotions(redis).take(tenant, session, 1)
+        await Episodes(redis).append(tenant, session, episode.changed(id="e2"))
     await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)])
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await redis.set(keys.epoch(tenant), 1)
@@ -59,6 +75,42 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await Checks(redis).note(tenant, NOW + timedelta(days=3650))
     await ActiveTenants(redis).found([tenant])
     await Checks(redis).begin_rewrite(tenant, ["mem_1"])
+    by, other = Actor(kind=ActorKind.PERSON), f"t_{uuid4().hex}"
+    consent = Consent(purpose=Purpose.GIVEN, granted=True, at=NOW, by=by)
+    async with Leases(redis).hold(tenant) as lease:
+        await RedisConsents(redis).write(tenant, [consent], lease)
+        await RedisMembers(redis).write(tenant, [Membership(member=other, belongs=True, at=NOW, by=by)], lease)
+        await RedisMembers(redis).name(tenant, [other], lease)
+    await RedisMembers(redis).retire(tenant)
+
+
+NAMES_NOBODY = {keys.TENANT_KEY, keys.RULES, keys.CONSOLIDATED, keys.SWEEP, keys.MARKS, keys.AUDIT}
+"""Keys of the installation without a tenant in them."""
+
+STAYS = {keys.ERASURES}
+"""What tells of an erasure, and so names a tenant for good."""
+
+
+def installations_keys() -> set[str]:
+    """Return the keys of the installation that may name a tenant, however many the room has."""
+    constants = {value for name, value in vars(keys).items() if name.isupper() and isinstance(value, str)}
+    return constants - NAMES_NOBODY - STAYS
+
+
+def kinds_of_keys(tenant: str) -> dict[str, str]:
+    """Return a pattern of each kind of key that a tenant can have, however many the room has, by a name for it."""
+    kinds: dict[str, str] = {}
+    for name, function in inspect.getmembers(keys, inspect.isfunction):
+        first, *others = inspect.signature(function).parameters
+        if first != "tenant" or name.startswith("_"):
+            continue
+        # What differs where the other arguments do is no part of the kind.
+        made = [function(tenant, *([text] * len(others))) for text in ("a", "b")]
+        pairs = zip(*([one] if isinstance(one, str) else one for one in made), strict=True)
+        for place, (one, another) in enumerate(pairs):
+            parts = zip(one.split(":"), another.split(":"), strict=True)
+            kinds[f"{name} {place}"] = ":".join(re.escape(part) if part == same else ".+" for part, same in parts)
+    return kinds
 
 
 async def whatever_names(redis: Redis, tenant: str) -> tuple[set[str], set[str]]:
@@ -98,11 +150,10 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
     async with Leases(redis).hold(mine):
         found, (own, shared) = await until(both, lambda told: told[0] == told[1], seconds=5)
     assert found == (own, shared)
-    indexes = {keys.DUE, keys.CHECKS, keys.ACTIVE, keys.PROMOTING, keys.CHANGED}
-    assert shared == {*indexes, keys.UNFILED, keys.forgetting(run)}
-    # Index, epoch, lease and who held it last, rewrites, deletions, runs; two claims, an output, a task's binding and
-    # keys; sessions, and five for each of two.
-    assert len(own) == 7 + 3 + 2 + 1 + 10
+    assert shared == {*installations_keys(), keys.forgetting(run)}
+    kinds = kinds_of_keys(mine)
+    assert len(kinds) > 20
+    assert {name for name, kind in kinds.items() if not any(re.fullmatch(kind, key) for key in own)} == set()
     assert not any(theirs in key for key in found[0])
     assert all(f"{{{mine}}}" in key for key in own), "the hash tag is the tenant"
     await DueIndex(redis).set(mine, None)

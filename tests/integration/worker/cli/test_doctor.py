@@ -1,19 +1,26 @@
 """What the doctor says of an installation that is well, and of ones that are not."""
 
 import json
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from localservers import Server
 from perdure.entries import Memory, MemoryType, Source
+from perdure.errors import StoreRefused
 from perdure.models.embedding.minilm import MiniLMEmbedder
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
-from tests.conftest import Servers
+from tests.conftest import OwnServers, Servers
+from tests.deployment import deployment
 from tests.integration.worker.cli.installation import Installation, nothing_configured, unanswered
 from tests.support.cutting import collection_of, objects
 from tests.support.waiting import until
+from worker.doctor import Patient, examine
 
 
 async def bad(installed: Installation, *options: str, **environment: str) -> dict[str, str]:
@@ -96,6 +103,23 @@ async def test_a_store_that_is_not_there_is_a_finding(installed: Installation) -
 
     assert found.keys() == {"redis", "tenant key", "stores"}
     assert "PRD200 redis" in found["redis"]
+
+
+async def test_a_redis_that_does_not_show_its_settings_is_used_and_said_to_be_unchecked(
+    own_servers: OwnServers, tmp_path: Path
+) -> None:
+    fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
+    servers = Servers.model_validate(fleet.addresses.model_dump())
+    async with aclosing(connect(servers.redis_url)) as redis:
+        # As managed ones have it: their users may do anything but this.
+        await ask(redis, "ACL", "SETUSER", "default", "-config")
+        with pytest.raises(StoreRefused):
+            await ask(redis, "CONFIG", "GET", "appendonly")
+    async with deployment(servers, tmp_path) as here:
+        found = {one.check: one for one in await examine(Patient(settings=here.settings, addresses=servers))}
+    assert found["redis"].ok
+    assert "nobody checked that it is set to appendonly yes" in found["redis"].detail
+    assert [name for name in ("tenant key", "journal", "stores") if not found[name].ok] == []
 
 
 async def test_a_temporal_that_is_not_there_hides_nothing_else(installed: Installation, servers: Servers) -> None:

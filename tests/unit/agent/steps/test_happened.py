@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from perdure.agent.steps import happened
-from perdure.agent.steps.calls import Ended, Result, StepCall, Value
+from perdure.agent.steps.calls import AnnounceCall, Ended, Result, StepCall, Value
 from perdure.entries import Lane
 from perdure.episodes import LONGEST, EpisodeKind
 from perdure.items import MemoryItem, RecordItem
-from perdure.questions import TakenAnswer
+from perdure.questions import Question, QuestionKind, TakenAnswer
+from perdure.said import Voice
 from perdure.skills.shape import ToolStep
-from perdure.tasks import StepStatus
+from perdure.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 CALL = StepCall(
@@ -81,3 +82,28 @@ def test_ids_are_bounded_and_apart(one: str, other: str) -> None:
     ids = [happened.failure_id("run", path) for path in (one, other)]
     assert all(len(identifier) <= 300 for identifier in ids)
     assert (ids[0] == ids[1]) == (one == other)
+
+
+def test_a_question_is_a_turn_of_the_agents_that_no_memory_is_extracted_from() -> None:
+    question = Question(id="a.look", kind=QuestionKind.APPROVAL, text="Which licence?")
+    call = AnnounceCall(tenant="t_1", session="s", memory=MemoryMode.ON, question=question)
+    episode = happened.asked(call, "run", NOW)
+    assert (episode.kind, episode.text, episode.at, episode.step) == (EpisodeKind.TURN, "Which licence?", NOW, "a.look")
+    assert (episode.by, episode.is_promotable) == (Voice.AGENT, False)
+    assert episode.id == happened.question_id("run", "a.look") == "run/a.look/asked"
+
+
+def test_an_answer_belongs_to_the_step_that_asked_and_a_done_step_to_itself() -> None:
+    answer = TakenAnswer(question_id="q", value="MIT", at=NOW, by="ada")
+    plain, asked = (happened.answered(CALL, "run", "a.look", answer, question) for question in ("", "Which licence?"))
+    assert (plain.step, plain.by, plain.before) == ("a.look", Voice.USER, "")
+    assert asked.before == "agent: Which licence?"
+    assert happened.done(CALL, "run", Ended(result=Result(status=StepStatus.DONE)), NOW).step == "a.look"
+
+
+def test_the_digests_and_long_ids_of_episodes_stay_what_they_are_for_ever() -> None:
+    """They are compared with those that an earlier release has stored."""
+    assert happened.digests('{"path": "a"}') == {"path": "47f773a5a090"}
+    assert happened.digests('{"path": "a') == {"": "e16ea251c7c1"}
+    assert happened.failure_id("r", "x" * 291) == f"r/{'x' * 291}/failed", "300 characters are no more than it may have"
+    assert happened.failure_id("r", "x" * 292) == f"b6eb030df1edd20588d959f5…{'x' * 243}/failed"

@@ -52,7 +52,11 @@ expect: "${output != task.id}"
         ("[{id: a, tool: echo, args: {value: '${thing}'}}]", "no name 'thing'"),
         ("[{id: a, tool: echo, args: {value: '${index}'}}]", "no name 'index'"),
         ("[{id: a, tool: echo, args: {value: '${output}'}}]", r"steps\[0\].args: there is no name 'output'"),
-        ("[{id: a, tool: echo, args: {value: '${inputs}'}}]", "names all inputs at once"),
+        (
+            "[{id: a, tool: echo, args: {value: '${inputs}'}}]",
+            r"steps\[0\].args: names all inputs at once .*inputs.name",
+        ),
+        ("[{id: a, tool: echo, args: {value: '${steps}'}}]", r"steps\[0\].args: names all steps at once .*steps.id"),
         (
             "[{for_each: '${inputs.names}', as: t, steps: [{id: a, tool: echo, args: {value: 1}}]}, "
             "{id: b, tool: echo, args: {value: '${steps.a.output}'}}]",

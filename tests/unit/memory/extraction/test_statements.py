@@ -80,3 +80,18 @@ def test_a_date_of_the_text_that_contradicts_a_given_one_does_not_count() -> Non
     given = ITEM.changed(valid_from=NOW + timedelta(days=30))
     assert stated(ITEM).valid_until is not None, "the control"
     assert stated(given).valid_until is None
+
+
+@pytest.mark.parametrize(("given", "counts"), [(timedelta(), False), (timedelta(microseconds=-1), True)])
+def test_what_would_end_when_it_begins_is_not_taken_from_the_text(given: timedelta, counts: bool) -> None:
+    end = stated(ITEM).valid_until
+    assert end is not None
+    assert (stated(ITEM.changed(valid_from=end + given)).valid_until == end) is counts
+
+
+def test_a_beginning_in_the_text_after_the_end_that_was_given_does_not_count() -> None:
+    item = ITEM.changed(content="From tomorrow the demo runs on canvas-2.")
+    begin = stated(item).valid_from
+    assert begin is not None
+    assert stated(item.changed(valid_until=begin)).valid_from is None
+    assert stated(item.changed(valid_until=begin + timedelta(days=1))).valid_from == begin, "the control"

@@ -32,7 +32,7 @@ def lines(*items: Item) -> list[Line]:
 
 
 def entries_of(query: Query, lines: list[Line]) -> list[Entry]:
-    known = local.known(query, lines, {"default": WritePolicy()})
+    known = local.known(query, lines, {"default": WritePolicy()}).entries
     return [entry for entry in known.values() if query.filters.objection(entry) is None]
 
 
@@ -92,15 +92,15 @@ def test_what_replaced_its_own_successor_is_believed_again() -> None:
 def test_what_its_job_would_refuse_is_not_recalled() -> None:
     doubted, stranger = believed("perhaps fish", confidence=0.5), believed("fish again", supersedes="mem_of_nobody")
     assert entries_of(query("fish"), lines(doubted, stranger)) == []
-    low = local.known(query("fish"), lines(doubted), {"default": WritePolicy(minimum_confidence=0.4)})
+    low = local.known(query("fish"), lines(doubted), {"default": WritePolicy(minimum_confidence=0.4)}).entries
     assert [entry.text for entry in low.values()] == ["perhaps fish"], "the control: it is the policy that decides"
 
 
 def test_the_policy_of_its_batch_decides_on_what_is_accepted() -> None:
     doubted = [line.changed(policy="lenient") for line in lines(believed("perhaps fish", confidence=0.5))]
     policies = {"default": WritePolicy(), "lenient": WritePolicy(minimum_confidence=0.4)}
-    assert [entry.text for entry in local.known(query("fish"), doubted, policies).values()] == ["perhaps fish"]
-    assert local.known(query("fish"), doubted, {"default": WritePolicy()}) == {}, "the control: it is gone"
+    assert [entry.text for entry in local.known(query("fish"), doubted, policies).entries.values()] == ["perhaps fish"]
+    assert local.known(query("fish"), doubted, {"default": WritePolicy()}).entries == {}, "the control: it is gone"
 
 
 def test_an_entry_that_does_not_match_hides_none_behind_it() -> None:
@@ -136,3 +136,23 @@ def test_an_item_of_which_the_line_was_lost_leaves_the_others_in_their_places() 
     found = accepted("job", Batch(tenant=TENANT, key="k", items=items), NOW)
     entries = entries_of(query(), [found[2], found[0]])
     assert sorted(entry.key for entry in entries if isinstance(entry, Record)) == ["a", "c"]
+
+
+def test_of_what_waits_for_its_jobs_the_newest_is_decided_on() -> None:
+    written = lines(*(believed(f"fish {number}") for number in range(5)))
+    found = local.known(query("fish"), written, {"default": WritePolicy()}, most_pending=2)
+    assert [entry.text for entry in found.entries.values()] == ["fish 3", "fish 4"]
+    assert not found.is_all
+    assert local.known(query("fish"), written, {"default": WritePolicy()}, most_pending=5).is_all
+
+
+def test_where_neither_older_lines_nor_redis_tell_what_was_forgotten_nothing_is_decided_on() -> None:
+    told = believed("fish to forget")
+    line = Deletion(id=item_id(TENANT, told), reason="asked for", run="r", at=NOW)
+    written, policies = lines(told), {"default": WritePolicy()}
+    assert local.known(query("fish"), written, policies, None, is_cut=True) == ({}, False)
+    assert local.known(query("fish"), written, policies, [line], is_cut=True) == ({}, False)
+    known = local.known(query("fish"), written, policies, (), is_cut=True)
+    assert [entry.text for entry in known.entries.values()] == ["fish to forget"], "the control: Redis knows of nothing"
+    assert not known.is_all
+    assert local.known(query("fish"), written, policies, None).is_all

@@ -62,6 +62,10 @@ def test_an_observation_that_is_far_ahead_is_refused_where_it_is_given(
         ),
         (RECORD | {"kind": ["record"]}, "items[0].kind"),
         (RECORD | {"key": " \t"}, "items[0].key"),
+        *(
+            (RECORD | {"key": f"a{sign}b"}, "items[0].key: contains control characters")
+            for sign in "\x00\x1b\n\t\x7f\x85"
+        ),
         (RECORD | {"payload": 2**60}, "too large for JSON"),
         (RECORD | {"payload": nested(65)}, "is nested 65 deep"),
         (RECORD | {"payload": "x" * LARGEST_PAYLOAD}, "remember the insight"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.memory.extraction.telling import tells_of_change, told
+from perdure.memory.extraction.telling import says_it_was_otherwise, told
 from perdure.memory.writing.retelling import changes, restates
 
 CHANGED = (
@@ -94,7 +94,7 @@ def test_a_change_is_told_from_the_words_that_both_share(old: str, new: str) -> 
 
 @pytest.mark.parametrize(("old", "new"), CHANGED)
 def test_what_does_not_tell_of_a_change_changes_nothing(old: str, new: str) -> None:
-    assert tells_of_change(new)
+    assert says_it_was_otherwise(new)
     assert not changes(told("The office dog is called Bo."), told(old))
     assert not changes(told(old), told(old))
 
@@ -120,7 +120,7 @@ def test_where_the_order_says_something_another_order_says_another_thing() -> No
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     assert isinstance(changes(told(one), told(other)), bool)
-    assert not changes(told(one), told(one)) or tells_of_change(one)
+    assert not changes(told(one), told(one)) or says_it_was_otherwise(one)
     assert restates(told(one), told(other)) == restates(told(other), told(one))
 
 

@@ -27,7 +27,7 @@ POLICY = WritePolicy()
 
 def recalled(lines: list[Line], at: datetime = NOW) -> dict[str, Entry]:
     query = Query(tenant=TENANT, session="", now=at + timedelta(days=1))
-    found = known(query, lines, POLICIES)
+    found = known(query, lines, POLICIES).entries
     return {identifier: entry for identifier, entry in found.items() if query.filters.objection(entry) is None}
 
 

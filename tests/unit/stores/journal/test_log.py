@@ -129,6 +129,23 @@ async def test_files_rotate_and_nothing_is_lost(tmp_path: Path) -> None:
     assert await journal.read(TENANT) == lines
 
 
+async def test_the_newest_lines_are_read_as_long_as_there_is_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, rotate_at=200)
+    for number in range(9):
+        await journal.append(TENANT, [line(number)])
+    assert await journal.newest("t_2", until=0) == ([], True)
+    assert await journal.newest(TENANT, until=float("inf")) == (await journal.read(TENANT), True)
+    # Each look at the clock takes a second, also before the end of a file, which is an empty line.
+    seconds = iter(range(1_000))
+    monkeypatch.setattr("perdure.stores.journal.log.time.monotonic", lambda: next(seconds))
+    found, is_all = await journal.newest(TENANT, until=8)
+    assert not is_all
+    assert 0 < len(found) < 9
+    assert found == (await journal.read(TENANT))[-len(found) :], "the newest, oldest first"
+
+
 async def test_a_line_larger_than_a_file_is_kept_whole(tmp_path: Path) -> None:
     journal = Journal(tmp_path, rotate_at=10)
     await journal.append(TENANT, [line(1)])

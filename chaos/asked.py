@@ -1,0 +1,37 @@
+"""What is asked for under chaos, and what was answered. Values."""
+
+from dataclasses import dataclass
+
+from perdure import AgentTask
+from perdure.items import MemoryItem
+from perdure.jobs import Receipt
+from perdure.requests import RememberRequest
+from perdure.tasks import TaskResult
+
+
+@dataclass
+class Started:
+    """A task."""
+
+    task: AgentTask
+    marks: list[str]
+    result: TaskResult | None = None
+    """None: it has not ended, or a job of what it learned has not."""
+    problem: str = ""
+
+
+@dataclass
+class Submitted:
+    """A job."""
+
+    request: RememberRequest
+    items: list[MemoryItem]
+    receipt: Receipt | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a recall showed to a user: a text that names the user whose memory it is."""
+
+    user: str
+    text: str

@@ -1,0 +1,34 @@
+"""Whether Redis keeps what it is told: read from its settings, where it shows them. Changes none."""
+
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from perdure.errors import StoreRefused, StoreUnavailable
+from perdure.stores.redis.connection import ask
+
+NEEDED = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
+"""A claim on a once effect has to survive a power cut, and nothing may be evicted."""
+
+
+async def wrong_settings(redis: Redis) -> dict[str, str] | None:
+    """Return the settings that are not as needed, with their values; None: this Redis does not show its settings.
+
+    Managed ones do not: they refuse ``CONFIG GET``, or do not know the command.
+
+    Raises:
+        StoreRefused: Redis refuses the login.
+        StoreUnavailable: Redis does not answer.
+    """
+    await ask(redis, "PING")
+    found: dict[str, str] = {}
+    try:
+        for name in NEEDED:
+            answer = await ask(redis, "CONFIG", "GET", name)
+            found |= answer if isinstance(answer, dict) else dict([answer])
+    except StoreRefused:
+        return None
+    except StoreUnavailable as error:
+        if isinstance(error.__cause__, ResponseError):
+            return None
+        raise
+    return {name: found.get(name, "not set") for name, value in NEEDED.items() if found.get(name) != value}
