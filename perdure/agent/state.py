@@ -1,5 +1,6 @@
 """What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, JsonValue
@@ -112,6 +113,15 @@ class TaskState(Passed):
     def branch(self, name: str, **changes: Any) -> "TaskState":
         """Return the state with one branch changed, or added."""
         return self.changed(branches={**self.branches, name: self.branches.get(name, Branch()).changed(**changes)})
+
+    def positioned(self, positions: Mapping[str, Any]) -> "TaskState":
+        """Return the state with these branches and no others, each at its position."""
+        branches = {name: self.branches.get(name, Branch()) for name in positions}
+        changed = {
+            name: branch if branch.position is positions[name] else branch.changed(position=positions[name])
+            for name, branch in branches.items()
+        }
+        return self.changed(branches=changed)
 
     def recalling(self, outcome: Ended) -> "TaskState":
         """Return the state with what a recall step recalled, if the outcome is one's."""

@@ -175,12 +175,12 @@ class RecallTerms(Passed):
 
 
 class ExpandCall(Passed):
-    """The input of the activity that makes the list of a ``for_each``."""
+    """The input of the activity that makes the list of a block."""
 
     tenant: str
     task_id: str
     path: str
-    for_each: str
+    for_each: JsonValue
     when: str | None
     scope: Scope
 
