@@ -50,10 +50,12 @@ class SkillPlan:
 
     Args:
         task: The task.
-        prepared: What it is pinned to.
+        prepared: What it is pinned to: a skill.
     """
 
     def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
+        if prepared.skill is None:
+            raise ValueError("the task runs no skill")
         self._task = task
         self._prepared = prepared
         self._skill = prepared.skill

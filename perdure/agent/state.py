@@ -81,6 +81,8 @@ class TaskState(Passed):
     """How many steps ended in which way."""
     total: int = 0
     """Steps known so far."""
+    tokens: int = 0
+    """That its model has used."""
     recalled: int = 0
     recalls: tuple[RecallSummary, ...] = ()
     recalls_made: int = 0
@@ -154,7 +156,7 @@ def memory_of(state: TaskState, learned: Learned) -> TaskMemory:
         recalls=state.recalls,
         jobs=learned.jobs,
         refused=learned.refused,
-        owners=state.prepared.skill.owners,
+        owners=state.prepared.skill.owners if state.prepared.skill else (),
         not_listed=NotListed(
             recalls=state.recalls_made - len(state.recalls),
             jobs=learned.started - len(learned.jobs),
@@ -176,6 +178,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         failed=state.ended.get(StepStatus.FAILED, 0),
         recalled=state.recalled,
         remembered=state.learned.remembered,
+        tokens=state.tokens,
         unknown=state.unknown,
     )
 
@@ -196,5 +199,6 @@ def result_of(
         jobs=state.learned.jobs,
         receipts=state.learned.receipts,
         refused=state.learned.refused,
+        tokens=state.tokens,
         unknown=state.unknown,
     )

@@ -1,5 +1,6 @@
 """Reading skills: YAML into a ``Skill``, with every mistake named by its field. Knows no tool; runs nothing."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from perdure.errors import InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.expressions.syntax import RESERVED
 from perdure.questions import AnswerSpec, AnswerType
+from perdure.registry.folders import Folders
 from perdure.skills.shape import (
     ForEach,
     InputSpec,
@@ -70,34 +72,11 @@ def skill_of(document: dict[str, Any]) -> Skill:
     return skill
 
 
-class SkillLibrary:
-    """The skills in some folders, each in ``<name>.yaml``; read anew each time, so an edit counts at once."""
+class SkillLibrary(Folders[Skill]):
+    """The skills in some folders."""
 
-    def __init__(self, folders: tuple[Path, ...]) -> None:
-        self._folders = folders
-
-    def names(self) -> list[str]:
-        """The names there are, sorted."""
-        return sorted({path.stem for folder in self._folders for path in folder.glob("*.yaml")})
-
-    def get(self, name: str) -> Skill:
-        """Read a skill; the first folder that has it wins.
-
-        Raises:
-            InvalidInput: When there is none of this name, with the nearest; or when it is not well formed.
-        """
-        for folder in self._folders:
-            path = folder / f"{name}.yaml"
-            if path.is_file():
-                try:
-                    text = path.read_text(encoding="utf-8")
-                except (OSError, UnicodeDecodeError) as problem:
-                    raise InvalidSkill(path.name, f"cannot be read: {type(problem).__name__}") from problem
-                skill = read_skill(text, path.name)
-                if skill.name != name:
-                    raise InvalidSkill(f"{path.name}: name", f"is {skill.name!r}", fix=f"call it {name!r}")
-                return skill
-        raise InvalidSkill("skill", f"there is no skill {name!r}", fix=nearest(name, self.names()))
+    def __init__(self, folders: Iterable[Path]) -> None:
+        super().__init__(folders, kind="skill", read=read_skill, error=InvalidSkill)
 
 
 def _input(value: object, path: str) -> InputSpec:

@@ -45,7 +45,8 @@ def document(shape: list[Any], prefix: str, lengths: dict[str, int]) -> list[dic
     return found
 
 
-def plan_of(skill: Skill, memory: MemoryMode = MemoryMode.ON) -> tuple[SkillPlan, TaskState]:
+def plan_of(skill: Skill | None, memory: MemoryMode = MemoryMode.ON) -> tuple[SkillPlan, TaskState]:
+    assert skill is not None
     prepared = PreparedTask.model_validate(
         {
             "tenant": "t",
@@ -236,6 +237,7 @@ def test_unknown_values_of_another_build_fall_on_the_safe_side() -> None:
     state = plan.ended(state, MAIN, Ended.model_validate({"result": {"status": "postponed"}, "mood": "good"}))
     assert state.done == 1, "a step with an unknown status has ended"
     step = call.step.changed(on_failure="whatever")
+    assert state.prepared.skill is not None
     strange = state.prepared.skill.changed(steps=(step, step.changed(id="b")))
     plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(skill=strange))
     move = plan.next(plan.failed(state, MAIN, "because", FAILED), NOW)
