@@ -1,18 +1,17 @@
 """A model's turn, and the summary of those that it is no longer shown, as activities."""
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from pydantic import JsonValue
 from temporalio import activity
 
 from activities.episodes import SessionNotes
-from perdure.agent.prompts import Read, extract, instructions, messages, transcript
+from perdure.agent.prompts import Made, Read, extract, instructions, messages, transcript
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.values import Values
 from perdure.agent.tool_specs import specs
-from perdure.agent.turns import CallKind, CompressCall, Compressed, ReasonCall, Reasoned, Turn, WantedCall
+from perdure.agent.turns import CallKind, CompressCall, Compressed, ReasonCall, Reasoned, Returned, Turn, WantedCall
 from perdure.documents import mapping
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
 from perdure.errors import ContextExceeded, InvalidArguments
@@ -121,12 +120,15 @@ class ReasoningActivities:
         )
 
     async def _read(self, call: ReasonCall | CompressCall, turn: Turn) -> Read:
-        async def value(one: Value) -> JsonValue:
-            return await self._values.get(call.tenant, call.task_id, one)
-
-        arguments: Sequence[JsonValue] = [await value(wanted.arguments) for wanted in turn.calls]
-        outputs = {place: await value(returned.output) for place, returned in turn.returned.items()}
-        return Read(turn=turn, text=str(await value(turn.text) or ""), arguments=arguments, outputs=outputs)
+        calls: list[Made] = []
+        for place, wanted in enumerate(turn.calls):
+            gave = turn.gave(place) or Returned()
+            arguments, output = [
+                await self._values.get(call.tenant, call.task_id, value) for value in (wanted.arguments, gave.output)
+            ]
+            made = Made(wanted.id, wanted.tool, arguments, output, gave.problem)
+            calls.append(made)
+        return Read(text=await self._text(call, turn.text), calls=calls, told=turn.told)
 
     async def _text(self, call: ReasonCall | CompressCall, value: Value) -> str:
         return str(await self._values.get(call.tenant, call.task_id, value) or "")

@@ -7,13 +7,12 @@ from temporalio.client import Client, WorkflowHistoryEventFilterType
 from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.agent.turns import Conversation
-from perdure.errors import InvalidTask
 from perdure.names import CONVERSATION
 from perdure.temporal.errors import of_call
 
 
 async def conversation_of_run(client: Client, workflow_id: str, first_run: str) -> Conversation | None:
-    """Return the turns that the model took in a run that has ended; None where it took none.
+    """Return the turns that the model took in a run that has ended; None where Temporal no longer has it.
 
     Args:
         client: Asks Temporal, and a worker, which replays the run.
@@ -21,16 +20,14 @@ async def conversation_of_run(client: Client, workflow_id: str, first_run: str) 
         first_run: Its first run id; those that continued it are followed.
 
     Raises:
-        InvalidTask: Temporal no longer has it.
-        StoreUnavailable: It does not answer.
+        StoreUnavailable: Temporal does not answer.
     """
     try:
         handle = client.get_workflow_handle(workflow_id, run_id=await _last_of(client, workflow_id, first_run))
-        return await handle.query(CONVERSATION, result_type=Conversation | None)
+        return await handle.query(CONVERSATION, result_type=Conversation)
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
-            problem = "has acted in a run that Temporal no longer has, and a model's turns cannot be taken again"
-            raise InvalidTask("task_id", problem, fix="choose a new task_id") from error
+            return None
         raise of_call(error) from error
 
 

@@ -25,6 +25,7 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
+from perdure.agent.turns import Conversation
 from perdure.documents import validated
 from perdure.errors import InvalidAgent, InvalidTask, StoreUnavailable, TenantErased
 from perdure.memory.wholeness import Wholeness
@@ -137,8 +138,8 @@ class TaskActivities:
         if bound is not None and bound.digest != binding.digest:
             raise binding.refused(task.task_id, bound)
         position = None
-        if task.goal and bound is not None and before is not None:
-            position = await conversation_of_run(self.client, before.workflow_id, before.run_id)
+        if task.goal and bound is not None:
+            position = await self._earlier_turns(tenant, task.task_id, before)
         return PreparedTask(
             tenant=tenant,
             epoch=epoch,
@@ -157,6 +158,19 @@ class TaskActivities:
             model_timeout=self.model_timeout,
             continue_after=self.continue_after,
         )
+
+    async def _earlier_turns(self, tenant: str, task_id: str, before: Holder | None) -> Conversation | None:
+        """Return the turns that a task's model has taken in its run before this one.
+
+        Raises:
+            InvalidTask: It has acted, and Temporal no longer has them.
+        """
+        found = await conversation_of_run(self.client, before.workflow_id, before.run_id) if before else None
+        if found is None:
+            effects = ", ".join(await self.bindings.effects(tenant, task_id))
+            problem = f"{task_id!r} has acted ({effects}) in a run that Temporal no longer has"
+            raise InvalidTask("task_id", problem, fix="a model's turns cannot be taken again: choose a new task_id")
+        return found
 
     def _of_skill(self, task: AgentTask) -> _Pinned:
         skill = self.skills.get(task.skill)

@@ -167,7 +167,8 @@ class TaskBinding(Passed):
         """What tells it from another task under the same id."""
         inputs: dict[str, JsonValue] = {**self.inputs}
         date = self.date.isoformat() if self.date else ""
-        return digest("binding/1", self.skill, self.goal, self.version, inputs, date, self.day.isoformat())
+        goal = (self.goal,) if self.goal else ()
+        return digest("binding/1", self.skill, self.version, inputs, date, self.day.isoformat(), *goal)
 
     def refused(self, task_id: str, bound: "TaskBinding") -> InvalidTask:
         """Return the refusal of this task under an id that is bound to another one, with what differs."""

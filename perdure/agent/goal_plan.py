@@ -172,7 +172,7 @@ class GoalPlan:
         actions = [
             self._call(_path(conversation.begun, place), wanted, conversation, state, now)
             for place, wanted in enumerate(turn.calls)
-            if place not in turn.returned and _path(conversation.begun, place) not in begun
+            if turn.gave(place) is None and _path(conversation.begun, place) not in begun
         ]
         return Act(actions=tuple(actions))
 
@@ -260,7 +260,7 @@ class GoalPlan:
         else:
             conversation = conversation.changed(notes=noted(conversation.notes, kind, text))
             told = Returned(output=Value(inline="noted"))
-        return turn.changed(returned={**turn.returned, place: told}), conversation
+        return turn.ended(place, told), conversation
 
     def _answer(self, turn: Turn) -> EvaluateCall:
         """Return what makes the task's output of the model's last turn."""
@@ -305,9 +305,8 @@ def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
     conversation = _conversation(state)
     [*before, turn] = conversation.turns
     place = int(branch.rpartition("[")[2].removesuffix("]"))
-    turn = turn.changed(
-        returned={**turn.returned, place: returned}, size=turn.size + _shown_size(returned.output, returned.problem)
-    )
+    size = turn.size + _shown_size(returned.output, returned.problem)
+    turn = turn.ended(place, returned).changed(size=size)
     state = _positioned(state, conversation.changed(turns=(*before, turn)))
     return state.changed(branches={name: one for name, one in state.branches.items() if name != branch})
 

@@ -1,12 +1,12 @@
 """What a model reads before its turn: who it is, its goal, what is remembered, and what it did so far. Pure."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from perdure.agent.turns import Notes, Turn
+from perdure.agent.turns import Notes
 from perdure.agent.working_memory import shortened
 from perdure.models.language.conversation import Instruction, Message, Reply, ToolOutput, ToolUse
 
@@ -20,13 +20,22 @@ what is done and what comes next."""
 _LISTS = {"constraints": "Constraints", "decisions": "Decisions", "done": "Done", "next": "Next"}
 
 
+class Made(NamedTuple):
+    """A call that was made, with its values, wherever they were kept."""
+
+    id: str
+    tool: str
+    arguments: JsonValue
+    output: JsonValue
+    problem: str
+
+
 class Read(NamedTuple):
     """A turn with its values, wherever they were kept."""
 
-    turn: Turn
     text: str
-    arguments: Sequence[JsonValue]
-    outputs: Mapping[int, JsonValue]
+    calls: Sequence[Made]
+    told: str = ""
 
 
 def instructions(own: str) -> str:
@@ -67,18 +76,15 @@ def messages(
 
 def _turn(one: Read, shown: int) -> list[Message]:
     calls = tuple(
-        ToolUse(id=wanted.id, tool=wanted.tool, arguments=json.dumps(arguments, ensure_ascii=False))
-        for wanted, arguments in zip(one.turn.calls, one.arguments, strict=True)
+        ToolUse(id=made.id, tool=made.tool, arguments=json.dumps(made.arguments, ensure_ascii=False))
+        for made in one.calls
     )
     found: list[Message] = [Reply(text=one.text, calls=calls)] if one.text or calls else []
-    for place, wanted in enumerate(one.turn.calls):
-        returned = one.turn.returned[place]
-        output = one.outputs.get(place)
-        text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
-        told = f"It failed: {returned.problem}" if returned.problem else shortened(text, shown)
-        found.append(ToolOutput(id=wanted.id, text=told))
-    if one.turn.told:
-        found.append(Instruction(text=one.turn.told))
+    for made in one.calls:
+        told = f"It failed: {made.problem}" if made.problem else shortened(_text(made.output), shown)
+        found.append(ToolOutput(id=made.id, text=told))
+    if one.told:
+        found.append(Instruction(text=one.told))
     return found
 
 
@@ -91,11 +97,10 @@ def transcript(one: Read, number: int, *, outputs: bool) -> str:
         outputs: Whether to tell what its calls gave, as a summary does and an episode does not.
     """
     lines = [f"turn {number}: {one.text}".rstrip()]
-    for place, (wanted, arguments) in enumerate(zip(one.turn.calls, one.arguments, strict=True)):
-        returned = one.turn.returned[place]
-        gave = _line(one.outputs.get(place), 400) if outputs else "something"
-        told = f"failed: {returned.problem}" if returned.problem else f"gave {gave}"
-        lines.append(f"  {wanted.tool}({_line(arguments, 200)}) {told}")
+    for made in one.calls:
+        gave = _line(made.output, 400) if outputs else "something"
+        told = f"failed: {made.problem}" if made.problem else f"gave {gave}"
+        lines.append(f"  {made.tool}({_line(made.arguments, 200)}) {told}")
     return "\n".join(lines)
 
 
@@ -119,5 +124,9 @@ def extract(before: str, turns: Sequence[str], limit: int) -> str:
 
 
 def _line(value: JsonValue, limit: int) -> str:
-    text = " ".join((value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).split())
+    text = " ".join(_text(value).split())
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -42,12 +42,20 @@ class Turn(Passed):
     text: Value = Value()
     """What it said."""
     calls: tuple[WantedCall, ...] = ()
-    returned: dict[int, Returned] = Field(default_factory=dict[int, Returned])
-    """What its calls gave, by their place."""
+    returned: dict[str, Returned] = Field(default_factory=dict[str, Returned])
+    """What its calls gave, by their place as text."""
     told: str = ""
     """What the model is told behind it: what was wrong with the turn."""
     size: int = 0
     """Characters that it takes when the model reads it again."""
+
+    def gave(self, place: int) -> Returned | None:
+        """Return what the call at a place gave; None: it has not ended."""
+        return self.returned.get(str(place))
+
+    def ended(self, place: int, returned: Returned) -> "Turn":
+        """Return the turn with what a call gave."""
+        return self.changed(returned={**self.returned, str(place): returned})
 
     @property
     def is_open(self) -> bool:

@@ -175,7 +175,7 @@ class Parallel(Passed):
     kind: Literal["parallel"] = "parallel"
     id: Identifier = "parallel"
     lanes: Annotated[
-        tuple[Annotated[tuple["Step", ...], Field(min_length=1)], ...], Field(min_length=2, max_length=MOST_AT_ONCE)
+        tuple[Annotated[tuple["Step", ...], Field(min_length=1)], ...], Field(min_length=1, max_length=MOST_AT_ONCE)
     ]
     """Lists of steps, each in its order; written ``parallel``, and a list of one step as the step alone."""
     when: Template | None = None

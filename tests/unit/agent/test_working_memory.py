@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.agent.prompts import Read, extract, messages
+from perdure.agent.prompts import Made, Read, extract, messages
 from perdure.agent.steps.calls import Value
 from perdure.agent.turns import RESULT_SHOWN, Conversation, Notes, Returned, Turn, WantedCall
 from perdure.agent.working_memory import (
@@ -26,14 +26,16 @@ results = st.lists(st.integers(0, 30_000), max_size=6)
 
 def turn(lengths: list[int], text: str = "") -> Turn:
     calls = tuple(WantedCall(id=f"c{place}", tool="t", digest=str(place)) for place in range(len(lengths)))
-    outputs = {place: Returned(output=Value(inline="x" * length)) for place, length in enumerate(lengths)}
+    outputs = {str(place): Returned(output=Value(inline="x" * length)) for place, length in enumerate(lengths)}
     seen = len(text) + sum(min(RESULT_SHOWN, length) for length in lengths)
     return Turn(text=Value(inline=text), calls=calls, returned=outputs, size=seen)
 
 
 def read(one: Turn) -> Read:
-    outputs = {place: returned.output.inline for place, returned in one.returned.items()}
-    return Read(turn=one, text=str(one.text.inline), arguments=[{} for _ in one.calls], outputs=outputs)
+    calls = [
+        Made(call.id, call.tool, {}, one.returned[str(place)].output.inline, "") for place, call in enumerate(one.calls)
+    ]
+    return Read(text=str(one.text.inline), calls=calls)
 
 
 @given(st.lists(results, max_size=12))

@@ -9,14 +9,20 @@ from uuid import uuid4
 
 import pytest
 from pytest_httpserver import HTTPServer
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
 
 from perdure import AgentTask
+from perdure.documents import validated
+from perdure.errors import InvalidTask
 from perdure.tasks import TaskResult
 from tests.conftest import Servers
 from tests.integration.workflows.resumable_agent.test_branches import most_at_once
 from tests.support.harness import Bench, bench
 from tests.support.turn_server import Asked, Call, Fails, Says, Script, TurnServer
+from tests.support.waiting import until
 
 AGENT = """\
 name: worker
@@ -200,4 +206,104 @@ async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_ro
         assert result.done == 24
     longest = max(len(asked.first) + sum(map(len, asked.outputs)) for asked in server.asked)
     assert longest < 8_000 * 4 * 1.2
+    assert any("What you did before" in asked.first for asked in server.asked)
+
+
+async def delete_run(agents: Bench, handle: WorkflowHandle[Any, Any]) -> None:
+    """Have Temporal forget a task's run, as its retention does."""
+    execution = WorkflowExecution(workflow_id=handle.id)
+    request = DeleteWorkflowExecutionRequest(namespace="default", workflow_execution=execution)
+    await agents.client.workflow_service.delete_workflow_execution(request)
+
+    async def is_gone() -> bool:
+        try:
+            await agents.client.get_workflow_handle(handle.id).describe()
+        except RPCError as error:
+            return error.status is RPCStatusCode.NOT_FOUND
+        return False
+
+    await until(is_gone, bool, 60)
+
+
+def counts_up(ledger: str) -> Script:
+    """Return a script that appends a line for each turn, and answers after the fourth."""
+
+    def script(asked: Asked) -> Says:
+        if len(asked.outputs) == 4:
+            return Says(" ".join(asked.outputs))
+        return Says(calls=(Call("append", {"ledger": ledger, "line": f"line{len(asked.outputs)}"}),))
+
+    return script
+
+
+async def test_a_later_run_goes_on_from_the_turns_that_were_taken_and_repeats_none(
+    agents: Agents, tmp_path: Path
+) -> None:
+    ledger = str(tmp_path / "ledger")
+    task = goal()
+    async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 2")) as (one, server):
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(task)).result()
+        assert "took the 2 turns" in str(caught.value.cause)
+        (tmp_path / "agents" / "worker.yaml").write_text(AGENT, encoding="utf-8")
+        handle = await one.start(task)
+        result = await handle.result()
+        await one.replay(handle)
+        assert [f"line{number}" in str(result.output) for number in range(4)] == [True] * 4
+        assert lines_of(ledger) == [f"line{number}" for number in range(4)]
+        assert len(server.asked) == 5, "no turn that acted is asked anew"
+
+
+async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
+    ledger = str(tmp_path / "ledger")
+    task = goal()
+    async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 1")) as (one, _):
+        handle = await one.start(task)
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+        await delete_run(one, handle)
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(task)).result()
+        assert "Temporal no longer has" in str(caught.value.cause)
+        assert "turn[1].call[0]" in str(caught.value.cause)
+        assert lines_of(ledger) == ["line0"]
+
+
+async def test_a_goal_is_bound_to_its_words_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
+    ledger = str(tmp_path / "ledger")
+    task = goal("One thing")
+    async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 1")) as (one, _):
+        with pytest.raises(WorkflowFailureError):
+            await (await one.start(task)).result()
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(task.changed(goal="Another thing"))).result()
+        assert "differs in goal" in str(caught.value.cause)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"goal": "x" * 1_000_000}, "at most 20"),
+        ({"goal": " "}, "name a skill, or give a goal"),
+        ({"goal": "x", "inputs": {"a": 1}}, "say it in the goal"),
+        ({"goal": "x", "skill": "s"}, "give one of the two"),
+    ],
+)
+def test_a_goal_that_cannot_be_one_is_refused(more: dict[str, Any], problem: str) -> None:
+    with pytest.raises((InvalidTask, ValueError), match=problem):
+        validated(AgentTask, {"task_id": "t", "user_id": "u", **more}, "", InvalidTask)
+
+
+async def test_what_the_context_cannot_hold_is_left_out_and_then_given_up(agents: Agents) -> None:
+    def script(asked: Asked) -> Says | Fails:
+        if asked.turns > 2:
+            body = '{"error": {"message": "m", "code": "context_length_exceeded"}}'
+            return Fails(400, body=body)
+        if asked.outputs and asked.outputs[-1] == "5":
+            return Says("through")
+        return Says(calls=(Call("echo", {"value": int(asked.outputs[-1]) + 1 if asked.outputs else 0}),))
+
+    async with agents(script) as (one, server):
+        result = await (await one.start(goal())).result()
+    assert result.output == "through"
     assert any("What you did before" in asked.first for asked in server.asked)
