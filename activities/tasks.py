@@ -1,19 +1,23 @@
 """A task as a whole: prepare it against what this worker has, and keep its claims for as long as it lives."""
 
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from operator import attrgetter
+from typing import Any
 
+from pydantic import JsonValue
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.taking_up import conversation_of_run
 from perdure.agent.steps.calls import (
     EvaluateCall,
     Evaluated,
     KeepCall,
     Kept,
+    Path,
     PrepareCall,
     PreparedTask,
     ToolShape,
@@ -21,19 +25,22 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
+from perdure.agent.turns import Conversation
 from perdure.documents import validated
-from perdure.errors import InvalidTask, StoreUnavailable, TenantErased
+from perdure.errors import InvalidAgent, InvalidTask, StoreUnavailable, TenantErased
 from perdure.memory.wholeness import Wholeness
+from perdure.models.language import LanguageModels
 from perdure.names import BINDING, TASK, Attribute, Workflow
+from perdure.registry.agents import Agent, AgentLibrary
 from perdure.skills.library import SkillLibrary
-from perdure.skills.shape import ToolStep
+from perdure.skills.shape import Skill, ToolStep
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask, TaskBinding
 from perdure.temporal.errors import of_call
 from perdure.together import together
-from perdure.tools import Toolbox
+from perdure.tools import Tool, Toolbox
 
 RENEWALS = 3
 """How often claims are renewed within the time that they are kept: a choice, so that two may fail."""
@@ -56,12 +63,26 @@ class Holder:
         return cls(run_id, workflow_id)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Pinned:
+    """What a task runs: a skill, or what an agent may do for its goal."""
+
+    skill: Skill | None = None
+    agent: Agent | None = None
+    version: str
+    tools: list[Tool[..., Any]]
+    inputs: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    reads: dict[str, tuple[Path, ...]] = field(default_factory=dict[str, tuple[Path, ...]])
+
+
 @dataclass(frozen=True)
 class TaskActivities:
     """Prepares tasks.
 
     Args:
         skills: Where skills are.
+        agents: Where agents are.
+        models: The language models that agents may name.
         toolbox: The tools that this worker has.
         key: Turns user ids into tenants.
         values: Where large inputs are kept.
@@ -70,10 +91,13 @@ class TaskActivities:
         whole: Tells since when Redis, with what it knows of tasks, has lost nothing.
         erasures: Tells when a user was erased.
         heartbeat: Seconds without a sign of life after which an attempt is given up.
+        model_timeout: Seconds that a model's turn may take.
         continue_after: Events after which a task's history is rolled over; 0: after about 2,000.
     """
 
     skills: SkillLibrary
+    agents: AgentLibrary
+    models: LanguageModels
     toolbox: Toolbox
     key: TenantKey
     values: Values
@@ -83,28 +107,25 @@ class TaskActivities:
     erasures: RedisErasures
     _: KW_ONLY
     heartbeat: float
+    model_timeout: float
     continue_after: int = 0
 
     @activity.defn
     async def prepare_task(self, request: PrepareCall) -> PreparedTask:
-        """Check a task and pin it to its skill as it is now.
+        """Check a task and pin it to its skill, or its agent, as it is now.
 
         Raises:
-            InvalidInput: For an unknown field, skill, tool, name or input, with the nearest one there is; for a task
-                that another workflow runs, and for an id that stands for another task.
+            InvalidInput: For an unknown field, skill, agent, tool, name or input, with the nearest one there is; for a
+                task that another workflow runs, and for an id that stands for another task.
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)
         epoch = await self._epoch(tenant, request.started_at)
-        skill = self.skills.get(task.skill)
-        reads = check_skill(skill, self.toolbox)
-        inputs = checked_inputs(skill, task.inputs)
-        names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
-        tools = [self.toolbox.get(name) for name in sorted(names)]
-        kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in inputs.values())
+        plan = self._of_skill(task) if task.skill else self._of_agent(task)
+        kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
         opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
-        (bound, since), values = await together(opened, together(*kept))
-        binding = TaskBinding.of(task, skill.digest, task.date or request.started_at.date())
+        ((bound, before), since), values = await together(opened, together(*kept))
+        binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
         runs = await self._earlier(tenant, task.task_id, since)
         earlier = runs[0].start_time if runs else None
         if earlier is None and bound is not None:
@@ -116,21 +137,58 @@ class TaskActivities:
                 binding = known
         if bound is not None and bound.digest != binding.digest:
             raise binding.refused(task.task_id, bound)
+        position = None
+        if task.goal and bound is not None:
+            position = await self._earlier_turns(tenant, task.task_id, before)
         return PreparedTask(
             tenant=tenant,
             epoch=epoch,
-            skill=skill,
-            version=skill.digest,
-            tools={tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout) for tool in tools},
-            inputs=dict(zip(inputs, values, strict=True)),
-            reads=reads,
+            skill=plan.skill,
+            agent=plan.agent,
+            position=position,
+            version=plan.version,
+            tools={tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout) for tool in plan.tools},
+            inputs=dict(zip(plan.inputs, values, strict=True)),
+            reads=plan.reads,
             date=binding.day,
             binding=binding,
             earlier=earlier,
             renew_after=self.bindings.ttl.total_seconds() / RENEWALS,
             heartbeat=self.heartbeat,
+            model_timeout=self.model_timeout,
             continue_after=self.continue_after,
         )
+
+    async def _earlier_turns(self, tenant: str, task_id: str, before: Holder | None) -> Conversation | None:
+        """Return the turns that a task's model has taken in its run before this one.
+
+        Raises:
+            InvalidTask: It has acted, and Temporal no longer has them.
+        """
+        found = await conversation_of_run(self.client, before.workflow_id, before.run_id) if before else None
+        if found is None:
+            effects = ", ".join(await self.bindings.effects(tenant, task_id))
+            problem = f"{task_id!r} has acted ({effects}) in a run that Temporal no longer has"
+            raise InvalidTask("task_id", problem, fix="a model's turns cannot be taken again: choose a new task_id")
+        return found
+
+    def _of_skill(self, task: AgentTask) -> _Pinned:
+        skill = self.skills.get(task.skill)
+        reads = check_skill(skill, self.toolbox)
+        names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
+        return _Pinned(
+            skill=skill,
+            version=skill.digest,
+            tools=[self.toolbox.get(name) for name in sorted(names)],
+            inputs=checked_inputs(skill, task.inputs),
+            reads=reads,
+        )
+
+    def _of_agent(self, task: AgentTask) -> _Pinned:
+        agent = self.agents.get(task.agent)
+        self.models.get(agent.model)
+        tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
+        return _Pinned(agent=agent, version=agent.digest, tools=tools)
 
     async def _epoch(self, tenant: str, started_at: datetime) -> int | None:
         """Return the user's epoch, of a task that was started after their last erasure; None without Redis.
@@ -161,28 +219,30 @@ class TaskActivities:
             return Kept(answered=False)
         return Kept(answered=True, unknown=unknown)
 
-    async def _opened(self, tenant: str, task_id: str, first_run: str, epoch: int | None) -> TaskBinding | None:
-        """Note that this workflow runs the task; returns what the task's id is bound to.
+    async def _opened(
+        self, tenant: str, task_id: str, first_run: str, epoch: int | None
+    ) -> tuple[TaskBinding | None, Holder | None]:
+        """Note that this workflow runs the task; returns what the task's id is bound to, and who ran it before.
 
         Raises:
             InvalidTask: Another workflow that runs it is still open.
         """
         mine = Holder(first_run, activity.info().workflow_id or "")
-        ended = ""
+        ended, before = "", None
         try:
             while True:
                 found = await self.bindings.open(tenant, task_id, str(mine), instead_of=ended, epoch=epoch)
                 holder = Holder.read(found.holder)
                 if holder == mine:
-                    return found.binding
+                    return found.binding, before
                 if holder.workflow_id != mine.workflow_id and await self._is_open(holder):
                     raise _run_by(task_id, holder.workflow_id)
-                ended = found.holder
+                ended, before = found.holder, holder
         except StoreUnavailable as problem:
             if problem.store != "redis":
                 raise
             # A task goes on without Redis: what must not happen twice waits for it, and is claimed only once.
-            return None
+            return None, None
 
     async def _since(self) -> datetime | None:
         """Return since when Redis has lost nothing; None where it has, or does not answer."""

@@ -8,6 +8,7 @@ PerdureError
 │   ├── InvalidArguments    PRD104  of a tool
 │   ├── InvalidItem         PRD105  of a batch to remember
 │   ├── InvalidAnswer       PRD106
+│   ├── InvalidAgent        PRD108
 │   └── UnknownOwner        PRD107  there is no such team or agent, or the user does not belong to it
 ├── ResultTooLarge          PRD110
 ├── ExpectationFailed       PRD111  a step's result is not what its skill expects
@@ -15,7 +16,8 @@ PerdureError
 ├── ResultExpired           PRD113  a large value is no longer kept
 ├── Unavailable             PRD209  something that is needed is not there now; retried
 │   ├── StoreUnavailable    PRD200  a server or a disk does not answer
-│   │   └── StoreLost       PRD231  a store has lost its data, and is written again once it is rebuilt
+│   │   ├── StoreLost       PRD231  a store has lost its data, and is written again once it is rebuilt
+│   │   └── ModelBusy       PRD222  a model's provider asks to wait; retried after as long as it says
 │   ├── WorkerUnavailable   PRD204  no worker serves the task queue
 │   ├── NothingRuns         PRD205  no servers are configured, and none run here
 │   └── TenantKeyMissing    PRD206  this process cannot read the tenant key
@@ -31,6 +33,7 @@ PerdureError
 │   └── HomeUnusable        PRD213
 ├── StoreRefused            PRD232  a server refuses this client's login; not retried
 ├── ModelRefused            PRD220  a model's provider refuses the key or the request; not retried
+│   └── ContextExceeded     PRD221  the request is longer than the model can read
 ├── VersionConflict         PRD300  another change of the memory came first; planned again
 ├── LeaseLost               PRD301  this process no longer holds the tenant's lease; retried
 ├── ClaimLost               PRD302  another attempt owns this effect now; retried
@@ -53,6 +56,8 @@ class PerdureError(Exception):
     code: ClassVar[str] = "PRD000"
     retryable: ClassVar[bool] = False
     """Whether the same call can succeed later although its caller changes nothing."""
+    retry_after: float | None = None
+    """Seconds after which it makes sense, where whoever refused it says so."""
     parts: ClassVar[tuple[str, ...]] = ()
     """The attributes that travel with the message to another process; texts without content."""
 
@@ -132,6 +137,12 @@ class InvalidAnswer(InvalidInput):
     code = "PRD106"
 
 
+class InvalidAgent(InvalidInput):
+    """An agent that is malformed, or names a tool that no worker has."""
+
+    code = "PRD108"
+
+
 class UnknownOwner(InvalidInput):
     """A team or an agent that does not exist, or that the user does not belong to: nobody is told which of the two."""
 
@@ -196,6 +207,16 @@ class StoreLost(StoreUnavailable):
     """A store answers, and has lost what was written to it: nothing is written to it until it is rebuilt."""
 
     code = "PRD231"
+
+
+class ModelBusy(StoreUnavailable):
+    """A model's provider asks to wait before the next call, for ``retry_after`` seconds."""
+
+    code = "PRD222"
+
+    def __init__(self, provider: str, problem: str, retry_after: float) -> None:
+        super().__init__(provider, problem)
+        self.retry_after = retry_after
 
 
 class StoreRefused(PerdureError):
@@ -267,6 +288,12 @@ class ModelRefused(PerdureError):
 
     def __init__(self, provider: str, problem: str) -> None:
         super().__init__(f"{provider} refuses: {problem}; check the key, the model's name and the account's rights")
+
+
+class ContextExceeded(ModelRefused):
+    """A request is longer than the model can read."""
+
+    code = "PRD221"
 
 
 class JournalMismatch(PerdureError):

@@ -34,6 +34,8 @@ class Activity(StrEnum):
     EVALUATE_TASK = "evaluate_task"
     ANNOUNCE = "announce"
     EXPAND = "expand"
+    REASON = "reason"
+    COMPRESS = "compress"
     RECALL_STEP = "recall_step"
     REMEMBER_STEP = "remember_step"
     RECALL_MEMORY = "recall_memory"
@@ -80,8 +82,8 @@ class Activity(StrEnum):
     END_CONSOLIDATION = "end_consolidation"
 
 
-RESERVED = frozenset({*(one.value for one in Activity), "recall"})
-"""What no tool may be called: our own activity types, and ``recall``, which names a kind of step."""
+RESERVED = frozenset({*(one.value for one in Activity), "recall", "note"})
+"""What no tool may be called: our own activity types, and what names a kind of step or a tool of a model's memory."""
 
 ANSWER = "answer"
 """The update that answers a question of a task, or of a memory on hold."""
@@ -109,6 +111,9 @@ TASK = "task"
 
 MEMORY = "memory"
 """The query that returns what a task has recalled and handed to memory."""
+
+CONVERSATION = "conversation"
+"""The query that returns the turns of a task's model, for a later run of the task."""
 
 REPORT = "report"
 """The query that returns what a sweep did so far."""

@@ -91,6 +91,8 @@ class Settings(BaseSettings):
     """Modules whose ``@tool`` functions this installation has."""
     skills: tuple[Absolute, ...] = ()
     """Folders with skills in YAML; those that come packaged are always there."""
+    agents: tuple[Absolute, ...] = ()
+    """Folders with agents in YAML."""
 
     embedding: str = "auto"
     """The embedding model: ``auto``, ``all-MiniLM-L6-v2`` or ``openai:<model>``."""
@@ -103,9 +105,12 @@ class Settings(BaseSettings):
     """Any server that speaks OpenAI's API."""
 
     model: str = ""
-    """The language model that extracts memories from what is said: ``openai:<model>``. Without one, rules do."""
+    """The language model that extracts memories from what is said, and that agents use which name none:
+    ``openai:<model>``. Without one, rules extract."""
     model_api: Literal["responses", "chat"] = "responses"
     """How the model's server is asked: OpenAI's Responses API, or chat completions, which compatible servers have."""
+    model_timeout: Annotated[float, Field(gt=0, le=3_600)] = 300.0
+    """Seconds that an agent's model may take for one turn."""
     write_policies: Absolute | None = None
     """A YAML file of write policies, which says what may be believed; see docs/memory.md."""
     retention_rules: Absolute | None = None

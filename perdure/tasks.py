@@ -74,12 +74,16 @@ class AgentTask(Request):
     """The caller's own id. The same id for the same user is the same task."""
     user_id: UserId
     """Whose task it is; it decides what can be recalled. Kept out of ids, keys and labels."""
-    skill: Name
-    """The name of the skill to run."""
+    skill: Name | Literal[""] = ""
+    """The name of the skill to run. Either it or a goal is given."""
+    goal: Annotated[str, Field(max_length=20_000)] = ""
+    """What the task's agent is to reach, in words."""
     inputs: dict[str, JsonValue] = Field(default_factory=dict)
+    """Those of its skill."""
     session_id: Name | None = None
     """Tasks of one session share their episodes; without one, the task is its own session."""
     agent: Name = "agent"
+    """Who works on it: for a goal, one of the agents that the worker has."""
     date: Annotated[datetime.date, AfterValidator(_not_before_1970)] | None = None
     """The day that the task is about, as ``${task.date}``; without one, the day on which it starts."""
     memory: MemoryMode = MemoryMode.ON
@@ -90,7 +94,21 @@ class AgentTask(Request):
         # Its envelope in a workflow may come from another build, and is checked when the task is prepared.
         if type(self) is AgentTask:
             refuse_unknown(self, "", InvalidTask)
+            self._require_one_plan()
         return self
+
+    def _require_one_plan(self) -> None:
+        if self.skill and self.goal.strip():
+            raise InvalidTask("goal", "stands beside a skill", fix="give one of the two")
+        if not (self.skill or self.goal.strip()):
+            raise InvalidTask("skill", "is missing", fix="name a skill, or give a goal")
+        if self.inputs and not self.skill:
+            raise InvalidTask("inputs", "belong to a skill", fix="say it in the goal")
+
+    @property
+    def title(self) -> str:
+        """What the task runs, without content: its skill, or that it has a goal."""
+        return f"skill {self.skill}" if self.skill else "a goal"
 
     @property
     def workflow_id(self) -> str:
@@ -125,8 +143,11 @@ class TaskBinding(Passed):
     """What a task id stands for once something was done under it: names and digests, no content."""
 
     skill: str
+    """Its name; empty for a goal."""
+    goal: str = ""
+    """The digest of the goal."""
     version: str
-    """The digest of the skill's content."""
+    """The digest of the content of the skill, or of the agent."""
     inputs: dict[str, str]
     """The digest of each input that was given."""
     date: datetime.date | None = None
@@ -138,23 +159,27 @@ class TaskBinding(Passed):
     def of(cls, task: AgentTask, version: str, day: datetime.date) -> Self:
         """Return what a task is bound to."""
         inputs = {name: content_digest(value)[:32] for name, value in task.inputs.items()}
-        return cls(skill=task.skill, version=version, inputs=inputs, date=task.date, day=day)
+        goal = content_digest(task.goal)[:32] if task.goal else ""
+        return cls(skill=task.skill, goal=goal, version=version, inputs=inputs, date=task.date, day=day)
 
     @property
     def digest(self) -> str:
         """What tells it from another task under the same id."""
         inputs: dict[str, JsonValue] = {**self.inputs}
         date = self.date.isoformat() if self.date else ""
-        return digest("binding/1", self.skill, self.version, inputs, date, self.day.isoformat())
+        goal = (self.goal,) if self.goal else ()
+        return digest("binding/1", self.skill, self.version, inputs, date, self.day.isoformat(), *goal)
 
     def refused(self, task_id: str, bound: "TaskBinding") -> InvalidTask:
         """Return the refusal of this task under an id that is bound to another one, with what differs."""
         names = sorted(self.inputs.keys() | bound.inputs.keys())
         found = [f"inputs.{name}" for name in names if self.inputs.get(name) != bound.inputs.get(name)]
         if self.skill != bound.skill:
-            found.append(f"skill ({self.skill!r}, and it was {bound.skill!r})")
+            found.append(f"skill ({self.skill or 'a goal'!r}, and it was {bound.skill or 'a goal'!r})")
+        elif self.goal != bound.goal:
+            found.append("goal")
         elif self.version != bound.version:
-            found.append(f"skill ({self.skill!r} has changed since)")
+            found.append(f"skill ({self.skill!r} has changed since)" if self.skill else "its agent, which has changed")
         if self.date != bound.date:
             found.append(f"date ({self.date or 'none'}, and it was {bound.date or 'none'})")
         if not found:
@@ -193,6 +218,7 @@ class Progress(Passed):
 
     task_id: str
     skill: str
+    """Empty for a task with a goal."""
     phase: Phase
     step: str = ""
     """The path of the current step."""
@@ -209,6 +235,8 @@ class Progress(Passed):
     questions: tuple[Question, ...] = ()
     """What the task waits on now."""
     problem: str = ""
+    tokens: int = 0
+    """That its model has used."""
     unknown: tuple[str, ...] = ()
     """Once it has ended: the steps of which nobody knows whether their ``once`` effect happened."""
 
@@ -306,5 +334,7 @@ class TaskResult(Passed):
     refused: tuple[str, ...] = ()
     """What could not be remembered, each with its step and the reason; the last 10."""
     evaluation: Evaluation | None = None
+    tokens: int = 0
+    """That its model has used, read and written."""
     unknown: tuple[str, ...] = ()
     """The steps of which nobody knows whether their ``once`` effect happened: look before you repeat one."""

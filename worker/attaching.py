@@ -9,7 +9,7 @@ from perdure.errors import InvalidInput
 from perdure.names import BINDING
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskBinding, TaskEnvelope
-from worker.wiring.parts import skills_of
+from worker.wiring.parts import agents_of, skills_of
 
 
 async def require_same(
@@ -18,7 +18,7 @@ async def require_same(
     """Refuse a task that is not the one that its id stands for.
 
     Args:
-        settings: Where the skills are.
+        settings: Where skills and agents are.
         task: The task.
         handle: The workflow that there is under its id.
         found: What Temporal says of it.
@@ -28,7 +28,7 @@ async def require_same(
     """
     bound = await found.memo_value(BINDING, None, type_hint=TaskBinding)
     if bound is None:
-        # Nothing is pinned before it is prepared: its skill is compared by name alone.
+        # Nothing is pinned before it is prepared: what it runs is compared by name alone.
         version, bound = "", TaskBinding.of(await _started_with(handle, found), "", found.start_time.date())
     else:
         version = await _version_of(settings, task, otherwise=bound.version)
@@ -45,9 +45,10 @@ async def _started_with(handle: WorkflowHandle[Any, Any], found: WorkflowExecuti
 
 
 async def _version_of(settings: Settings, task: AgentTask, *, otherwise: str) -> str:
-    library = skills_of(settings)
     try:
-        return (await asyncio.to_thread(library.get, task.skill)).digest
+        if task.skill:
+            return (await asyncio.to_thread(skills_of(settings).get, task.skill)).digest
+        return (await asyncio.to_thread(agents_of(settings).get, task.agent)).digest
     except InvalidInput:
-        # Only the workers may have the skill at hand.
+        # Only the workers may have it at hand.
         return otherwise

@@ -69,6 +69,11 @@ def of_step(heartbeat: float) -> Options:
     return _options(30.0, timedelta(seconds=heartbeat), OUTAGE)
 
 
+def of_model(seconds: float, heartbeat: float) -> Options:
+    """Return the options of a language model's turn, which may take so many seconds."""
+    return _options(seconds + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
+
+
 def of_preparation() -> Options:
     """Return the options of a task's first activity."""
     return _options(30.0, HEARTBEAT, OUTAGE)

@@ -101,8 +101,12 @@ class PlanRunner:
             await self._ask(action.branch, outcome.question)
 
     async def _execute(self, action: Action) -> Ended | Asks:
-        heartbeat = self._running.state.prepared.heartbeat
-        how = options.of_tool(action.tool, heartbeat) if action.tool else options.of_step(heartbeat)
+        prepared = self._running.state.prepared
+        how = options.of_step(prepared.heartbeat)
+        if action.tool:
+            how = options.of_tool(action.tool, prepared.heartbeat)
+        elif action.is_model:
+            how = options.of_model(prepared.model_timeout, prepared.heartbeat)
         summary, kind = action.summary or action.path, cast("type[Ended | Asks]", StepOutcome)
         try:
             outcome = await workflow.execute_activity(

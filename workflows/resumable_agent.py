@@ -14,12 +14,25 @@ from temporalio.exceptions import (
 
 with workflow.unsafe.imports_passed_through():
     from activities.forgetting import ForgettingActivities
+    from perdure.agent.goal_plan import GoalPlan, conversation_of
     from perdure.agent.plan import Finish, Plan
     from perdure.agent.skill_plan import SkillPlan
     from perdure.agent.state import TaskRun, TaskState, result_of
     from perdure.agent.steps.calls import CreditCall, Evaluated, PrepareCall, PreparedTask
+    from perdure.agent.turns import Conversation
     from perdure.errors import InvalidAnswer, InvalidTask, TaskFailed
-    from perdure.names import ANSWER, BINDING, MEMORY, PROGRESS, QUESTIONS, RESULT, TASK, Activity, Workflow
+    from perdure.names import (
+        ANSWER,
+        BINDING,
+        CONVERSATION,
+        MEMORY,
+        PROGRESS,
+        QUESTIONS,
+        RESULT,
+        TASK,
+        Activity,
+        Workflow,
+    )
     from perdure.questions import Answer, Question
     from perdure.tasks import Phase, Progress, TaskMemory, TaskResult
     from perdure.temporal.attributes import AGENT, PHASE, SKILL, TASK_TIMEOUT, TENANT, tenant_attributes
@@ -42,7 +55,7 @@ _STATUS: dict[Phase, Literal["completed", "failed", "cancelled"]] = {
 
 @workflow.defn(name=Workflow.RESUMABLE_AGENT)
 class ResumableAgent:
-    """A durable task that runs a skill.
+    """A durable task that runs a skill, or works towards a goal.
 
     Start it by its name with an ``AgentTask``. The query ``progress`` returns where it is, ``questions`` what it
     waits for, and the update ``answer`` answers one.
@@ -92,6 +105,11 @@ class ResumableAgent:
         """Return what the task has recalled and handed to memory."""
         return self._running.memory()
 
+    @workflow.query(name=CONVERSATION)
+    def conversation(self) -> Conversation | None:
+        """Return the turns of the task's model; None where it has none."""
+        return conversation_of(self._running.state) if self._running.is_prepared else None
+
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:
         """Return what the task waits for."""
@@ -113,7 +131,8 @@ class ResumableAgent:
 
     def plan(self) -> Plan:
         """Return what decides about this task."""
-        return SkillPlan(self._running.task, self._running.state.prepared)
+        task, prepared = self._running.task, self._running.state.prepared
+        return GoalPlan(task, prepared) if prepared.agent else SkillPlan(task, prepared)
 
     def runner(self) -> PlanRunner:
         """Return what runs its plan."""
@@ -161,14 +180,14 @@ class ResumableAgent:
 
     async def _prepare(self) -> None:
         task = self._running.task
-        labels = [AGENT.value_set(task.agent), SKILL.value_set(task.skill), PHASE.value_set(Phase.PREPARING)]
+        labels = [AGENT.value_set(task.agent), PHASE.value_set(Phase.PREPARING)]
+        labels += [SKILL.value_set(task.skill)] if task.skill else []
         # First, so that the user's erasure finds the run also where the task is refused.
         tenant = await self._tenant()
         workflow.upsert_search_attributes([*labels, TENANT.value_set(tenant)])
         first_run = workflow.info().first_execution_run_id
         call = PrepareCall(task=task.asked, started_at=workflow.now(), first_run=first_run)
-        summary = f"skill {task.skill}"
-        prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, summary, options.of_preparation())
+        prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, task.title, options.of_preparation())
         workflow.upsert_memo({BINDING: prepared.binding, TASK: task.task_id})
         now = workflow.now()
         self._running.state = TaskState(prepared=prepared, started_at=now, renewed_at=now, earlier=prepared.earlier)

@@ -1,4 +1,8 @@
-"""A position in a skill: which step is next, and what can be read of those before it. Pure values."""
+"""Positions in a skill: where each branch stands, and what can be read of the steps before it. Pure values.
+
+A branch walks through one list of steps. At a block it waits, while a branch for each element, or for each list of
+steps, walks through what is inside. The first branch walks through the skill's own steps, and ends last.
+"""
 
 import json
 from collections.abc import Mapping, Sequence, Set
@@ -8,39 +12,48 @@ from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Path, Result, Scope, TaskFacts, Value
 from perdure.model import Passed
-from perdure.skills.shape import ForEach, RecallStep, Skill, Step
+from perdure.skills.shape import ForEach, Parallel, RecallStep, Skill, Step
 from perdure.tasks import StepStatus
+
+MAIN = "main"
+"""The branch that walks through a skill's own steps."""
 
 _ABSENT: dict[str, JsonValue] = {"items": [], "records": {}, "context": ""}
 """What can be read of a recall that was skipped."""
 
 
-class Frame(Passed):
-    """A position in one list of steps: the skill's own, or those of a block."""
+class Walk(Passed):
+    """A block whose elements are walked over."""
 
-    step: int = 0
-    """The index of the next step."""
-    elements: tuple[JsonValue, ...] = ()
-    """What the block walks over; nothing for the skill's own steps."""
-    index: int = 0
-    """The index of the current element."""
-    results: dict[str, Result] = Field(default_factory=dict)
-    """Of the steps that ended, as far as they are still to be read: in this list, and for the current element only."""
-    inline: int = 0
-    """Bytes that the values in ``results`` have, without those that are kept elsewhere."""
+    elements: tuple[JsonValue, ...]
+    """The elements of its list; for steps side by side, the number of each list of steps."""
+    begun: int = 0
+    """How many of them have a branch, or had one."""
+    open: int = 0
+    """How many of them have one."""
     counts: dict[StepStatus, int] = Field(default_factory=dict[StepStatus, int])
-    """How the steps of a block ended, over all elements so far."""
+    """How the steps inside ended, over all elements so far."""
 
 
 class Cursor(Passed):
-    """A position in a skill: a frame for its own steps and one for each block that is open."""
+    """A branch's position in its list of steps."""
 
-    frames: tuple[Frame, ...] = (Frame(),)
+    step: int = 0
+    """The index of the next step."""
+    results: dict[str, Result] = Field(default_factory=dict)
+    """Of the steps in the list that ended, as far as they are still to be read."""
+    inline: int = 0
+    """Bytes that the values in ``results`` have, without those that are kept elsewhere."""
+    walk: Walk | None = None
+    """The block at which it stands, once its list is known: the branch waits until it has ended."""
+    parent: str = ""
+    """The branch that waits for this one; empty: it walks through the skill's own steps."""
+    index: int = 0
+    """Which element of the parent's block it walks for."""
 
-    @property
-    def inline(self) -> int:
-        """Bytes that the values in the results have, without those that are kept elsewhere."""
-        return sum(frame.inline for frame in self.frames)
+
+Cursors = Mapping[str, Cursor]
+"""The position of each branch, by its name."""
 
 
 class Readers:
@@ -52,6 +65,7 @@ class Readers:
     """
 
     def __init__(self, skill: Skill, reads: Mapping[str, Sequence[Path]]) -> None:
+        self.recalls = frozenset(step.id for _, step, _ in skill.walk() if isinstance(step, RecallStep))
         places = {"": len(skill.steps)}
         for path, step, _ in skill.walk():
             places[step.id] = int(path.partition("[")[2].partition("]")[0])
@@ -81,63 +95,188 @@ class Readers:
 
 @dataclass(frozen=True, kw_only=True)
 class Here:
-    """The next step."""
+    """The next step of a branch."""
 
     step: Step
     path: str
     """Its place in the running plan: ``audit[12].inspect``."""
 
 
-def here(skill: Skill, cursor: Cursor) -> Here | None:
-    """Return the next step; None when there is none left."""
-    *around, steps = _lists(skill, cursor.frames)
-    blocks = [
-        f"{list_[frame.step].id}[{inner.index}]."
-        for list_, frame, inner in zip(around, cursor.frames, cursor.frames[1:], strict=False)
-    ]
-    last = cursor.frames[-1]
-    if last.step >= len(steps):
-        return None
-    return Here(step=steps[last.step], path=f"{''.join(blocks)}{steps[last.step].id}")
+class Route:
+    """A skill as branches walk through it.
+
+    Args:
+        skill: The skill.
+        reads: What the expressions of each step refer to, by its id; the end of the task under the empty name.
+    """
+
+    def __init__(self, skill: Skill, reads: Mapping[str, Sequence[Path]]) -> None:
+        self._skill = skill
+        self._read = Readers(skill, reads)
+
+    def here(self, cursors: Cursors, branch: str) -> Here | None:
+        """Return the next step of a branch; None when there is none left."""
+        steps, cursor = self._steps(cursors, branch), cursors[branch]
+        if cursor.step >= len(steps):
+            return None
+        return Here(step=steps[cursor.step], path=f"{self._prefix(cursors, branch)}{steps[cursor.step].id}")
+
+    def entered(self, cursors: Cursors, branch: str, elements: tuple[JsonValue, ...]) -> dict[str, Cursor]:
+        """Return the positions once a branch knows the list of the block that is next."""
+        walk = Walk(elements=elements)
+        return self._walked({**cursors, branch: cursors[branch].changed(walk=walk)}, branch)
+
+    def ended(self, cursors: Cursors, branch: str, result: Result) -> dict[str, Cursor]:
+        """Return the positions after the step at which a branch stands has ended. Branches that ended are gone."""
+        found = dict(cursors)
+        for name in _around(cursors, branch):
+            if (walk := found[name].walk) is not None:
+                counts = {**walk.counts, result.status: walk.counts.get(result.status, 0) + 1}
+                found[name] = found[name].changed(walk=walk.changed(counts=counts))
+        return self._ended(found, branch, result)
+
+    def scope(
+        self,
+        cursors: Cursors,
+        branch: str,
+        reads: tuple[Path, ...],
+        inputs: dict[str, Value],
+        task: TaskFacts,
+    ) -> Scope:
+        """Return what a step's expressions refer to.
+
+        Args:
+            cursors: Where the branches stand.
+            branch: The branch of the step.
+            reads: What the step refers to.
+            inputs: The task's inputs.
+            task: What expressions call ``task``.
+        """
+        results: dict[str, Result] = {}
+        elements: dict[str, JsonValue] = {}
+        for name in (*reversed(_around(cursors, branch)), branch):
+            results |= cursors[name].results
+            parent = cursors.get(cursors[name].parent)
+            block = self._block(cursors, name)
+            if parent is not None and parent.walk is not None and isinstance(block, ForEach):
+                index = cursors[name].index
+                elements |= {block.element: parent.walk.elements[index], "index": index}
+        found: dict[str, dict[str, Value]] = {}
+        for path in reads:
+            if path[0] == "steps":
+                _, step, part = path
+                found.setdefault(step, {})[part] = _part(results[step], part, is_recall=step in self._read.recalls)
+        roots = {path[0] for path in reads}
+        return Scope(
+            inputs={path[1]: inputs[path[1]] for path in reads if path[0] == "inputs"},
+            steps=found,
+            task=task if "task" in roots else None,
+            elements={name: value for name, value in elements.items() if name in roots},
+        )
+
+    def _ended(self, cursors: Cursors, branch: str, result: Result) -> dict[str, Cursor]:
+        """Keep a result, and go on behind its step, or with what waits for the branch."""
+        steps, cursor = self._steps(cursors, branch), cursors[branch]
+        # Inside a block nothing is dropped before its element ends: the next element begins without results.
+        place = -1 if cursor.parent else cursor.step
+        cursor = _keeping(cursor, self._read, place, {steps[cursor.step].id: result})
+        found = {**cursors, branch: cursor.changed(step=cursor.step + 1, walk=None)}
+        if cursor.step + 1 < len(steps) or not cursor.parent:
+            return found
+        return self._left(found, branch)
+
+    def _left(self, cursors: Cursors, branch: str) -> dict[str, Cursor]:
+        """Remove a branch that has come to its end, and go on with the block that it was for."""
+        rest = dict(cursors)
+        gone = rest.pop(branch)
+        parent = rest[gone.parent]
+        if parent.walk is None:
+            raise ValueError(f"{gone.parent} does not wait for {branch}")
+        parent = parent.changed(walk=parent.walk.changed(open=parent.walk.open - 1))
+        if isinstance(self._block(cursors, branch), Parallel):
+            # What stands behind the block reads them.
+            parent = parent.changed(results={**parent.results, **gone.results}, inline=parent.inline + gone.inline)
+        return self._walked({**rest, gone.parent: parent}, gone.parent)
+
+    def _walked(self, cursors: Cursors, branch: str) -> dict[str, Cursor]:
+        """Begin as many elements of a branch's block as may be under way; leave it where all have ended."""
+        found, cursor = dict(cursors), cursors[branch]
+        block, walk = self._steps(cursors, branch)[cursor.step], cursor.walk
+        if walk is None:
+            raise ValueError(f"{branch} stands at no block")
+        more = min(_at_once(block) - walk.open, len(walk.elements) - walk.begun)
+        prefix = f"{self._prefix(cursors, branch)}{block.id}"
+        for index in range(walk.begun, walk.begun + more):
+            found[f"{prefix}[{index}]"] = Cursor(parent=branch, index=index)
+        walk = walk.changed(begun=walk.begun + more, open=walk.open + more)
+        found[branch] = cursor.changed(walk=walk)
+        return found if walk.open else self._ended(found, branch, _counted(walk))
+
+    def _block(self, cursors: Cursors, branch: str) -> Step | None:
+        """Return the block that a branch is for; None: the skill itself."""
+        parent = cursors[branch].parent
+        return self._steps(cursors, parent)[cursors[parent].step] if parent else None
+
+    def _steps(self, cursors: Cursors, branch: str) -> tuple[Step, ...]:
+        """Return the list of steps that a branch walks through."""
+        match self._block(cursors, branch):
+            case None:
+                return self._skill.steps
+            case ForEach(steps=steps):
+                return steps
+            case Parallel(lanes=lanes):
+                return lanes[cursors[branch].index]
+            case step:
+                raise TypeError(f"{step.id} is not a block")
+
+    def _prefix(self, cursors: Cursors, branch: str) -> str:
+        """Return how the paths of a branch's steps begin; of steps side by side, the ids tell enough."""
+        found = ""
+        for name in (*reversed(_around(cursors, branch)), branch):
+            block = self._block(cursors, name)
+            if isinstance(block, ForEach):
+                found += f"{block.id}[{cursors[name].index}]."
+        return found
 
 
-def entered(skill: Skill, cursor: Cursor, elements: tuple[JsonValue, ...], read: Readers) -> Cursor:
-    """Return the position inside the block that is next, now that its list is known."""
-    if not elements:
-        return _ended(skill, cursor, _counted(Frame()), read)
-    return Cursor(frames=(*cursor.frames, Frame(elements=elements)))
+def leaves(steps: tuple[Step, ...]) -> int:
+    """Return how many steps of a list are no blocks."""
+    return sum(not isinstance(step, ForEach | Parallel) for step in steps)
 
 
-def ended(skill: Skill, cursor: Cursor, result: Result, read: Readers) -> Cursor:
-    """Return the position after the step that has just ended."""
-    outer, *inner = cursor.frames
-    counted = [
-        frame.changed(counts={**frame.counts, result.status: frame.counts.get(result.status, 0) + 1}) for frame in inner
-    ]
-    return _ended(skill, Cursor(frames=(outer, *counted)), result, read)
+def inside(step: Step, elements: int) -> int:
+    """Return how many steps a block adds, once it is known how many elements it has: those that are no blocks."""
+    match step:
+        case ForEach(steps=steps):
+            return elements * leaves(steps)
+        case Parallel(lanes=lanes):
+            return sum(map(leaves, lanes[:elements]))
+        case _:
+            return 0
 
 
-def _ended(skill: Skill, cursor: Cursor, result: Result, read: Readers) -> Cursor:
-    """Keep a result, and leave every list whose steps have all ended."""
-    frames = list(cursor.frames)
-    while True:
-        steps, frame = _lists(skill, frames)[-1], frames[-1]
-        # In a block nothing is dropped before its element ends: the next element begins without results.
-        place = frame.step if len(frames) == 1 else -1
-        frame = _keeping(frame, read, place, {steps[frame.step].id: result})
-        frames[-1] = frame
-        if frame.step < len(steps) or len(frames) == 1:
-            return Cursor(frames=tuple(frames))
-        if frame.index + 1 < len(frame.elements):
-            frames[-1] = frame.changed(step=0, index=frame.index + 1, results={}, inline=0)
-            return Cursor(frames=tuple(frames))
-        result = _counted(frame)
-        frames.pop()
+def _around(cursors: Cursors, branch: str) -> list[str]:
+    """Return the branches that wait for a branch, the nearest first."""
+    found: list[str] = []
+    while parent := cursors[branch].parent:
+        found.append(parent)
+        branch = parent
+    return found
 
 
-def _keeping(frame: Frame, read: Readers, place: int, new: Mapping[str, Result]) -> Frame:
-    """Return the frame with new results, as far as somebody behind the place reads them or those that it has."""
-    results, inline = dict(frame.results), frame.inline
+def _at_once(block: Step) -> int:
+    match block:
+        case ForEach(at_once=at_once):
+            return at_once
+        case Parallel(lanes=lanes):
+            return len(lanes)
+        case _:
+            raise TypeError(f"{block.id} is not a block")
+
+
+def _keeping(cursor: Cursor, read: Readers, place: int, new: Mapping[str, Result]) -> Cursor:
+    """Return the cursor with new results, as far as somebody behind the place reads them or those that it has."""
+    results, inline = dict(cursor.results), cursor.inline
     for step in {*read.read_until(place), *new}:
         old = results.pop(step, None)
         result = new.get(step, old)
@@ -145,7 +284,7 @@ def _keeping(frame: Frame, read: Readers, place: int, new: Mapping[str, Result])
         if kept:
             results[step] = kept
         inline += _inline(kept) - _inline(old)
-    return frame.changed(step=frame.step + 1, results=results, inline=inline)
+    return cursor.changed(results=results, inline=inline)
 
 
 def _inline(result: Result | None) -> int:
@@ -153,65 +292,14 @@ def _inline(result: Result | None) -> int:
     return sum(len(json.dumps(value.inline)) for value in values if not value.ref)
 
 
-def leaves(steps: tuple[Step, ...]) -> int:
-    """Return how many steps of a list are no blocks."""
-    return sum(not isinstance(step, ForEach) for step in steps)
-
-
-def scope(skill: Skill, cursor: Cursor, reads: tuple[Path, ...], inputs: dict[str, Value], task: TaskFacts) -> Scope:
-    """Return what a step's expressions refer to.
-
-    Args:
-        skill: The skill.
-        cursor: Where the task stands.
-        reads: What the step refers to.
-        inputs: The task's inputs.
-        task: What expressions call ``task``.
-    """
-    results: dict[str, Result] = {}
-    elements: dict[str, JsonValue] = {}
-    kinds: dict[str, Step] = {step.id: step for _, step, _ in skill.walk()}
-    for frame in cursor.frames:
-        results |= frame.results
-    for steps, frame, inner in zip(_lists(skill, cursor.frames), cursor.frames, cursor.frames[1:], strict=False):
-        elements |= {_block(steps[frame.step]).element: inner.elements[inner.index], "index": inner.index}
-    found: dict[str, dict[str, Value]] = {}
-    for path in reads:
-        if path[0] == "steps":
-            _, step, part = path
-            found.setdefault(step, {})[part] = _part(kinds[step], results[step], part)
-    roots = {path[0] for path in reads}
-    return Scope(
-        inputs={path[1]: inputs[path[1]] for path in reads if path[0] == "inputs"},
-        steps=found,
-        task=task if "task" in roots else None,
-        elements={name: value for name, value in elements.items() if name in roots},
-    )
-
-
-def _part(step: Step, result: Result, part: str) -> Value:
+def _part(result: Result, part: str, *, is_recall: bool) -> Value:
     if part == "status":
         return Value(inline=str(result.status))
-    absent = _ABSENT.get(part) if isinstance(step, RecallStep) else None
-    return result.parts.get(part, Value(inline=absent))
+    return result.parts.get(part, Value(inline=_ABSENT.get(part) if is_recall else None))
 
 
-def _counted(frame: Frame) -> Result:
+def _counted(walk: Walk) -> Result:
     """Return what can be read of a block from outside."""
-    counts = {str(status): frame.counts.get(status, 0) for status in StepStatus}
-    numbers = {"count": len(frame.elements), **counts}
+    counts = {str(status): walk.counts.get(status, 0) for status in StepStatus}
+    numbers = {"count": len(walk.elements), **counts}
     return Result(status=StepStatus.DONE, parts={name: Value(inline=number) for name, number in numbers.items()})
-
-
-def _lists(skill: Skill, frames: Sequence[Frame]) -> list[tuple[Step, ...]]:
-    """Return the list of steps in which each frame stands."""
-    lists = [skill.steps]
-    for frame in frames[:-1]:
-        lists.append(_block(lists[-1][frame.step]).steps)
-    return lists
-
-
-def _block(step: Step) -> ForEach:
-    if not isinstance(step, ForEach):
-        raise TypeError(f"{step.id} is not a block")
-    return step

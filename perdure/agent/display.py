@@ -10,7 +10,11 @@ _RECALLS = 5
 
 def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: str) -> str:
     """Write a task's current details in Markdown."""
-    lines = [f"**{progress.phase}** · skill `{progress.skill}` · {progress.done} of {progress.total} steps"]
+    what = f"skill `{progress.skill}`" if progress.skill else "a goal"
+    steps = f"{progress.done} of {progress.total} steps" if progress.skill else f"{progress.done} steps"
+    lines = [f"**{progress.phase}** · {what} · {steps}"]
+    if progress.tokens:
+        lines.append(f"{progress.tokens:,} tokens of its model")
     if progress.skipped or progress.failed:
         lines.append(f"{progress.skipped} skipped, {progress.failed} failed")
     if progress.step:

@@ -35,6 +35,8 @@ class Action:
     """What the Temporal UI shows; empty: the path."""
     is_step: bool = True
     """Whether it counts against the task's limit of steps."""
+    is_model: bool = False
+    """Whether a language model answers it, which takes its time; it counts no step."""
     critical: bool = False
     """Whether what it remembers must be searchable before the branch goes on."""
 

@@ -1,9 +1,12 @@
-"""The plan of a task that runs a skill: its steps in order, in a single branch, and what its failures mean. Pure."""
+"""The plan of a task that runs a skill: its steps in order or side by side, and what failures mean. Pure."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from perdure.agent.cursor import Cursor, Here, Readers, ended, entered, here, leaves, scope
+from pydantic import JsonValue
+
+from perdure.agent.cursor import MAIN, Cursor, Here, Route, inside, leaves
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.steps.calls import (
@@ -32,7 +35,7 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.skills.shape import ForEach, OnFailure, RecallStep, RememberStep, ToolStep
+from perdure.skills.shape import ForEach, OnFailure, Parallel, RecallStep, RememberStep, ToolStep
 from perdure.tasks import StepStatus
 
 CARRIED_INLINE = 400_000
@@ -41,62 +44,60 @@ CARRIED_INLINE = 400_000
 SMALL_INLINE_LIMIT = 128
 """Bytes up to which a value is then carried along: about what a reference takes."""
 
-MAIN = "main"
-"""The only branch of a skill."""
-
 
 class SkillPlan:
     """Walks through a skill's steps.
 
     Args:
         task: The task.
-        prepared: What it is pinned to.
+        prepared: What it is pinned to: a skill.
     """
 
     def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
+        if prepared.skill is None:
+            raise ValueError("the task runs no skill")
         self._task = task
         self._prepared = prepared
         self._skill = prepared.skill
-        self._readers = Readers(prepared.skill, prepared.reads)
+        self._route = Route(prepared.skill, prepared.reads)
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first step."""
         return state.branch(MAIN, position=Cursor()).changed(total=leaves(self._skill.steps))
 
     def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
-        """Return the next step, the question about the last one's failure, or the end."""
-        branch = state.branches[MAIN]
-        if branch.path:
-            return Act()
+        """Return the next steps, the question about one's failure, or the end."""
         if state.failure:
             return Finish(problem=state.failure)
-        at = here(self._skill, self._cursor(state))
-        if at is None:
-            skill, scope = self._skill, self._scope(state, "")
-            of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id, "scope": scope}
-            call = EvaluateCall(output=skill.output, expect=skill.expect, **of)
-            return Finish(evaluation=call)
-        if branch.problem:
-            return Ask(branch=MAIN, question=self._question(at, branch))
-        return Act(actions=(self._action(state, at, now),))
+        cursors = self._cursors(state)
+        free = {name: branch for name, branch in state.branches.items() if not branch.path and not cursors[name].walk}
+        steps = {name: at for name in free if (at := self._route.here(cursors, name))}
+        for name, at in steps.items():
+            if free[name].problem:
+                return Ask(branch=name, question=self._question(at, free[name]))
+        if MAIN in free and MAIN not in steps:
+            of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id}
+            of["scope"] = self._scope(cursors, MAIN, "")
+            return Finish(evaluation=EvaluateCall(output=self._skill.output, expect=self._skill.expect, **of))
+        return Act(actions=tuple(self._action(state, cursors, name, at, now) for name, at in steps.items()))
 
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
-        """Return the state after the next step, or inside the next block."""
+        """Return the state after the branch's step, or inside the next block."""
         if outcome.elements is None:
-            return self._after(state, outcome.result)
-        block = self._here(state).step
-        total = state.total + len(outcome.elements) * leaves(block.steps if isinstance(block, ForEach) else ())
-        cursor = entered(self._skill, self._cursor(state), outcome.elements, self._readers)
-        return state.branch(branch, position=cursor).changed(total=total)
+            return self._after(state, branch, outcome.result)
+        cursors = self._cursors(state)
+        total = state.total + inside(self._here(cursors, branch).step, len(outcome.elements))
+        entering = self._route.entered(cursors, branch, outcome.elements)
+        return state.positioned(entering).changed(total=total)
 
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
-        failed = self._here(state)
+        failed = self._here(self._cursors(state), branch)
         match failed.step.on_failure if isinstance(failed.step, ToolStep | RememberStep) else OnFailure.FAIL:
             case OnFailure.ASK:
                 return state.branch(branch, problem=problem, failed=attempt)
             case OnFailure.CONTINUE:
-                return self._after(state, _with_problem(StepStatus.FAILED, problem))
+                return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
             case _:
                 return state.changed(failure=f"step {failed.path}: {problem}")
 
@@ -108,23 +109,24 @@ class SkillPlan:
             case AfterFailure.RETRY:
                 return state.branch(branch, again=True)
             case AfterFailure.SKIP:
-                return self._after(state, _with_problem(StepStatus.SKIPPED, problem))
+                return self._after(state, branch, _with_problem(StepStatus.SKIPPED, problem))
             case _:
-                return state.changed(failure=f"step {self._here(state).path}: {problem}")
+                path = self._here(self._cursors(state), branch).path
+                return state.changed(failure=f"step {path}: {problem}")
 
-    def _cursor(self, state: TaskState) -> Cursor:
-        # After a rollover it is what JSON makes of it; otherwise this returns it as it is.
-        return Cursor.model_validate(state.branches[MAIN].position)
+    def _cursors(self, state: TaskState) -> dict[str, Cursor]:
+        # After a rollover they are what JSON makes of them; otherwise this returns them as they are.
+        return {name: Cursor.model_validate(branch.position) for name, branch in state.branches.items()}
 
-    def _here(self, state: TaskState) -> Here:
-        at = here(self._skill, self._cursor(state))
+    def _here(self, cursors: Mapping[str, Cursor], branch: str) -> Here:
+        at = self._route.here(cursors, branch)
         if at is None:
-            raise ValueError("every step has ended")
+            raise ValueError(f"every step of {branch} has ended")
         return at
 
-    def _after(self, state: TaskState, result: Result) -> TaskState:
-        cursor = ended(self._skill, self._cursor(state), result, self._readers)
-        return state.branch(MAIN, position=cursor, resumed=None, again=False).counted(result.status)
+    def _after(self, state: TaskState, branch: str, result: Result) -> TaskState:
+        after = self._route.ended(self._cursors(state), branch, result)
+        return state.branch(branch, resumed=None, again=False).positioned(after).counted(result.status)
 
     def _question(self, at: Here, branch: Branch) -> Question:
         about = None
@@ -137,32 +139,35 @@ class SkillPlan:
         text, takes = f"{at.path} failed: {branch.problem}", choice_of(AfterFailure)
         return Question(id=at.path, kind=QuestionKind.FAILURE, text=text, about=about, answer=takes)
 
-    def _scope(self, state: TaskState, step: str) -> Scope:
+    def _scope(self, cursors: Mapping[str, Cursor], branch: str, step: str) -> Scope:
         prepared = self._prepared
         facts = TaskFacts(id=self._task.task_id, date=prepared.date, agent=self._task.agent)
-        return scope(self._skill, self._cursor(state), prepared.reads[step], prepared.inputs, facts)
+        return self._route.scope(cursors, branch, prepared.reads[step], prepared.inputs, facts)
 
-    def _action(self, state: TaskState, at: Here, now: Instant) -> Action:
+    def _action(self, state: TaskState, cursors: Mapping[str, Cursor], branch: str, at: Here, now: Instant) -> Action:
         """Return the action of a step; where the task's memory mode leaves nothing to do, it is skipped."""
         task, prepared, step = self._task, self._prepared, at.step
-        of: dict[str, Any] = {"tenant": prepared.tenant, "path": at.path, "scope": self._scope(state, step.id)}
-        of["task_id"] = task.task_id
-        if isinstance(step, ForEach):
-            call = ExpandCall.model_validate({**of, "for_each": step.for_each, "when": step.when})
-            how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{at.path}: its list", "is_step": False}
-            return Action(branch=MAIN, path=at.path, call=call, **how)
+        of: dict[str, Any] = {"tenant": prepared.tenant, "task_id": task.task_id, "path": at.path}
+        of["scope"] = self._scope(cursors, branch, step.id)
+        if isinstance(step, ForEach | Parallel):
+            return _expansion(branch, at.path, step, of)
         of |= {"epoch": prepared.epoch, "session": task.session, "memory": task.memory}
         of |= {"occurred_at": self._observed_at(now), "step": step}
-        if self._cursor(state).inline > CARRIED_INLINE:
+        if sum(cursor.inline for cursor in cursors.values()) > CARRIED_INLINE:
             of["inline_limit"] = SMALL_INLINE_LIMIT
         match step:
             case ToolStep(tool=tool, critical=critical):
                 shape = prepared.tools[tool]
-                of |= {"resumed": state.branches[MAIN].resumed, "timeout": shape.timeout}
+                of |= {"resumed": state.branches[branch].resumed, "timeout": shape.timeout}
                 if shape.effect.is_once:
-                    earlier = state.earlier or (state.started_at if state.branches[MAIN].again else None)
+                    earlier = state.earlier or (state.started_at if state.branches[branch].again else None)
                     of |= {"binding": prepared.binding, "earlier": earlier}
-                how = {"activity": tool, "call": StepCall.model_validate(of), "tool": shape, "critical": critical}
+                how: dict[str, Any] = {
+                    "activity": tool,
+                    "call": StepCall.model_validate(of),
+                    "tool": shape,
+                    "critical": critical,
+                }
             case RecallStep() if task.memory.recalls:
                 how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}
             case RememberStep(critical=critical) if task.memory.remembers:
@@ -170,7 +175,7 @@ class SkillPlan:
                 how = {"activity": Activity.REMEMBER_STEP, "call": call, "critical": critical}
             case _:
                 how = {"known": Ended(result=Result(status=StepStatus.SKIPPED))}
-        return Action(branch=MAIN, path=at.path, **how)
+        return Action(branch=branch, path=at.path, **how)
 
     def _observed_at(self, now: Instant) -> Instant:
         """When what a step observes counts as observed: noon of the task's date, if it has one, a day ahead at most."""
@@ -179,6 +184,20 @@ class SkillPlan:
             return now
         noon = now.replace(year=day.year, month=day.month, day=day.day, hour=12, minute=0, second=0, microsecond=0)
         return min(noon, now + timedelta(days=1))
+
+
+def _expansion(branch: str, path: str, block: ForEach | Parallel, of: Mapping[str, Any]) -> Action:
+    """Return what makes the list of a block; of steps side by side without a condition, it is known."""
+    if isinstance(block, ForEach):
+        elements: JsonValue = block.for_each
+    else:
+        elements = list(range(len(block.lanes)))
+        if block.when is None:
+            known = Ended(result=Result(status=StepStatus.DONE), elements=tuple(elements))
+            return Action(branch=branch, path=path, known=known, is_step=False)
+    call = ExpandCall.model_validate({**of, "for_each": elements, "when": block.when})
+    how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{path}: its list", "is_step": False}
+    return Action(branch=branch, path=path, call=call, **how)
 
 
 def _with_problem(status: StepStatus, problem: str) -> Result:

@@ -1,5 +1,6 @@
 """What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, JsonValue
@@ -80,6 +81,8 @@ class TaskState(Passed):
     """How many steps ended in which way."""
     total: int = 0
     """Steps known so far."""
+    tokens: int = 0
+    """That its model has used."""
     recalled: int = 0
     recalls: tuple[RecallSummary, ...] = ()
     recalls_made: int = 0
@@ -113,6 +116,15 @@ class TaskState(Passed):
         """Return the state with one branch changed, or added."""
         return self.changed(branches={**self.branches, name: self.branches.get(name, Branch()).changed(**changes)})
 
+    def positioned(self, positions: Mapping[str, Any]) -> "TaskState":
+        """Return the state with these branches and no others, each at its position."""
+        branches = {name: self.branches.get(name, Branch()) for name in positions}
+        changed = {
+            name: branch if branch.position is positions[name] else branch.changed(position=positions[name])
+            for name, branch in branches.items()
+        }
+        return self.changed(branches=changed)
+
     def recalling(self, outcome: Ended) -> "TaskState":
         """Return the state with what a recall step recalled, if the outcome is one's."""
         if outcome.recall is None:
@@ -144,7 +156,7 @@ def memory_of(state: TaskState, learned: Learned) -> TaskMemory:
         recalls=state.recalls,
         jobs=learned.jobs,
         refused=learned.refused,
-        owners=state.prepared.skill.owners,
+        owners=state.prepared.skill.owners if state.prepared.skill else (),
         not_listed=NotListed(
             recalls=state.recalls_made - len(state.recalls),
             jobs=learned.started - len(learned.jobs),
@@ -166,6 +178,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         failed=state.ended.get(StepStatus.FAILED, 0),
         recalled=state.recalled,
         remembered=state.learned.remembered,
+        tokens=state.tokens,
         unknown=state.unknown,
     )
 
@@ -186,5 +199,6 @@ def result_of(
         jobs=state.learned.jobs,
         receipts=state.learned.receipts,
         refused=state.learned.refused,
+        tokens=state.tokens,
         unknown=state.unknown,
     )

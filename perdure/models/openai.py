@@ -1,14 +1,23 @@
 """What OpenAI's client raises, as this project's errors. Imports its client, which takes 0.4 s."""
 
+import math
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import openai
 
-from perdure.errors import ModelRefused, StoreUnavailable
+from perdure.errors import ContextExceeded, ModelBusy, ModelRefused, StoreUnavailable
 
 _WORTH_RETRYING = {408, 409, 429}
 """Client errors that can pass: timeout, conflict, rate limit. With any other, the same call fails again."""
+
+_LONGEST = "context_length_exceeded"
+"""The code of the error that a conversation is longer than the model can read."""
+
+LONGEST_WAIT = 3_600.0
+"""Seconds: a server that asks to wait for longer is asked again after these, as its clock may be wrong."""
 
 
 @contextmanager
@@ -16,14 +25,39 @@ def asking() -> Generator[None]:
     """Translate the errors of one call.
 
     Raises:
+        ContextExceeded: What is asked is longer than the model can read.
+        ModelBusy: The call may be repeated, after as long as the server says.
         ModelRefused: The same call would fail again: the key, the model's name or the request is wrong.
         StoreUnavailable: The call may be repeated.
     """
     try:
         yield
     except openai.APIStatusError as error:
+        if error.code == _LONGEST:
+            raise ContextExceeded("openai", "the request is longer than the model can read") from error
+        if (wait := _asked_wait(error)) is not None:
+            raise ModelBusy("openai", type(error).__name__, wait) from error
         if error.status_code < 500 and error.status_code not in _WORTH_RETRYING:
             raise ModelRefused("openai", f"{type(error).__name__}, HTTP {error.status_code}") from error
         raise StoreUnavailable("openai", type(error).__name__) from error
     except openai.OpenAIError as error:
         raise StoreUnavailable("openai", type(error).__name__) from error
+
+
+def _asked_wait(error: openai.APIStatusError) -> float | None:
+    """Return how many seconds the server asks to wait before the next call; None where it does not say.
+
+    The header is seconds or a date (RFC 9110, 10.2.3); OpenAI's own ``retry-after-ms`` is more precise.
+    """
+    headers = error.response.headers
+    for name, unit in (("retry-after-ms", 1_000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) / unit
+        except (KeyError, ValueError):
+            continue
+        return min(max(seconds, 0.0), LONGEST_WAIT) if math.isfinite(seconds) else None
+    try:
+        until = parsedate_to_datetime(headers.get("retry-after", ""))
+        return min(max((until - datetime.now(UTC)).total_seconds(), 0.0), LONGEST_WAIT)
+    except (ValueError, TypeError):
+        return None

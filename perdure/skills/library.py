@@ -1,17 +1,20 @@
 """Reading skills: YAML into a ``Skill``, with every mistake named by its field. Knows no tool; runs nothing."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from perdure.documents import join, mapping, nearest, read_document, sequence, validated
+from perdure.documents import join, kind_of, mapping, nearest, read_document, sequence, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.expressions.syntax import RESERVED
 from perdure.questions import AnswerSpec, AnswerType
+from perdure.registry.folders import Folders
 from perdure.skills.shape import (
     ForEach,
     InputSpec,
     MemoryTemplate,
+    Parallel,
     RecallStep,
     RecallTemplate,
     RecordTemplate,
@@ -19,11 +22,12 @@ from perdure.skills.shape import (
     Skill,
     Step,
     ToolStep,
+    lane_path,
     templates_of,
 )
 
-DEPTH = 2
-"""How deep ``for_each`` may be nested."""
+DEPTH = 3
+"""How deep blocks may be nested."""
 
 LARGEST_SKILL = 600_000
 """Bytes of a skill as JSON, some 3,300 steps of one line. A task carries it with 400 kB of results and a reference of
@@ -68,34 +72,11 @@ def skill_of(document: dict[str, Any]) -> Skill:
     return skill
 
 
-class SkillLibrary:
-    """The skills in some folders, each in ``<name>.yaml``; read anew each time, so an edit counts at once."""
+class SkillLibrary(Folders[Skill]):
+    """The skills in some folders."""
 
-    def __init__(self, folders: tuple[Path, ...]) -> None:
-        self._folders = folders
-
-    def names(self) -> list[str]:
-        """The names there are, sorted."""
-        return sorted({path.stem for folder in self._folders for path in folder.glob("*.yaml")})
-
-    def get(self, name: str) -> Skill:
-        """Read a skill; the first folder that has it wins.
-
-        Raises:
-            InvalidInput: When there is none of this name, with the nearest; or when it is not well formed.
-        """
-        for folder in self._folders:
-            path = folder / f"{name}.yaml"
-            if path.is_file():
-                try:
-                    text = path.read_text(encoding="utf-8")
-                except (OSError, UnicodeDecodeError) as problem:
-                    raise InvalidSkill(path.name, f"cannot be read: {type(problem).__name__}") from problem
-                skill = read_skill(text, path.name)
-                if skill.name != name:
-                    raise InvalidSkill(f"{path.name}: name", f"is {skill.name!r}", fix=f"call it {name!r}")
-                return skill
-        raise InvalidSkill("skill", f"there is no skill {name!r}", fix=nearest(name, self.names()))
+    def __init__(self, folders: Iterable[Path]) -> None:
+        super().__init__(folders, kind="skill", read=read_skill, error=InvalidSkill)
 
 
 def _input(value: object, path: str) -> InputSpec:
@@ -118,6 +99,8 @@ def _step(value: object, path: str, depth: int) -> Step:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
     if "for_each" in data:
         return _block(data, path, depth)
+    if "parallel" in data:
+        return _parallel(data, path, depth)
     if "tool" in data:
         return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path)}, path, InvalidSkill)
     if "recall" in data:
@@ -127,13 +110,12 @@ def _step(value: object, path: str, depth: int) -> Step:
     if "remember" in data:
         return validated(RememberStep, {**data, **_remember(data, path)}, path, InvalidSkill)
     unknown = next((name for name in data if name not in ToolStep.model_fields), "")
-    fix = nearest(unknown, ["tool", "recall", "remember", "for_each"]) if unknown else "add tool: name"
-    raise InvalidSkill(path, "has no action (tool, recall, remember or for_each)", fix=fix)
+    fix = nearest(unknown, ["tool", "recall", "remember", "for_each", "parallel"]) if unknown else "add tool: name"
+    raise InvalidSkill(path, "has no action (tool, recall, remember, for_each or parallel)", fix=fix)
 
 
 def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:
-    if depth >= DEPTH:
-        raise InvalidSkill(path, f"for_each is nested deeper than {DEPTH}", fix="make its list in a tool")
+    _check_depth(path, depth)
     if "as" not in data:
         raise InvalidSkill(f"{path}.as", "is missing", fix="name the element")
     rest = {name: value for name, value in data.items() if name != "as"}
@@ -144,6 +126,29 @@ def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:
         raise InvalidSkill(f"{path}.as", f"{element!r} is taken by the expressions", fix="choose another name")
     inner = {"steps": _steps(data["steps"], f"{path}.steps", depth + 1)} if "steps" in data else {}
     return validated(ForEach, {"id": element, **rest, **inner, "element": element}, path, InvalidSkill)
+
+
+def _parallel(data: dict[str, Any], path: str, depth: int) -> Parallel:
+    """Read steps side by side: each entry is a step, or a list of steps in their order."""
+    _check_depth(path, depth)
+    if "lanes" in data:
+        raise InvalidSkill(f"{path}.lanes", "is not a field here", fix="did you mean 'parallel'?")
+    rest, lanes = {name: value for name, value in data.items() if name != "parallel"}, list[tuple[Step, ...]]()
+    for number, entry in enumerate(sequence(data["parallel"], f"{path}.parallel", InvalidSkill)):
+        lanes.append(_lane(entry, lane_path(path, number), depth + 1))
+    if len(lanes) < 2:
+        raise InvalidSkill(f"{path}.parallel", "has nothing to run side by side", fix="list two steps or more")
+    return validated(Parallel, {**rest, "lanes": tuple(lanes)}, path, InvalidSkill)
+
+
+def _lane(entry: object, path: str, depth: int) -> tuple[Step, ...]:
+    """Return what runs beside others: a step alone, or a list of steps."""
+    return (_step(entry, path, depth),) if kind_of(entry) == "a mapping" else _steps(entry, path, depth)
+
+
+def _check_depth(path: str, depth: int) -> None:
+    if depth >= DEPTH:
+        raise InvalidSkill(path, f"blocks are nested deeper than {DEPTH}", fix="make its list in a tool")
 
 
 def _answer(data: dict[str, Any], path: str) -> dict[str, Any]:

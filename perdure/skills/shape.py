@@ -20,6 +20,10 @@ Template = Annotated[str, Field(min_length=1, max_length=8_000)]
 """Text in which each ``${…}`` is an expression."""
 
 
+MOST_AT_ONCE = 50
+"""Actions that one block may have on their way at the same time: each is a branch that the task carries."""
+
+
 class InputType(OpenEnum):
     """What an input may hold. An unknown type takes any value."""
 
@@ -160,18 +164,37 @@ class ForEach(Passed):
     element: Identifier
     """What expressions call the element; written ``as``."""
     steps: Annotated[tuple["Step", ...], Field(min_length=1)]
+    at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 1
+    """For how many elements they may run at the same time."""
     when: Template | None = None
 
 
-Step = Annotated[ToolStep | RecallStep | RememberStep | ForEach, Field(discriminator="kind")]
+class Parallel(Passed):
+    """Steps that run side by side; what stands behind them waits for all."""
+
+    kind: Literal["parallel"] = "parallel"
+    id: Identifier = "parallel"
+    lanes: Annotated[
+        tuple[Annotated[tuple["Step", ...], Field(min_length=1)], ...], Field(min_length=1, max_length=MOST_AT_ONCE)
+    ]
+    """Lists of steps, each in its order; written ``parallel``, and a list of one step as the step alone."""
+    when: Template | None = None
+
+
+Step = Annotated[ToolStep | RecallStep | RememberStep | ForEach | Parallel, Field(discriminator="kind")]
 """Anything that a skill can do."""
 
+Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
+"""Steps in their order, beside others."""
+
 ForEach.model_rebuild()
+Parallel.model_rebuild()
 
 
 def templates_of(step: Step) -> dict[str, JsonValue]:
     """Return the fields of a step that can hold expressions, without those of the steps inside it."""
-    return step.model_dump(mode="json", exclude={"steps", "id", "kind", "element", "tool", "answer"})
+    without = {"steps", "lanes", "at_once", "id", "kind", "element", "tool", "answer"}
+    return step.model_dump(mode="json", exclude=without)
 
 
 class Skill(Passed):
@@ -200,13 +223,13 @@ class Skill(Passed):
         templates = [
             template
             for _, step, _ in self.walk()
-            if not isinstance(step, ForEach)
+            if not isinstance(step, ForEach | Parallel)
             for template in ([step.recall] if isinstance(step, RecallStep) else step.remember)
         ]
         return tuple(sorted({template.of for template in templates if template.of}))
 
     def walk(self) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
-        """Yield every step with the path of its field and the blocks around it, in order."""
+        """Yield every step with the path of its field and the lists that are walked around it, in order."""
         yield from _walk(self.steps, "steps", ())
 
 
@@ -216,5 +239,16 @@ def _walk(
     for index, step in enumerate(steps):
         here = f"{path}[{index}]"
         yield here, step, around
-        if isinstance(step, ForEach):
-            yield from _walk(step.steps, f"{here}.steps", (*around, step))
+        match step:
+            case ForEach(steps=inner):
+                yield from _walk(inner, f"{here}.steps", (*around, step))
+            case Parallel(lanes=lanes):
+                for number, lane in enumerate(lanes):
+                    yield from _walk(lane, lane_path(here, number), around)
+            case _:
+                pass
+
+
+def lane_path(block: str, number: int) -> str:
+    """Return the path of one of the lists of steps that run side by side."""
+    return f"{block}.parallel[{number}]"

@@ -59,7 +59,8 @@ class _Inbound(ActivityInboundInterceptor):
                 # A worker whose login is refused ends: what was accepted waits for one that is let in.
                 error = StoreUnavailable(error.store, str(error))
             _, attempt = details()
-            raise failure_of(error, attempt=attempt, next_retry_delay=pause()) from None
+            wait = pause() if error.retry_after is None else timedelta(seconds=error.retry_after)
+            raise failure_of(error, attempt=attempt, next_retry_delay=wait) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
             _log.error(
                 "unexpected failure",

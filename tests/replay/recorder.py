@@ -143,6 +143,8 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
         await services.prepare()
         tasks = TaskActivities(
             services.skills,
+            services.agents,
+            services.models,
             services.toolbox,
             services.tenant_key,
             Values(services.outputs),
@@ -151,6 +153,7 @@ async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any
             services.whole,
             services.erasures,
             heartbeat=settings.heartbeat_timeout,
+            model_timeout=settings.model_timeout,
             continue_after=ROLLED_AFTER,
         )
         ours = activities(services, client, settings)

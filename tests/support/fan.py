@@ -7,7 +7,7 @@ with workflow.unsafe.imports_passed_through():
 
     from perdure.agent.plan import Act, Action, Ask, Finish, Plan
     from perdure.agent.state import TaskRun, TaskState
-    from perdure.agent.steps.calls import Ended, StepCall, ToolShape
+    from perdure.agent.steps.calls import Ended, StepCall, ToolShape, Value
     from perdure.model import Instant
     from perdure.questions import AnswerSpec, AnswerType, FailedAttempt, Question, QuestionKind, TakenAnswer
     from perdure.skills.shape import ToolStep
@@ -81,7 +81,7 @@ class FanPlan:
             memory=self._task.memory,
             occurred_at=now,
             step=ToolStep(id=name, tool="dwell"),
-            arguments=arguments,
+            arguments=Value(inline=arguments),
         )
         shape = ToolShape(effect=Effect.IDEMPOTENT, timeout=5.0)
         return Action(branch=name, path=path, activity="dwell", call=call, tool=shape)

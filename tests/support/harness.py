@@ -1,6 +1,6 @@
 """A worker on the real servers, in this process, with the tools and skills of the tests."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -88,15 +88,17 @@ async def bench(
     queue: str = "",
     continue_after: int = 0,
     claim_ttl_days: float = 90,
+    more: Mapping[str, Any] | None = None,
     **worker: Any,
 ) -> AsyncGenerator[Bench]:
-    """Run a worker with the tools and skills of the tests for as long as the block lasts."""
+    """Run a worker with the tools and skills of the tests, and more settings, for as long as the block lasts."""
     settings = {
         "tools": ("tests.support.tools",),
         "skills": (folder / "skills", Path(__file__).parent / "skills"),
         "tool_attempts": 3,
         "continue_after": continue_after,
         "claim_ttl_days": claim_ttl_days,
+        **(more or {}),
     }
     async with deployment(servers, folder, queue=queue, settings=settings, **worker) as deployed:
         yield Bench(client=deployed.client, queue=deployed.queue, folder=folder, deployed=deployed)

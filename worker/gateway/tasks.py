@@ -55,7 +55,7 @@ class TaskCalls(Base):
                 task_queue=self._settings.task_queue,
                 result_type=TaskResult,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                static_summary=f"{task.skill} for {task.agent}",
+                static_summary=f"{task.title} for {task.agent}",
                 memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again},
             )
         except WorkflowAlreadyStartedError:

@@ -85,7 +85,7 @@ def how_to_answer(workflow_id: str, question: Question) -> str:
 def show(progress: Progress) -> None:
     """Print where a task is, for a person."""
     place = f" at {progress.step}" if progress.step else ""
-    out.print(f"{progress.task_id}: {progress.skill}, {progress.phase.value}{place}", markup=False)
+    out.print(f"{progress.task_id}: {progress.skill or 'a goal'}, {progress.phase.value}{place}", markup=False)
     out.print(
         f"{progress.done} of {counted(progress.total, 'step')} ({progress.skipped} skipped, {progress.failed} failed), "
         f"{counted(progress.recalled, 'item')} recalled, {progress.remembered} remembered"

@@ -15,6 +15,7 @@ from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
 from activities.promotion import PromotionActivities
+from activities.reasoning import ReasoningActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
@@ -51,6 +52,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
     others = (
         TaskActivities(
             services.skills,
+            services.agents,
+            services.models,
             services.toolbox,
             services.tenant_key,
             values,
@@ -59,12 +62,14 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             services.whole,
             services.erasures,
             heartbeat=settings.heartbeat_timeout,
+            model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,
         ),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner),
+        ReasoningActivities(services.models, services.toolbox, values, services.notes),
         IngestActivities(
             client=client,
             members=services.members,

@@ -6,7 +6,9 @@ from redis.asyncio import Redis
 
 import playbooks
 from perdure.models.embedding import Embedder, open_embedder
+from perdure.models.language import LanguageModels
 from perdure.names import RESERVED
+from perdure.registry.agents import AgentLibrary
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.redis.active import ActiveTenants
@@ -55,3 +57,20 @@ def toolbox_of(settings: Settings) -> Toolbox:
 def skills_of(settings: Settings) -> SkillLibrary:
     """Return the library of the configured skills and of those that come with Perdure."""
     return SkillLibrary((*settings.skills, Path(playbooks.__file__).parent / "skills"))
+
+
+def agents_of(settings: Settings) -> AgentLibrary:
+    """Return the library of the configured agents and of those that come with Perdure."""
+    return AgentLibrary((*settings.agents, Path(playbooks.__file__).parent / "agents"))
+
+
+def models_of(settings: Settings) -> LanguageModels:
+    """Return the language models that the settings' server has."""
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+    return LanguageModels(
+        settings.model,
+        api=settings.model_api,
+        api_key=key,
+        base_url=settings.openai_base_url,
+        timeout=settings.model_timeout,
+    )

@@ -1,7 +1,7 @@
 """All services of a worker."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -18,7 +18,9 @@ from perdure.memory.repair import Repair
 from perdure.memory.updating.updater import Updater
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
+from perdure.models.language import LanguageModels
 from perdure.names import DEFAULT_POLICY
+from perdure.registry.agents import AgentLibrary
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.erasures import ErasureLog
@@ -37,7 +39,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.tools import Toolbox
 from worker.observing import extractor
 from worker.policies import policies_of, rules_of
-from worker.wiring.parts import WRITE_SECONDS, skills_of, toolbox_of
+from worker.wiring.parts import WRITE_SECONDS, agents_of, models_of, skills_of, toolbox_of
 from worker.wiring.reading import RESULTS_KEPT, Reading, open_reading
 
 
@@ -66,6 +68,8 @@ class Services(Reading):
     """Results of recall, kept until their caller fetches them."""
     toolbox: Toolbox
     skills: SkillLibrary
+    agents: AgentLibrary
+    models: LanguageModels
 
     async def belongs(self) -> None:
         """Make sure that this process belongs to the installation whose stores it uses, and has nobody who was erased.
@@ -102,7 +106,8 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     key = TenantKey.load_or_create(settings.tenant_key_file)
     policies = policies_of(settings)
     extracting = extractor(settings, policies[DEFAULT_POLICY])
-    async with open_reading(settings, addresses, key) as reading, extracting as extracts:
+    models = models_of(settings)
+    async with open_reading(settings, addresses, key) as reading, extracting as extracts, aclosing(models):
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), reading.deletions, Leases(redis), rules_of(settings)
         erasures = RedisErasures(redis)
@@ -203,4 +208,6 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             results=Outputs(redis, RESULTS_KEPT, kind="result"),
             toolbox=toolbox_of(settings),
             skills=skills_of(settings),
+            agents=agents_of(settings),
+            models=models,
         )

@@ -1,7 +1,7 @@
 """What passes between a task's workflow and its steps. Pure values, each small enough for a history."""
 
 import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -10,6 +10,7 @@ from perdure.identity import OwnerId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
+from perdure.registry.agents import Agent
 from perdure.skills.shape import RecallStep, RememberStep, Skill, ToolStep
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskBinding, TaskEnvelope
@@ -33,6 +34,8 @@ class Value(Passed):
     inline: JsonValue = None
     ref: str = ""
     """The sha256 under which a large value is kept; empty for an inline one."""
+    size: int = 0
+    """Characters of it as JSON, where it is kept elsewhere."""
 
 
 class Result(Passed):
@@ -91,7 +94,7 @@ class StepCall(StepContext):
     """The input of a tool's activity."""
 
     step: ToolStep
-    arguments: dict[str, JsonValue] | None = None
+    arguments: Value | None = None
     """Literal arguments, in which nothing is evaluated; None: those of the step."""
     resumed: Resumed | None = None
     timeout: float | None = None
@@ -175,12 +178,12 @@ class RecallTerms(Passed):
 
 
 class ExpandCall(Passed):
-    """The input of the activity that makes the list of a ``for_each``."""
+    """The input of the activity that makes the list of a block."""
 
     tenant: str
     task_id: str
     path: str
-    for_each: str
+    for_each: JsonValue
     when: str | None
     scope: Scope
 
@@ -255,13 +258,18 @@ class PreparedTask(Passed):
     tenant: str
     epoch: int | None = None
     """The tenant's epoch: once an erasure raises it, nothing more is stored for the task. None: it is not known."""
-    skill: Skill
+    skill: Skill | None = None
+    """None: it has a goal."""
+    agent: Agent | None = None
+    """Who works towards the goal."""
+    position: Any = None
+    """Where its plan stood in an earlier run that it goes on from; only the plan knows its form."""
     version: str
-    """The digest of the skill's content."""
+    """The digest of the content of the skill, or of the agent."""
     tools: dict[str, ToolShape]
     inputs: dict[str, Value]
     """With defaults filled in."""
-    reads: dict[str, tuple[Path, ...]]
+    reads: dict[str, tuple[Path, ...]] = Field(default_factory=dict)
     """What the expressions of each step refer to, by its id; the end of the task under the empty name."""
     date: datetime.date
     binding: TaskBinding | None = None
@@ -270,6 +278,8 @@ class PreparedTask(Passed):
     """When the first run of this task began of which Redis may have lost the claims; None: there is none."""
     renew_after: Annotated[float, Field(gt=0)] = 30 * 86_400.0
     """Seconds after which the task renews its claims."""
+    model_timeout: Annotated[float, Field(gt=0)] = 300.0
+    """Seconds that a model's turn may take."""
     heartbeat: Annotated[float, Field(gt=0)]
     """Seconds without a sign of life after which an attempt is given up."""
     continue_after: int = 0

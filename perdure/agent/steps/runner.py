@@ -28,8 +28,8 @@ from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
-from perdure.documents import kind_of
-from perdure.errors import ExpectationFailed, InvalidExpression, InvalidItem, ResultTooLarge
+from perdure.documents import kind_of, mapping
+from perdure.errors import ExpectationFailed, InvalidArguments, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.identity import content_digest, idempotency_key
 from perdure.model import Passed
@@ -113,9 +113,7 @@ class StepRunner:
         if not _runs(step.when, names, call.path):
             return _SKIPPED
         tool = self._toolbox.get(step.tool, f"{call.path}.tool")
-        arguments = call.arguments
-        if arguments is None:
-            arguments = {name: evaluate(value, names, f"{call.path}.args.{name}") for name, value in step.args.items()}
+        arguments = await self._arguments(call, names)
         keywords = tool.validate(arguments, f"{call.path}.args")
         attempt.report.arguments = shortened(arguments)
         about = Subject(
@@ -221,6 +219,12 @@ class StepRunner:
             return Evaluated(output=output, evaluation=None)
         passed = holds(call.expect, {**names, "output": output}, "expect")
         return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
+
+    async def _arguments(self, call: StepCall, names: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        if call.arguments is None:
+            args = call.step.args.items()
+            return {name: evaluate(value, names, f"{call.path}.args.{name}") for name, value in args}
+        return mapping(await self._values.get(call.tenant, call.task_id, call.arguments), call.path, InvalidArguments)
 
     async def _unapproved(
         self, call: StepCall, names: Mapping[str, JsonValue], effect: OnceEffect, owner: str, about: Subject

@@ -9,13 +9,26 @@ from perdure.agent.steps.calls import Path
 from perdure.documents import kind_of, nearest
 from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill, InvalidTask
 from perdure.expressions.evaluation import expressions, references
-from perdure.skills.shape import ForEach, InputSpec, InputType, RecallStep, Skill, Step, ToolStep, templates_of
+from perdure.skills.shape import (
+    ForEach,
+    InputSpec,
+    InputType,
+    Parallel,
+    RecallStep,
+    Skill,
+    Step,
+    ToolStep,
+    lane_path,
+    templates_of,
+)
 from perdure.tools import Toolbox
 
 _TASK = frozenset({"id", "date", "agent"})
+_COUNTS = frozenset({"status", "count", "done", "skipped", "failed"})
 _PARTS: dict[object, frozenset[str]] = {
     RecallStep: frozenset({"items", "records", "context", "status"}),
-    ForEach: frozenset({"status", "count", "done", "skipped", "failed"}),
+    ForEach: _COUNTS,
+    Parallel: _COUNTS,
 }
 _TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
 """What expressions can read of a finished step that is of no other kind."""
@@ -114,16 +127,24 @@ class _Check:
     def steps(
         self, steps: Sequence[Step], path: str, before: Mapping[str, Step], elements: Set[str]
     ) -> dict[str, Step]:
-        """Check steps in order, each against those before it; what is inside a block cannot be read from outside."""
+        """Check steps in order, each against those before it; nothing outside reads what is in a ``for_each``."""
         known = dict(before)
         for index, step in enumerate(steps):
             here = f"{path}[{index}]"
             if isinstance(step, ToolStep):
                 _check_tool(step, here, self._toolbox)
             self.reads[step.id] = tuple(sorted(self._read_by(step, here, known, elements)))
-            if isinstance(step, ForEach):
-                self.steps(step.steps, f"{here}.steps", known, elements | {step.element})
-            known[step.id] = step
+            inner: dict[str, Step] = {}
+            match step:
+                case ForEach():
+                    self.steps(step.steps, f"{here}.steps", known, elements | {step.element})
+                case Parallel():
+                    # Each knows what stands before all of them, and what stands behind them knows all.
+                    for number, lane in enumerate(step.lanes):
+                        inner |= self.steps(lane, lane_path(here, number), known, elements)
+                case _:
+                    pass
+            known |= {**inner, step.id: step}
         return known
 
     def _read_by(self, step: Step, path: str, known: Mapping[str, Step], elements: Set[str]) -> set[Path]:

@@ -28,7 +28,8 @@ class Values:
         encoded = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         if len(encoded.encode()) <= limit:
             return Value(inline=value)
-        return Value(ref=await self._outputs.keep(tenant, encoded, task_id, epoch=epoch))
+        ref = await self._outputs.keep(tenant, encoded, task_id, epoch=epoch)
+        return Value(ref=ref, size=len(encoded))
 
     async def get(self, tenant: str, task_id: str, value: Value) -> JsonValue:
         """Return a value of a task, from wherever it is kept."""

@@ -1,11 +1,14 @@
 """Language models: what they offer, and opening the one that a setting names. Importing this loads no model."""
 
+import functools
 import os
+from collections.abc import Sequence
 from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
 from perdure.errors import InvalidInput
+from perdure.models.language.conversation import Message, Replied, ToolSpec
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -14,7 +17,7 @@ Api = Literal["responses", "chat"]
 
 
 class LanguageModel(Protocol):
-    """A model that answers in a form that is asked for."""
+    """A model that answers in a form that is asked for, and takes turns in a conversation with tools."""
 
     name: str
 
@@ -32,13 +35,33 @@ class LanguageModel(Protocol):
         """
         ...
 
+    async def reply(self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Replied:
+        """Return the model's next turn in a conversation.
+
+        Args:
+            instructions: What it is, and what to do.
+            messages: What was said and done so far, oldest first.
+            tools: What it may call.
+
+        Raises:
+            ContextExceeded: The conversation is longer than the model can read.
+            ModelRefused: The same request would fail again.
+            StoreUnavailable: It does not answer; the request may be repeated.
+        """
+        ...
+
     async def close(self) -> None:
         """Close the connections."""
         ...
 
 
 def open_language_model(
-    name: str, *, api: Api = "responses", api_key: str | None = None, base_url: str | None = None
+    name: str,
+    *,
+    api: Api = "responses",
+    api_key: str | None = None,
+    base_url: str | None = None,
+    timeout: float = 60.0,
 ) -> LanguageModel | None:
     """Open a language model; None for no name.
 
@@ -47,6 +70,7 @@ def open_language_model(
         api: How its server is asked.
         api_key: The key; without one, ``OPENAI_API_KEY``.
         base_url: The address of a server that is compatible with OpenAI's.
+        timeout: Seconds after which a call is abandoned.
 
     Raises:
         InvalidInput: The model cannot be used here; says what to do.
@@ -61,4 +85,52 @@ def open_language_model(
     # Its client takes 0.4 s to import.
     from perdure.models.language.openai import OpenAILanguageModel  # noqa: PLC0415
 
-    return OpenAILanguageModel(model, api=api, api_key=api_key, base_url=base_url)
+    return OpenAILanguageModel(model, api=api, api_key=api_key, base_url=base_url, timeout=timeout)
+
+
+class LanguageModels:
+    """The models of one server, each opened when it is first asked.
+
+    Args:
+        default: The model of whoever names none; empty: there is none.
+        api: How the server is asked.
+        api_key: The key; without one, ``OPENAI_API_KEY``.
+        base_url: The address of a server that is compatible with OpenAI's.
+        timeout: Seconds after which a call is abandoned.
+    """
+
+    def __init__(
+        self, default: str, *, api: Api, api_key: str | None, base_url: str | None, timeout: float = 300.0
+    ) -> None:
+        self._default = default
+        self._open = functools.partial(
+            open_language_model, api=api, api_key=api_key, base_url=base_url, timeout=timeout
+        )
+        self._models: dict[str, LanguageModel] = {}
+
+    def find(self, name: str) -> LanguageModel | None:
+        """Return a model, the default one for no name; None where there is neither.
+
+        Raises:
+            InvalidInput: The model cannot be used here.
+        """
+        named = name or self._default
+        if named not in self._models and (model := self._open(named)):
+            self._models[named] = model
+        return self._models.get(named)
+
+    def get(self, name: str) -> LanguageModel:
+        """Return a model, the default one for no name.
+
+        Raises:
+            InvalidInput: The model cannot be used here, or there is none.
+        """
+        model = self.find(name)
+        if model is None:
+            raise InvalidInput("model", "there is none", fix="name one in the agent, or set PERDURE_MODEL")
+        return model
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        for model in self._models.values():
+            await model.close()

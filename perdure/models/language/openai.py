@@ -1,12 +1,23 @@
 """Language models of OpenAI or a compatible server. Never retries; the caller does."""
 
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import openai
 from pydantic import BaseModel, ValidationError
 
 from perdure.errors import StoreUnavailable
 from perdure.models.language import Api
+from perdure.models.language.conversation import (
+    Instruction,
+    Message,
+    Replied,
+    Reply,
+    ToolOutput,
+    ToolSpec,
+    ToolUse,
+    Usage,
+)
 from perdure.models.openai import asking
 
 M = TypeVar("M", bound=BaseModel)
@@ -63,6 +74,89 @@ class OpenAILanguageModel:
         message = answer.choices[0].message
         return None if message.refusal else form.model_validate_json(message.content or "")
 
+    async def reply(self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Replied:
+        """Return the model's next turn; see ``LanguageModel``."""
+        with asking():
+            if self._api == "responses":
+                return await self._next_response(instructions, messages, tools)
+            return await self._next_completion(instructions, messages, tools)
+
+    async def _next_response(
+        self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]
+    ) -> Replied:
+        described: Any = [{"type": "function", "strict": False, **tool.model_dump()} for tool in tools]
+        said: Any = [item for message in messages for item in _items(message)]
+        # What was said stays here: it is not to be kept at the provider, where no erasure reaches it.
+        answer = await self._client.responses.create(
+            model=self._model, instructions=instructions, input=said, tools=described, store=False
+        )
+        calls = tuple(
+            ToolUse(id=item.call_id, tool=item.name, arguments=item.arguments)
+            for item in answer.output
+            if item.type == "function_call"
+        )
+        refused = any(part.type == "refusal" for one in answer.output if one.type == "message" for part in one.content)
+        used = answer.usage
+        return Replied(
+            reply=Reply(text=answer.output_text, calls=calls),
+            usage=Usage(read=used.input_tokens, written=used.output_tokens) if used else Usage(),
+            declined=refused,
+            is_cut=answer.status == "incomplete",
+        )
+
+    async def _next_completion(
+        self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]
+    ) -> Replied:
+        described: Any = [{"type": "function", "function": tool.model_dump()} for tool in tools]
+        said: Any = [{"role": "system", "content": instructions}, *map(_message, messages)]
+        answer = await self._client.chat.completions.create(
+            model=self._model, messages=said, tools=described or openai.omit
+        )
+        if not answer.choices:
+            raise StoreUnavailable("openai", f"{self.name} gave no choice")
+        [choice, *_], used = answer.choices, answer.usage
+        calls = tuple(
+            ToolUse(id=call.id, tool=call.function.name, arguments=call.function.arguments)
+            for call in choice.message.tool_calls or ()
+            if call.type == "function"
+        )
+        return Replied(
+            reply=Reply(text=choice.message.content or "", calls=calls),
+            usage=Usage(read=used.prompt_tokens, written=used.completion_tokens) if used else Usage(),
+            declined=bool(choice.message.refusal) or choice.finish_reason == "content_filter",
+            is_cut=choice.finish_reason == "length",
+        )
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+def _items(message: Message) -> Iterator[dict[str, Any]]:
+    """Yield a message in the form of the Responses API, in which each call is an item of its own."""
+    match message:
+        case Instruction(text=text):
+            yield {"role": "user", "content": text}
+        case ToolOutput(id=call, text=text):
+            yield {"type": "function_call_output", "call_id": call, "output": text}
+        case Reply(text=text, calls=calls):
+            if text:
+                yield {"role": "assistant", "content": text}
+            for call in calls:
+                about = {"call_id": call.id, "name": call.tool, "arguments": call.arguments}
+                yield {"type": "function_call", **about}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    """Return a message in the form of chat completions."""
+    match message:
+        case Instruction(text=text):
+            return {"role": "user", "content": text}
+        case ToolOutput(id=call, text=text):
+            return {"role": "tool", "tool_call_id": call, "content": text}
+        case Reply(text=text, calls=calls):
+            wanted = [
+                {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": call.arguments}}
+                for call in calls
+            ]
+            return {"role": "assistant", "content": text or None, **({"tool_calls": wanted} if wanted else {})}

@@ -72,6 +72,18 @@ return unknown
 )
 
 
+_EFFECTS = """
+local found = {}
+for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  if string.find(key, ':claim:', 1, true) then
+    local step = redis.call('HGET', key, 'step')
+    if step then found[#found + 1] = step end
+  end
+end
+return found
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class OpenedTask:
     """What is known of a task when a workflow wants to run it."""
@@ -95,6 +107,7 @@ class TaskBindings:
         self._ttl = int(ttl.total_seconds() * 1000)
         self._open = Script(redis, _OPEN)
         self._keep = Script(redis, _KEEP)
+        self._effects = Script(redis, _EFFECTS)
 
     async def open(
         self, tenant: str, task_id: str, holder: str, *, instead_of: str = "", epoch: int | None = None
@@ -141,3 +154,12 @@ class TaskBindings:
             [*keys.task(tenant, task_id), keys.index(tenant), keys.epoch(tenant)], self._ttl, *bound, known(epoch)
         )
         return tuple(sorted(found))
+
+    async def effects(self, tenant: str, task_id: str) -> tuple[str, ...]:
+        """Return the paths of the steps whose effect is claimed, sorted.
+
+        Raises:
+            StoreUnavailable: Redis does not answer.
+        """
+        _, claimed = keys.task(tenant, task_id)
+        return tuple(sorted(await self._effects([claimed])))

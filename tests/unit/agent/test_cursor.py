@@ -1,105 +1,168 @@
-"""The cursor visits every step exactly once in order, whatever the plan and wherever the history is rolled over."""
+"""Branches visit every step exactly once, in the order of their lists, whatever the plan and wherever it rolls over."""
 
-from typing import Any
+from random import Random
+from typing import Any, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.agent.cursor import Cursor, Readers, ended, entered, here, leaves, scope
+from perdure.agent.cursor import MAIN, Cursor, Route, inside, leaves
 from perdure.agent.steps.calls import Result, TaskFacts, Value
-from perdure.skills.shape import ForEach, RecallStep, RecallTemplate, Skill, Step, ToolStep
+from perdure.skills.shape import ForEach, Parallel, RecallStep, RecallTemplate, Skill, Step, ToolStep
 from perdure.tasks import StepStatus
 
+DONE = Result(status=StepStatus.DONE)
+FACTS = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"})
+
 Plan = list[Any]
-"""None is a step; a pair of a length and a plan is a block."""
-
-plans = st.lists(
-    st.none()
-    | st.tuples(
-        st.integers(0, 3),
-        st.lists(
-            st.none() | st.tuples(st.integers(0, 3), st.lists(st.none(), min_size=1, max_size=2)),
-            min_size=1,
-            max_size=3,
-        ),
-    ),
-    min_size=1,
-    max_size=4,
-)
+"""None is a step; a length, how many at once and a plan are a block; a list of plans is steps side by side."""
 
 
-def _made(plan: Plan, prefix: str, lengths: dict[str, int]) -> tuple[Step, ...]:
+def plans(depth: int) -> st.SearchStrategy[Plan]:
+    if not depth:
+        return st.lists(st.none(), min_size=1, max_size=2)
+    inner = plans(depth - 1)
+    blocks = st.tuples(st.integers(0, 4), st.integers(1, 3), inner) | st.lists(inner, min_size=2, max_size=3)
+    return st.lists(st.none() | blocks, min_size=1, max_size=3)
+
+
+def made(plan: Plan, prefix: str, lengths: dict[str, int]) -> tuple[Step, ...]:
     steps: list[Step] = []
     for number, entry in enumerate(plan):
         name = f"{prefix}{number}"
         if entry is None:
             steps.append(ToolStep(id=name, tool="echo"))
+        elif isinstance(entry, tuple):
+            length, at_once, inner = cast("tuple[int, int, Plan]", entry)
+            lengths[name] = length
+            block = {"id": name, "for_each": "${x}", "element": f"e{name}", "at_once": at_once}
+            steps.append(ForEach.model_validate({**block, "steps": made(inner, f"{name}_", lengths)}))
         else:
-            lengths[name] = entry[0]
-            inner = _made(entry[1], f"{name}_", lengths)
-            steps.append(ForEach(id=name, for_each="${x}", element=f"e{name}", steps=inner))
+            lanes = [made(lane, f"{name}_{at}_", lengths) for at, lane in enumerate(cast("list[Plan]", entry))]
+            lengths[name] = len(lanes)
+            steps.append(Parallel(id=name, lanes=tuple(lanes)))
     return tuple(steps)
 
 
-def _expected(steps: tuple[Step, ...], lengths: dict[str, int], path: str = "") -> list[str]:
+def expected(steps: tuple[Step, ...], lengths: dict[str, int], path: str = "") -> list[str]:
+    """Return the paths in the order of a walk that does one thing at a time."""
     found: list[str] = []
     for step in steps:
-        if isinstance(step, ForEach):
-            for index in range(lengths[step.id]):
-                found += _expected(step.steps, lengths, f"{path}{step.id}[{index}].")
-        else:
-            found.append(f"{path}{step.id}")
+        match step:
+            case ForEach():
+                for index in range(lengths[step.id]):
+                    found += expected(step.steps, lengths, f"{path}{step.id}[{index}].")
+            case Parallel():
+                for lane in step.lanes:
+                    found += expected(lane, lengths, path)
+            case _:
+                found.append(f"{path}{step.id}")
     return found
 
 
-@given(plan=plans, rolls=st.sets(st.integers(0, 60)))
+def order(steps: tuple[Step, ...], lengths: dict[str, int], path: str = "") -> list[tuple[list[str], list[str]]]:
+    """Return pairs of steps of which every one of the first stands before every one of the second."""
+    found: list[tuple[list[str], list[str]]] = []
+    before: list[str] = []
+    for step in steps:
+        here = expected((step,), lengths, path)
+        found.append((before, here))
+        before = before + here
+        match step:
+            case ForEach():
+                for index in range(lengths[step.id]):
+                    found += order(step.steps, lengths, f"{path}{step.id}[{index}].")
+            case Parallel():
+                for lane in step.lanes:
+                    found += order(lane, lengths, path)
+            case _:
+                pass
+    return found
+
+
+@given(plan=plans(2), rolls=st.sets(st.integers(0, 60)), random=st.randoms(use_true_random=False))
 @settings(max_examples=200, deadline=None)
-def test_every_step_once_in_order(plan: Plan, rolls: set[int]) -> None:
+def test_every_step_once_behind_those_before_it(plan: Plan, rolls: set[int], random: Random) -> None:
     lengths: dict[str, int] = {}
-    skill = Skill(name="s", steps=_made(plan, "s", lengths))
-    cursor, visited, moves = Cursor(), list[str](), 0
-    total = leaves(skill.steps)
-    while (at := here(skill, cursor)) is not None:
+    skill = Skill(name="s", steps=made(plan, "s", lengths))
+    route, cursors, moves = Route(skill, {}), {MAIN: Cursor()}, 0
+    visited, total = list[str](), leaves(skill.steps)
+    while free := [name for name in cursors if not cursors[name].walk and route.here(cursors, name)]:
         if moves in rolls:
-            cursor = Cursor.model_validate_json(cursor.model_dump_json())
-            assert here(skill, cursor) == at
+            again = {name: Cursor.model_validate_json(one.model_dump_json()) for name, one in cursors.items()}
+            assert again == cursors
+            cursors = again
         moves += 1
-        if isinstance(at.step, ForEach):
+        for name, one in cursors.items():
+            if one.walk is not None:
+                step = route.here(cursors, name)
+                assert step is not None
+                assert one.walk.open <= (step.step.at_once if isinstance(step.step, ForEach) else lengths[step.step.id])
+        name = random.choice(free)
+        at = route.here(cursors, name)
+        assert at is not None
+        if isinstance(at.step, ForEach | Parallel):
             elements: tuple[JsonValue, ...] = tuple(range(lengths[at.step.id]))
-            total += len(elements) * leaves(at.step.steps)
-            cursor = entered(skill, cursor, elements, Readers(skill, {}))
+            total += inside(at.step, len(elements))
+            cursors = route.entered(cursors, name, elements)
         else:
             visited.append(at.path)
-            cursor = ended(skill, cursor, Result(status=StepStatus.DONE), Readers(skill, {}))
-    assert visited == _expected(skill.steps, lengths)
+            cursors = route.ended(cursors, name, DONE)
+    assert list(cursors) == [MAIN], "every other branch has ended"
+    assert sorted(visited) == sorted(expected(skill.steps, lengths))
     assert total == len(visited)
+    place = {path: number for number, path in enumerate(visited)}
+    for before, behind in order(skill.steps, lengths):
+        assert max((place[path] for path in before), default=-1) < min(
+            (place[path] for path in behind), default=len(visited)
+        )
 
 
 def test_a_step_sees_its_own_iteration_and_what_is_around_it() -> None:
     inner = (ToolStep(id="a", tool="echo"), ToolStep(id="b", tool="echo"))
-    skill = Skill(
-        name="s", steps=(ToolStep(id="top", tool="echo"), ForEach(id="walk", for_each="x", element="e", steps=inner))
-    )
-    facts = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"})
+    walk = ForEach(id="walk", for_each="x", element="e", steps=inner, at_once=2)
+    skill = Skill(name="s", steps=(ToolStep(id="top", tool="echo"), walk))
     done = [Result(status=StepStatus.DONE, parts={"output": Value(inline=number)}) for number in range(5)]
     reads = (("e",), ("index",), ("steps", "a", "output"), ("steps", "top", "output"))
     numbers = (("steps", "walk", "count"), ("steps", "walk", "done"), ("steps", "walk", "failed"))
-    read = Readers(skill, {"b": reads, "": numbers})
-    cursor = ended(skill, Cursor(), done[0], read)
-    cursor = entered(skill, cursor, ("x", "y"), read)
-    cursor = ended(skill, cursor, done[1], read)
-    seen = scope(skill, cursor, reads, {}, facts)
-    assert seen.elements == {"e": "x", "index": 0}
-    assert seen.steps == {"a": {"output": Value(inline=1)}, "top": {"output": Value(inline=0)}}
-    assert seen.task is None
-    cursor = ended(skill, cursor, Result(status=StepStatus.FAILED), read)
-    cursor = ended(skill, cursor, done[3], read)
-    assert scope(skill, cursor, reads, {}, facts).elements == {"e": "y", "index": 1}
-    cursor = ended(skill, cursor, done[4], read)
-    assert here(skill, cursor) is None
-    counts = scope(skill, cursor, numbers, {}, facts)
+    route = Route(skill, {"b": reads, "": numbers})
+    cursors = route.ended({MAIN: Cursor()}, MAIN, done[0])
+    cursors = route.entered(cursors, MAIN, ("x", "y"))
+    assert set(cursors) == {MAIN, "walk[0]", "walk[1]"}
+    cursors = route.ended(cursors, "walk[1]", done[2])
+    cursors = route.ended(cursors, "walk[0]", done[1])
+    for branch, element, index in (("walk[0]", "x", 0), ("walk[1]", "y", 1)):
+        seen = route.scope(cursors, branch, reads, {}, FACTS)
+        assert seen.elements == {"e": element, "index": index}
+        assert seen.steps == {"a": {"output": Value(inline=index + 1)}, "top": {"output": Value(inline=0)}}
+        assert seen.task is None
+    cursors = route.ended(cursors, "walk[0]", Result(status=StepStatus.FAILED))
+    assert set(cursors) == {MAIN, "walk[1]"}
+    cursors = route.ended(cursors, "walk[1]", done[4])
+    assert (set(cursors), route.here(cursors, MAIN)) == ({MAIN}, None)
+    counts = route.scope(cursors, MAIN, numbers, {}, FACTS)
     assert {name: value.inline for name, value in counts.steps["walk"].items()} == {"count": 2, "done": 3, "failed": 1}
+
+
+def test_what_ran_side_by_side_is_read_behind_it_and_not_beside_it() -> None:
+    lanes = ((ToolStep(id="a", tool="echo"), ToolStep(id="b", tool="echo")), (ToolStep(id="c", tool="echo"),))
+    skill = Skill(name="s", steps=(Parallel(lanes=lanes), ToolStep(id="d", tool="echo")))
+    own, all_of = (("steps", "a", "output"),), (("steps", "b", "output"), ("steps", "c", "output"))
+    route = Route(skill, {"b": own, "d": all_of})
+    output = [Result(status=StepStatus.DONE, parts={"output": Value(inline="x" * size)}) for size in (10, 20, 30)]
+    cursors = route.entered({MAIN: Cursor()}, MAIN, (0, 1))
+    assert [at.path for name in cursors if not cursors[name].walk and (at := route.here(cursors, name))] == ["a", "c"]
+    cursors = route.ended(cursors, "parallel[0]", output[0])
+    assert route.scope(cursors, "parallel[0]", own, {}, FACTS).steps == {"a": {"output": Value(inline="x" * 10)}}
+    cursors = route.ended(cursors, "parallel[1]", output[2])
+    cursors = route.ended(cursors, "parallel[0]", output[1])
+    assert set(cursors) == {MAIN}
+    seen = route.scope(cursors, MAIN, all_of, {}, FACTS)
+    assert {name: parts["output"].inline for name, parts in seen.steps.items()} == {"b": "x" * 20, "c": "x" * 30}
+    assert (set(cursors[MAIN].results), cursors[MAIN].inline) == ({"b", "c"}, 22 + 32), "a was read for the last time"
+    cursors = route.ended(cursors, MAIN, output[0])
+    assert (cursors[MAIN].results, cursors[MAIN].inline) == ({}, 0)
 
 
 def test_what_nobody_reads_any_more_is_not_carried_along() -> None:
@@ -109,32 +172,33 @@ def test_what_nobody_reads_any_more_is_not_carried_along() -> None:
     skill = Skill(
         name="s", steps=(*(ToolStep(id=name, tool="echo") for name in names[:3]), walk, ToolStep(id="d", tool="echo"))
     )
-    read = Readers(
+    route = Route(
         skill,
         {"b": (("steps", "a", "output"),), "inside": (("steps", "b", "answer"),), "": (("steps", "c", "status"),)},
     )
-    large, cursor = Value(inline="x" * 100), Cursor()
+    large, cursors = Value(inline="x" * 100), {MAIN: Cursor()}
 
-    def step(*more: str) -> tuple[dict[str, set[str]], int]:
-        nonlocal cursor
+    def step(branch: str, *more: str) -> tuple[dict[str, set[str]], int]:
+        nonlocal cursors
         parts = dict.fromkeys(("output", *more), large)
-        cursor = ended(skill, cursor, Result(status=StepStatus.DONE, parts=parts), read)
-        return {name: set(result.parts) for name, result in cursor.frames[0].results.items()}, cursor.inline
+        cursors = route.ended(cursors, branch, Result(status=StepStatus.DONE, parts=parts))
+        carried = {name: set(result.parts) for name, result in cursors[MAIN].results.items()}
+        return carried, sum(cursor.inline for cursor in cursors.values())
 
-    assert step() == ({"a": {"output"}}, 102)
-    assert step("answer") == ({"b": {"answer"}}, 102), "a was read for the last time, and b's output never is"
-    assert step() == ({"b": {"answer"}, "c": set()}, 102)
-    cursor = entered(skill, cursor, (1, 2), read)
-    assert step() == ({"b": {"answer"}, "c": set()}, 102), "the next element reads it again"
-    assert step() == ({"c": set()}, 0)
-    assert step() == ({"c": set()}, 0)
-    assert here(skill, cursor) is None
+    assert step(MAIN) == ({"a": {"output"}}, 102)
+    assert step(MAIN, "answer") == ({"b": {"answer"}}, 102), "a was read for the last time, and b's output never is"
+    assert step(MAIN) == ({"b": {"answer"}, "c": set()}, 102)
+    cursors = route.entered(cursors, MAIN, (1, 2))
+    assert step("walk[0]") == ({"b": {"answer"}, "c": set()}, 102), "the next element reads it again"
+    assert step("walk[1]") == ({"c": set()}, 0)
+    assert step(MAIN) == ({"c": set()}, 0)
+    assert route.here(cursors, MAIN) is None
 
 
 def test_what_a_skipped_step_lacks_can_be_read_behind_it() -> None:
     known = RecallStep(id="known", recall=RecallTemplate(text="x"))
     skill = Skill(name="s", steps=(known, ToolStep(id="a", tool="echo")))
     reads = (("steps", "known", "records"),)
-    cursor = ended(skill, Cursor(), Result(status=StepStatus.SKIPPED), Readers(skill, {"a": reads}))
-    facts = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"})
-    assert scope(skill, cursor, reads, {}, facts).steps == {"known": {"records": Value(inline={})}}
+    route = Route(skill, {"a": reads})
+    cursors = route.ended({MAIN: Cursor()}, MAIN, Result(status=StepStatus.SKIPPED))
+    assert route.scope(cursors, MAIN, reads, {}, FACTS).steps == {"known": {"records": Value(inline={})}}

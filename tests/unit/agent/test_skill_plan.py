@@ -45,7 +45,8 @@ def document(shape: list[Any], prefix: str, lengths: dict[str, int]) -> list[dic
     return found
 
 
-def plan_of(skill: Skill, memory: MemoryMode = MemoryMode.ON) -> tuple[SkillPlan, TaskState]:
+def plan_of(skill: Skill | None, memory: MemoryMode = MemoryMode.ON) -> tuple[SkillPlan, TaskState]:
+    assert skill is not None
     prepared = PreparedTask.model_validate(
         {
             "tenant": "t",
@@ -121,26 +122,80 @@ def test_a_skill_is_walked_as_it_is_written(
             assert move.question.kind is QuestionKind.FAILURE
             value = answers.pop() if answers else AfterFailure.STOP
             answer = TakenAnswer(question_id=move.question.id, value=value, at=NOW)
-            state = plan.answered(state, MAIN, answer)
+            state = plan.answered(state, move.branch, answer)
             continue
         assert isinstance(move, Act)
         [action] = move.actions
-        busy = state.branch(MAIN, path=action.path)
+        branch = action.branch
+        busy = state.branch(branch, path=action.path)
         assert plan.next(busy, NOW) == Act(), "one at a time"
         if action.activity == "expand":
             length = lengths[action.path.rpartition(".")[2]]
             done = Result(status=StepStatus.DONE)
-            state = plan.ended(state, MAIN, Ended(result=done, elements=tuple(range(length))))
+            state = plan.ended(state, branch, Ended(result=done, elements=tuple(range(length))))
             continue
         seen.append(action.path)
         if failures and failures.pop():
-            state = plan.failed(state, MAIN, "because", FAILED)
+            state = plan.failed(state, branch, "because", FAILED)
         else:
-            state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE)))
+            state = plan.ended(state, branch, Ended(result=Result(status=StepStatus.DONE)))
     assert seen == reference.seen
     assert state.ended == reference.ended
     assert (move.problem == "") is completes
     assert not completes or state.total == state.done
+
+
+def test_steps_side_by_side_are_on_their_way_together_and_each_asks_for_itself() -> None:
+    block = {"for_each": "${[]}", "as": "n", "at_once": 2, "steps": [{"id": "a", "tool": "echo", "on_failure": "ask"}]}
+    plan, state = plan_of(skill_of({"name": "s", "steps": [block, {"id": "last", "tool": "echo"}]}))
+    state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE), elements=("x", "y", "z")))
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    assert [action.path for action in move.actions] == ["n[0].a", "n[1].a"]
+    for action in move.actions:
+        state = state.branch(action.branch, path=action.path)
+    assert plan.next(state, NOW) == Act(), "no more than two"
+    first, second = (action.branch for action in move.actions)
+    state = plan.failed(state.branch(first, path=""), first, "because", FAILED)
+    asked = plan.next(state, NOW)
+    assert isinstance(asked, Ask)
+    assert (asked.branch, asked.question.id) == (first, "n[0].a")
+    state = state.branch(first, path="n[0].a")
+    # While one waits, the other goes on.
+    state = plan.ended(state.branch(second, path=""), second, Ended(result=Result(status=StepStatus.DONE)))
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    assert [action.path for action in move.actions] == ["n[2].a"]
+    third = move.actions[0].branch
+    state = plan.ended(state, third, Ended(result=Result(status=StepStatus.DONE)))
+    skipped = TakenAnswer(question_id="n[0].a", value=AfterFailure.SKIP, at=NOW)
+    state = plan.answered(state.branch(first, path=""), first, skipped)
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    assert [(action.branch, action.path) for action in move.actions] == [(MAIN, "last")]
+    assert (set(state.branches), state.ended) == ({MAIN}, {StepStatus.DONE: 2, StepStatus.SKIPPED: 1})
+
+
+def test_steps_side_by_side_without_a_condition_need_no_activity_to_be_listed() -> None:
+    lanes = [{"id": "a", "tool": "echo"}, [{"id": "b", "tool": "echo"}, {"id": "c", "tool": "echo"}]]
+    for when, activity in (({}, ""), ({"when": "${true}"}, "expand")):
+        plan, state = plan_of(skill_of({"name": "s", "steps": [{"parallel": lanes, **when}]}))
+        assert state.total == 0
+        move = plan.next(state, NOW)
+        assert isinstance(move, Act)
+        [action] = move.actions
+        assert (action.activity, action.is_step) == (activity, False)
+        outcome = action.known or Ended(result=Result(status=StepStatus.DONE), elements=(0, 1))
+        state = plan.ended(state, MAIN, outcome)
+        assert state.total == 3
+        move = plan.next(state, NOW)
+        assert isinstance(move, Act)
+        assert [action.path for action in move.actions] == ["a", "b"]
+    skipped = plan.ended(
+        plan_of(state.prepared.skill)[1], MAIN, Ended(result=Result(status=StepStatus.DONE), elements=())
+    )
+    assert isinstance(plan.next(skipped, NOW), Finish)
+    assert (skipped.total, skipped.done) == (0, 0)
 
 
 def test_the_answers_of_a_failure_are_those_of_its_question() -> None:
@@ -182,6 +237,7 @@ def test_unknown_values_of_another_build_fall_on_the_safe_side() -> None:
     state = plan.ended(state, MAIN, Ended.model_validate({"result": {"status": "postponed"}, "mood": "good"}))
     assert state.done == 1, "a step with an unknown status has ended"
     step = call.step.changed(on_failure="whatever")
+    assert state.prepared.skill is not None
     strange = state.prepared.skill.changed(steps=(step, step.changed(id="b")))
     plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(skill=strange))
     move = plan.next(plan.failed(state, MAIN, "because", FAILED), NOW)

@@ -7,7 +7,7 @@ import pytest
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.library import SkillLibrary, read_skill
-from perdure.skills.shape import ForEach, MemoryTemplate, RecallStep, RecordTemplate, RememberStep, ToolStep
+from perdure.skills.shape import ForEach, MemoryTemplate, Parallel, RecallStep, RecordTemplate, RememberStep, ToolStep
 
 WHOLE = """
 name: audit
@@ -71,7 +71,7 @@ def test_the_version_is_the_content() -> None:
         ("name: x\nstepz: []\nsteps: [{id: a, tool: t}]", r"stepz: is not a field here \(did you mean 'steps'\?\)"),
         (
             "name: x\nsteps: [{id: a, tol: t}]",
-            r"steps\[0\]: has no action .tool, recall, remember or for_each. \(did you mean 'tool'\?\)",
+            r"steps\[0\]: has no action .tool, recall, remember, for_each or parallel. \(did you mean 'tool'\?\)",
         ),
         (
             "name: x\nsteps: [{id: a, tool: t, wen: b}]",
@@ -104,11 +104,15 @@ def test_a_mistake_is_named(text: str, message: str) -> None:
         read_skill(text)
 
 
-def test_blocks_are_two_deep_at_most() -> None:
-    inner = "{id: s, tool: t}"
+@pytest.mark.parametrize(
+    "innermost",
+    ["for_each: '${[1]}', as: d, steps: [{id: s, tool: t}]", "parallel: [{id: s, tool: t}, {id: u, tool: t}]"],
+)
+def test_blocks_are_three_deep_at_most(innermost: str) -> None:
+    inner = f"{{{innermost}}}"
     for name in "abc":
         inner = f"{{for_each: '${{[1]}}', as: {name}, steps: [{inner}]}}"
-    with pytest.raises(InvalidInput, match="nested deeper than 2"):
+    with pytest.raises(InvalidInput, match="nested deeper than 3"):
         read_skill(f"name: x\nsteps: [{inner}]")
 
 
@@ -233,3 +237,39 @@ def test_a_skills_version_stays_what_it_is_for_ever() -> None:
 def test_whatever_is_wrong_in_a_skill_is_an_invalid_skill_with_its_path(text: str, path: str) -> None:
     with pytest.raises(InvalidSkill, match=f"PRD102 {path}"):
         read_skill(f"name: x\n{text}")
+
+
+def test_steps_side_by_side_are_read_as_lists() -> None:
+    text = """
+name: x
+steps:
+  - parallel:
+      - {id: a, tool: t}
+      - [{id: b, tool: t}, {id: c, tool: t}]
+  - {for_each: "${[1]}", as: n, at_once: 8, steps: [{id: d, tool: t}]}
+"""
+    beside, walk = read_skill(text).steps
+    assert isinstance(beside, Parallel)
+    assert (beside.id, [[step.id for step in lane] for lane in beside.lanes]) == ("parallel", [["a"], ["b", "c"]])
+    assert isinstance(walk, ForEach)
+    assert walk.at_once == 8
+    paths = [path for path, _, _ in read_skill(text).walk()]
+    assert paths[:4] == ["steps[0]", "steps[0].parallel[0][0]", "steps[0].parallel[1][0]", "steps[0].parallel[1][1]"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ("[{parallel: [{id: a, tool: t}]}]", r"steps\[0\].parallel: has nothing to run side by side"),
+        ("[{parallel: [{id: a, tool: t}, []]}]", r"steps\[0\].lanes\[1\]"),
+        ("[{parallel: {id: a, tool: t}}]", r"steps\[0\].parallel"),
+        ("[{parallel: [{id: a, tool: t}, {id: a, tool: t}]}]", "'a' is taken by steps"),
+        ("[{lanes: [], parallel: [{id: a, tool: t}, {id: b, tool: t}]}]", r"lanes: is not a field here"),
+        ("[{parallel: [{id: a, tool: t}, {id: b, tol: t}]}]", r"steps\[0\].parallel\[1\]: has no action"),
+        ("[{for_each: '${[1]}', as: n, at_once: 51, steps: [{id: a, tool: t}]}]", r"steps\[0\].at_once"),
+        ("[{for_each: '${[1]}', as: n, at_once: 0, steps: [{id: a, tool: t}]}]", r"steps\[0\].at_once"),
+    ],
+)
+def test_a_mistake_side_by_side_is_named(steps: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(f"name: x\nsteps: {steps}")

@@ -1,0 +1,342 @@
+"""The plan of a task that has a goal: what the model wants, within what its agent may. Pure.
+
+Retrieve, then turn by turn: reason, act, and again with what the calls gave, until a turn wants no call: its text is
+the answer. All calls of a turn are on their way at the same time, each in a branch of its own.
+"""
+
+from typing import Any
+
+from pydantic import JsonValue
+
+from perdure.agent.plan import Act, Action, Ask, Finish
+from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.steps.calls import (
+    Ended,
+    EvaluateCall,
+    PreparedTask,
+    RecallCall,
+    RememberCall,
+    Result,
+    Scope,
+    StepCall,
+    Value,
+)
+from perdure.agent.tool_specs import MemoryTool, memory_tools
+from perdure.agent.turns import (
+    RESULT_SHOWN,
+    CallKind,
+    CompressCall,
+    Compressed,
+    Conversation,
+    ReasonCall,
+    Reasoned,
+    Returned,
+    Turn,
+    WantedCall,
+)
+from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, noted, shown
+from perdure.model import Instant
+from perdure.names import Activity
+from perdure.questions import FailedAttempt, TakenAnswer
+from perdure.skills.shape import MemoryTemplate, RecallStep, RecallTemplate, RememberStep, ToolStep
+from perdure.tasks import StepStatus
+
+MAIN = "main"
+"""The branch of the model's turns."""
+
+MISTAKES = 5
+"""Turns in a row that nothing could be made of, after which the task fails."""
+
+REPEATS_TOLD = 2
+"""Repetitions of the same calls in a row after which the model is told, and its effects are not repeated."""
+
+REPEATS = 5
+"""Repetitions of the same calls in a row after which the task fails."""
+
+_AGAIN = (
+    "You have made these same calls {times} times in a row, with the same arguments: they will give nothing else. "
+    "Do something different, or give your answer."
+)
+_NOT_AGAIN = "not called: you have made this same call {times} times in a row, and it may act"
+_EMPTY = "Your turn was empty. Call a tool, or give your answer."
+_CUT = "Your turn was cut off because it was too long. Give a shorter one."
+
+
+class GoalPlan:
+    """Works towards a goal.
+
+    Args:
+        task: The task.
+        prepared: What it is pinned to: an agent.
+    """
+
+    def __init__(self, task: TaskRun, prepared: PreparedTask) -> None:
+        if prepared.agent is None:
+            raise ValueError("the task has no agent for its goal")
+        self._task = task
+        self._prepared = prepared
+        self._agent = prepared.agent
+
+    def begin(self, state: TaskState) -> TaskState:
+        """Return the state before the first turn, or where an earlier run of the task stood."""
+        earlier = self._prepared.position
+        conversation = Conversation.model_validate(earlier) if earlier is not None else Conversation()
+        # It was given up, or ended by somebody: what was counted in a row begins anew.
+        return _positioned(state, conversation.changed(mistakes=0, repeated=0, exceeded=0))
+
+    def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
+        """Return the model's next turn, the calls that it wants, or the end."""
+        if state.failure:
+            return Finish(problem=state.failure)
+        conversation = _conversation(state)
+        last = conversation.last
+        if last is not None and last.is_open:
+            return self._calls(state, conversation, last, now)
+        if state.branches[MAIN].path:
+            return Act()
+        if last is not None and not last.calls and not last.told:
+            return Finish(evaluation=self._answer(last))
+        if problem := self._exhausted(conversation):
+            return Finish(problem=problem)
+        return Act(actions=(self._turn(conversation, now),))
+
+    def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
+        """Return the state after a turn, a call or a summary."""
+        conversation = _conversation(state)
+        if branch != MAIN:
+            value = outcome.result.parts.get("output", Value())
+            if "context" in outcome.result.parts:
+                value = outcome.result.parts["context"]
+            problem = "; ".join(outcome.refused)
+            if outcome.result.status is StepStatus.SKIPPED:
+                problem = "a person did not approve it"
+            return _returned(state, branch, Returned(output=value, problem=problem)).counted(outcome.result.status)
+        parts = outcome.result.parts
+        if "reasoned" in parts:
+            return self._reasoned(state, conversation, Reasoned.model_validate(parts["reasoned"].inline))
+        if "compressed" in parts:
+            return _positioned(state, _compressed(conversation, Compressed.model_validate(parts["compressed"].inline)))
+        return _positioned(state, conversation.changed(recalled=parts.get("context", Value(inline=""))))
+
+    def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
+        """Return the state after a failure: that of a call is told to the model, that of a turn fails the task."""
+        if branch == MAIN:
+            return state.changed(failure=f"{_conversation(state).begun + 1}. turn: {problem}")
+        return _returned(state, branch, Returned(problem=problem)).counted(StepStatus.FAILED)
+
+    def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
+        """Never called: this plan asks nothing itself."""
+        raise ValueError(f"{branch} asked nothing")
+
+    def _exhausted(self, conversation: Conversation) -> str:
+        """Return why the model gets no further turn; empty: it does."""
+        agent = self._agent
+        if conversation.mistakes >= MISTAKES:
+            return f"the model made {MISTAKES} turns in a row that nothing could be made of"
+        if conversation.repeated >= REPEATS:
+            return f"the model made the same calls {REPEATS + 1} times in a row"
+        if conversation.exceeded > 2:
+            return "what the model has to read is longer than it can, however much is left out"
+        if conversation.begun >= agent.turns:
+            return f"the model took the {agent.turns} turns that agent {agent.name!r} may take (turns)"
+        if conversation.tokens >= agent.tokens:
+            used = f"the model used {conversation.tokens:,} tokens"
+            return f"{used}, and agent {agent.name!r} may use {agent.tokens:,} (tokens)"
+        return ""
+
+    def _turn(self, conversation: Conversation, now: Instant) -> Action:
+        """Return what the model's branch does next: recall, make a summary, or take a turn."""
+        number = conversation.begun + 1
+        if conversation.recalled is None and self._task.memory.recalls:
+            step = RecallStep(id="retrieve", recall=RecallTemplate(text="${goal}"))
+            scope = Scope(elements={"goal": self._task.goal})
+            call = RecallCall.model_validate({**self._of("retrieve", now, scope), "step": step, "now": now})
+            return Action(branch=MAIN, path="retrieve", activity=Activity.RECALL_STEP, call=call, is_step=False)
+        of = self._of(f"turn[{number}]", now) | {"agent": self._agent}
+        if turns := evicted(conversation):
+            first = conversation.begun - len(conversation.turns) + 1
+            about = {"summary": conversation.summary, "first": first, "turns": turns, "limit": SUMMARY_LIMIT}
+            summing = CompressCall.model_validate(of | about)
+            path = f"turn[{number}].summary"
+            how: dict[str, Any] = {"is_step": False, "is_model": True}
+            return Action(branch=MAIN, path=path, activity=Activity.COMPRESS, call=summing, **how)
+        about = {"goal": Value(inline=self._task.goal), "conversation": conversation, "shown": shown(conversation)}
+        reasoning = ReasonCall.model_validate(of | about)
+        return Action(
+            branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, is_model=True
+        )
+
+    def _calls(self, state: TaskState, conversation: Conversation, turn: Turn, now: Instant) -> Act:
+        """Return the calls of a turn that are neither on their way nor ended."""
+        begun = {name for name, branch in state.branches.items() if branch.path}
+        actions = [
+            self._call(_path(conversation.begun, place), wanted, conversation, state, now)
+            for place, wanted in enumerate(turn.calls)
+            if turn.gave(place) is None and _path(conversation.begun, place) not in begun
+        ]
+        return Act(actions=tuple(actions))
+
+    def _call(
+        self, path: str, wanted: WantedCall, conversation: Conversation, state: TaskState, now: Instant
+    ) -> Action:
+        """Return one call; one that cannot be made has ended already, with what the model is told of it."""
+        if problem := self._problem(wanted, conversation):
+            return Action(branch=path, path=path, known=_known(problem), is_step=False)
+        given = wanted.arguments
+        match wanted.tool:
+            case MemoryTool.RECALL:
+                step = RecallStep(id="recall", recall=RecallTemplate(text="${text}"))
+                call = RecallCall.model_validate({**self._of(path, now, _scope(given)), "step": step, "now": now})
+                return Action(branch=path, path=path, activity=Activity.RECALL_STEP, call=call)
+            case MemoryTool.REMEMBER:
+                entry = MemoryTemplate(memory="${text}")
+                remembering = RememberStep(id="remember", remember=(entry,))
+                context = self._of(path, now, _scope(given))
+                call = RememberCall.model_validate({**context, "step": remembering})
+                return Action(branch=path, path=path, activity=Activity.REMEMBER_STEP, call=call)
+            case tool:
+                shape = self._prepared.tools[tool]
+                approve = f"May {tool} be called?" if tool in self._agent.approve else None
+                of = self._of(path, now) | {
+                    "step": ToolStep(id="call", tool=tool, approve=approve),
+                    "arguments": given,
+                    "resumed": state.branches[path].resumed if path in state.branches else None,
+                    "timeout": shape.timeout,
+                }
+                if shape.effect.is_once:
+                    of |= {"binding": self._prepared.binding, "earlier": state.earlier}
+                return Action(branch=path, path=path, activity=tool, call=StepCall.model_validate(of), tool=shape)
+
+    def _problem(self, wanted: WantedCall, conversation: Conversation) -> str:
+        """Return why a call is not made; empty: it is."""
+        if wanted.problem:
+            return wanted.problem
+        own = memory_tools(self._task.memory)
+        if wanted.tool in own:
+            return ""
+        if wanted.tool not in self._prepared.tools:
+            known = ", ".join((*self._agent.tools, *own))
+            return f"there is no tool {wanted.tool!r}; there are {known}"
+        if conversation.repeated >= REPEATS_TOLD and self._prepared.tools[wanted.tool].effect.is_once:
+            return _NOT_AGAIN.format(times=conversation.repeated + 1)
+        return ""
+
+    def _reasoned(self, state: TaskState, conversation: Conversation, reasoned: Reasoned) -> TaskState:
+        """Return the state after a turn of the model."""
+        changed = conversation.changed(
+            read=conversation.read + reasoned.read, written=conversation.written + reasoned.written
+        )
+        if reasoned.kind is CallKind.DECLINED:
+            return _positioned(state, changed).changed(failure="the model declines to go on")
+        if reasoned.kind is CallKind.EXCEEDED:
+            return _positioned(state, changed.changed(exceeded=changed.exceeded + 1))
+        turn, repeated = reasoned.turn, 0
+        if turn.calls and conversation.last and _same(turn, conversation.last):
+            repeated = conversation.repeated + 1
+        if repeated >= REPEATS_TOLD:
+            turn = turn.changed(told=_AGAIN.format(times=repeated + 1))
+        for place, wanted in enumerate(turn.calls):
+            if wanted.tool == MemoryTool.NOTE and not wanted.problem:
+                turn, changed = self._noted(turn, place, wanted, changed)
+        unusable = [self._problem(wanted, conversation) for wanted in turn.calls]
+        is_mistake = all(unusable) if unusable else bool(turn.told)
+        changed = changed.changed(
+            turns=(*changed.turns, turn),
+            begun=changed.begun + 1,
+            mistakes=changed.mistakes + 1 if is_mistake else 0,
+            repeated=repeated,
+            exceeded=0,
+        )
+        return _positioned(state, changed)
+
+    def _noted(
+        self, turn: Turn, place: int, wanted: WantedCall, conversation: Conversation
+    ) -> tuple[Turn, Conversation]:
+        """Write down what the model notes, and end the call at once."""
+        given: Any = wanted.arguments.inline if isinstance(wanted.arguments.inline, dict) else {}
+        kind, text = str(given.get("kind", "")), str(given.get("text", ""))
+        if kind not in type(conversation.notes).model_fields or not text.strip():
+            told = Returned(problem="write kind (constraints, decisions, done or next) and text")
+        else:
+            conversation = conversation.changed(notes=noted(conversation.notes, kind, text))
+            told = Returned(output=Value(inline="noted"))
+        return turn.ended(place, told), conversation
+
+    def _answer(self, turn: Turn) -> EvaluateCall:
+        """Return what makes the task's output of the model's last turn."""
+        scope = Scope(inputs={"answer": turn.text})
+        of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id, "scope": scope}
+        return EvaluateCall(output="${inputs.answer}", expect=self._agent.expect, **of)
+
+    def _of(self, path: str, now: Instant, scope: Scope | None = None) -> dict[str, Any]:
+        """Return whose step it is and where it stands."""
+        return {
+            "tenant": self._prepared.tenant,
+            "epoch": self._prepared.epoch,
+            "session": self._task.session,
+            "task_id": self._task.task_id,
+            "path": path,
+            "memory": self._task.memory,
+            "occurred_at": now,
+            **({"scope": scope} if scope else {}),
+        }
+
+
+def conversation_of(state: TaskState) -> Conversation | None:
+    """Return the turns that a task's model has taken; None for a task without a goal."""
+    return _conversation(state) if state.prepared.agent is not None and MAIN in state.branches else None
+
+
+def _conversation(state: TaskState) -> Conversation:
+    # After a rollover it is what JSON makes of it; otherwise this returns it as it is.
+    return Conversation.model_validate(state.branches[MAIN].position)
+
+
+def _positioned(state: TaskState, conversation: Conversation) -> TaskState:
+    return state.branch(MAIN, position=conversation).changed(tokens=conversation.tokens)
+
+
+def _path(turn: int, place: int) -> str:
+    return f"turn[{turn}].call[{place}]"
+
+
+def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
+    """Return the state with what a call gave; its branch is gone."""
+    conversation = _conversation(state)
+    [*before, turn] = conversation.turns
+    place = int(branch.rpartition("[")[2].removesuffix("]"))
+    size = turn.size + _shown_size(returned.output, returned.problem)
+    turn = turn.ended(place, returned).changed(size=size)
+    state = _positioned(state, conversation.changed(turns=(*before, turn)))
+    return state.changed(branches={name: one for name, one in state.branches.items() if name != branch})
+
+
+def _shown_size(output: Value, problem: str) -> int:
+    return min(RESULT_SHOWN, len(problem) + (output.size or len(str(output.inline))))
+
+
+def _compressed(conversation: Conversation, made: Compressed) -> Conversation:
+    left = len(evicted(conversation))
+    return conversation.changed(
+        summary=made.summary,
+        summary_size=made.size,
+        turns=conversation.turns[left:],
+        read=conversation.read + made.read,
+        written=conversation.written + made.written,
+    )
+
+
+def _same(turn: Turn, other: Turn) -> bool:
+    return sorted(call.digest for call in turn.calls) == sorted(call.digest for call in other.calls)
+
+
+def _known(problem: str) -> Ended:
+    refused = (problem,) if problem else ()
+    return Ended(result=Result(status=StepStatus.DONE), refused=refused)
+
+
+def _scope(arguments: Value) -> Scope:
+    """Return what the model's own text is called in a template: it is never evaluated itself."""
+    given: JsonValue = arguments.inline
+    text = given.get("text", "") if isinstance(given, dict) else ""
+    return Scope(elements={"text": text})

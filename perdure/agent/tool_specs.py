@@ -1,0 +1,66 @@
+"""What a model is told of the tools that it may call: the worker's, and those of its own memory. Pure."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from pydantic import JsonValue
+
+from perdure.models.language.conversation import ToolSpec
+from perdure.tasks import MemoryMode
+from perdure.tools import Tool
+
+
+class MemoryTool(StrEnum):
+    """The tools of a model's own memory."""
+
+    NOTE = "note"
+    RECALL = "recall"
+    REMEMBER = "remember"
+
+
+_TEXT: dict[str, JsonValue] = {"type": "string"}
+
+_OWN = {
+    MemoryTool.NOTE: ToolSpec(
+        name=MemoryTool.NOTE,
+        description="Write down what must not be forgotten in this task. It stays in view until the task ends.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "enum": ["constraints", "decisions", "done", "next"]},
+                "text": _TEXT,
+            },
+            "required": ["kind", "text"],
+        },
+    ),
+    MemoryTool.RECALL: ToolSpec(
+        name=MemoryTool.RECALL,
+        description="Ask long-term memory for what is known about something.",
+        parameters={"type": "object", "properties": {"text": _TEXT}, "required": ["text"]},
+    ),
+    MemoryTool.REMEMBER: ToolSpec(
+        name=MemoryTool.REMEMBER,
+        description=(
+            "Keep one stable fact, preference or proven outcome for later tasks, in one sentence. "
+            "The rules of memory may refuse it."
+        ),
+        parameters={"type": "object", "properties": {"text": _TEXT}, "required": ["text"]},
+    ),
+}
+
+
+def memory_tools(mode: MemoryMode) -> tuple[MemoryTool, ...]:
+    """Return the tools of a model's own memory that a task's memory mode allows."""
+    recalls = (MemoryTool.RECALL,) if mode.recalls else ()
+    return (MemoryTool.NOTE, *recalls, *((MemoryTool.REMEMBER,) if mode.remembers else ()))
+
+
+def specs(tools: Sequence[Tool[..., Any]], mode: MemoryMode) -> list[ToolSpec]:
+    """Return what a model is told of its tools."""
+    own = [_OWN[name] for name in memory_tools(mode)]
+    return [*map(_spec, tools), *own]
+
+
+def _spec(tool: Tool[..., Any]) -> ToolSpec:
+    return ToolSpec(name=tool.name, description=tool.description, parameters=tool.arguments.model_json_schema())

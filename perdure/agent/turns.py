@@ -1,0 +1,172 @@
+"""A model's work towards a goal, turn by turn: what it said, the calls it wanted, what they gave. Pure values."""
+
+from enum import auto
+from typing import Annotated
+
+from pydantic import Field
+
+from perdure.agent.steps.calls import Value
+from perdure.model import Instant, OpenEnum, Passed
+from perdure.registry.agents import Agent
+from perdure.tasks import MemoryMode
+
+RESULT_SHOWN = 8_000
+"""Characters of a tool's result that the model is shown; of a longer one it reads the beginning and the end."""
+
+
+class WantedCall(Passed):
+    """A tool call that the model wants."""
+
+    id: str
+    """The model's own; its output is told by it."""
+    tool: str
+    arguments: Value = Value()
+    """A mapping, unless there is a problem."""
+    digest: str
+    """Of tool and arguments: two with the same are the same call."""
+    problem: str = ""
+    """Why it cannot be made; told to the model."""
+
+
+class Returned(Passed):
+    """What a call gave."""
+
+    output: Value = Value()
+    problem: str = ""
+    """Why it failed; empty: it did not."""
+
+
+class Turn(Passed):
+    """One turn of the model."""
+
+    text: Value = Value()
+    """What it said."""
+    calls: tuple[WantedCall, ...] = ()
+    returned: dict[str, Returned] = Field(default_factory=dict[str, Returned])
+    """What its calls gave, by their place as text."""
+    told: str = ""
+    """What the model is told behind it: what was wrong with the turn."""
+    size: int = 0
+    """Characters that it takes when the model reads it again."""
+
+    def gave(self, place: int) -> Returned | None:
+        """Return what the call at a place gave; None: it has not ended."""
+        return self.returned.get(str(place))
+
+    def ended(self, place: int, returned: Returned) -> "Turn":
+        """Return the turn with what a call gave."""
+        return self.changed(returned={**self.returned, str(place): returned})
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a call has not ended."""
+        return len(self.returned) < len(self.calls)
+
+
+class Notes(Passed):
+    """What the model itself wrote down while it worked. Never evicted."""
+
+    constraints: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+class Conversation(Passed):
+    """All that the model knows of its task: its working memory."""
+
+    recalled: Value | None = None
+    """What memory gave for the goal; None: it was not asked yet."""
+    notes: Notes = Notes()
+    summary: Value = Value()
+    """What stands for the turns that are no longer shown."""
+    summary_size: int = 0
+    """Characters of it."""
+    turns: tuple[Turn, ...] = ()
+    """The newest ones."""
+    begun: int = 0
+    """How many turns there were."""
+    read: int = 0
+    """Tokens that the model has read."""
+    written: int = 0
+    """Tokens that it has written."""
+    mistakes: int = 0
+    """Turns in a row that nothing could be made of."""
+    repeated: int = 0
+    """How often in a row the last turn's calls were wanted before."""
+    exceeded: int = 0
+    """How often in a row it was longer than the model can read."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the model has used."""
+        return self.read + self.written
+
+    @property
+    def last(self) -> Turn | None:
+        """The last turn."""
+        return self.turns[-1] if self.turns else None
+
+
+class CallKind(OpenEnum):
+    """What a reply came to. An unknown kind counts as a mistake."""
+
+    TURN = auto()
+    DECLINED = auto()
+    """The model refuses to go on."""
+    EXCEEDED = auto()
+    """What it was to read is longer than it can."""
+
+
+class ReasonCall(Passed):
+    """The input of the activity that has the model take a turn."""
+
+    tenant: str
+    epoch: int | None = None
+    task_id: str
+    session: str
+    memory: MemoryMode = MemoryMode.ON
+    path: str
+    agent: Agent
+    goal: Value
+    conversation: Conversation
+    shown: Annotated[int, Field(ge=0)] = RESULT_SHOWN
+    """Characters of each result that the model is shown."""
+    occurred_at: Instant
+
+
+class Reasoned(Passed):
+    """What came of a turn."""
+
+    kind: CallKind = CallKind.TURN
+    turn: Turn = Turn()
+    read: int = 0
+    written: int = 0
+
+
+class CompressCall(Passed):
+    """The input of the activity that makes a summary of turns which will not be shown any more."""
+
+    tenant: str
+    epoch: int | None = None
+    task_id: str
+    session: str
+    memory: MemoryMode = MemoryMode.ON
+    path: str
+    agent: Agent
+    summary: Value
+    """The one of what was left out before."""
+    first: int
+    """The number of the first of the turns."""
+    turns: tuple[Turn, ...]
+    limit: int
+    """Characters that the summary may have."""
+
+
+class Compressed(Passed):
+    """The summary of what is left out."""
+
+    summary: Value
+    size: int
+    read: int = 0
+    written: int = 0

@@ -1,0 +1,83 @@
+"""How much of its own work a model is shown: bounded, the newest verbatim, the goal always. Pure.
+
+Working memory holds 8,000 tokens. At 80 % of it, all turns but the newest five give way to a summary. Tokens are
+counted as four characters each, which is what English text comes to; the provider's own count goes into the budget.
+"""
+
+from perdure.agent.turns import RESULT_SHOWN, Conversation, Notes, Turn
+
+LIMIT = 8_000
+"""Tokens."""
+
+COMPRESSED_AT = 0.8
+"""The part of ``LIMIT`` from which on older turns give way."""
+
+VERBATIM = 5
+"""The newest turns, which stay as they are."""
+
+CHARACTERS = 4
+"""Characters that count as one token."""
+
+NOTES_KEPT = 20
+"""Notes of each kind that are kept, the newest ones; constraints are all kept, up to as many."""
+
+LONGEST_NOTE = 500
+"""Characters of one note."""
+
+_SUMMARY_PART = 0.2
+"""The part of ``LIMIT`` that a summary may take."""
+
+SUMMARY_LIMIT = int(LIMIT * CHARACTERS * _SUMMARY_PART)
+"""Characters that a summary may have."""
+
+_SHORTEST = 200
+"""Characters of a result that are shown however little room there is."""
+
+
+def size(conversation: Conversation) -> int:
+    """Return how many tokens a conversation takes when the model reads it."""
+    notes = sum(len(note) for kind in Notes.model_fields for note in getattr(conversation.notes, kind))
+    turns = sum(turn.size for turn in conversation.turns)
+    return (notes + conversation.summary_size + turns) // CHARACTERS
+
+
+def evicted(conversation: Conversation) -> tuple[Turn, ...]:
+    """Return the turns that have to give way to a summary before the next one: none while there is room."""
+    is_full = size(conversation) >= LIMIT * COMPRESSED_AT or bool(conversation.exceeded)
+    kept = VERBATIM if conversation.exceeded < 2 else 1
+    return conversation.turns[:-kept] if is_full else ()
+
+
+def shown(conversation: Conversation) -> int:
+    """Return how many characters of each result the model is shown, so that all together stay within the limit."""
+    results = sum(len(turn.calls) for turn in conversation.turns)
+    over = size(conversation) - LIMIT
+    if not results or over <= 0:
+        return RESULT_SHOWN
+    room = max(0, sum(turn.size for turn in conversation.turns) - over * CHARACTERS)
+    return max(_SHORTEST, room // results)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return a text's beginning and end, with how much is left out between them."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
+
+
+def noted(notes: Notes, kind: str, text: str) -> Notes:
+    """Return notes with one more; one that is there already stays where it is.
+
+    Args:
+        notes: Those that there are.
+        kind: The field it belongs to. One that is done is no longer to come.
+        text: The note.
+    """
+    text = text.strip()[:LONGEST_NOTE]
+    before: tuple[str, ...] = getattr(notes, kind)
+    if not text or text in before:
+        return notes
+    kept = (*before, text)[:NOTES_KEPT] if kind == "constraints" else (*before, text)[-NOTES_KEPT:]
+    changed = notes.changed(**{kind: kept})
+    return changed.changed(next=tuple(one for one in changed.next if one != text)) if kind == "done" else changed

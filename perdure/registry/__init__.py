@@ -1,0 +1,1 @@
+"""What an installation has by name, in folders of YAML: agents."""

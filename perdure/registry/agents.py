@@ -1,0 +1,68 @@
+"""Agents: who works towards a goal, with which tools, model and bounds. Read from YAML; runs nothing."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from perdure.documents import read_document, validated
+from perdure.errors import InvalidAgent
+from perdure.expressions.evaluation import references
+from perdure.identity import digest
+from perdure.model import Name, Passed
+from perdure.registry.folders import Folders
+
+
+class Agent(Passed):
+    """One agent, as its YAML says."""
+
+    name: Name
+    description: str = ""
+    instructions: Annotated[str, Field(max_length=20_000)] = ""
+    """What it is told before each turn. Nothing is evaluated in it."""
+    model: str = ""
+    """``openai:<model>``; empty: the worker's own."""
+    tools: tuple[Name, ...] = ()
+    """What it may call."""
+    approve: tuple[Name, ...] = ()
+    """Tools whose each call a person approves first."""
+    expect: Annotated[str, Field(min_length=1, max_length=8_000)] | None = None
+    """An expression that must hold of ``output``, its answer; becomes the task's evaluation."""
+    turns: Annotated[int, Field(ge=1, le=10_000)] = 100
+    """How many turns of the model one task may take."""
+    tokens: Annotated[int, Field(ge=1)] = 1_000_000
+    """How many tokens of the model one task may use, read and written."""
+
+    @property
+    def digest(self) -> str:
+        """The identity of its content: a changed agent is another version, one with other bounds is not."""
+        return digest("agent/1", self.model_dump(mode="json", exclude_defaults=True, exclude={"turns", "tokens"}))
+
+
+def read_agent(text: str, where: str = "agent") -> Agent:
+    """Read an agent from YAML.
+
+    Args:
+        text: The document.
+        where: What it is, for messages about the document as a whole.
+
+    Raises:
+        InvalidAgent: Naming the field, and the nearest name where one is unknown.
+        InvalidExpression: When its ``expect`` does not parse.
+    """
+    agent = validated(Agent, read_document(text, where, InvalidAgent), "", InvalidAgent)
+    for name in agent.approve:
+        if name not in agent.tools:
+            raise InvalidAgent("approve", f"{name!r} is not among its tools", fix="add it to tools")
+    for root, *_ in references(agent.expect, "expect"):
+        if root != "output":
+            raise InvalidAgent("expect", f"there is no name {root!r}", fix="output is its answer")
+    return agent
+
+
+class AgentLibrary(Folders[Agent]):
+    """The agents in some folders."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        super().__init__(folders, kind="agent", read=read_agent, error=InvalidAgent)

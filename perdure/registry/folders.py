@@ -1,0 +1,62 @@
+"""Definitions in folders, each in ``<name>.yaml``; read anew each time, so that an edit counts at once."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from perdure.documents import nearest
+from perdure.errors import InvalidInput
+
+
+class Named(Protocol):
+    """A definition with a name."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which is also that of its file."""
+        ...
+
+
+D = TypeVar("D", bound=Named)
+
+
+class Folders(Generic[D]):
+    """The definitions of one kind.
+
+    Args:
+        folders: Where they are; the first folder that has one wins.
+        kind: What they are, for messages.
+        read: Makes one of a document's text and its file's name.
+        error: What is raised about one that cannot be used.
+    """
+
+    def __init__(
+        self, folders: Iterable[Path], *, kind: str, read: Callable[[str, str], D], error: type[InvalidInput]
+    ) -> None:
+        self._folders = tuple(folders)
+        self._kind = kind
+        self._read = read
+        self._error = error
+
+    def names(self) -> list[str]:
+        """The names there are, sorted."""
+        return sorted({path.stem for folder in self._folders for path in folder.glob("*.yaml")})
+
+    def get(self, name: str) -> D:
+        """Read a definition; the first folder that has it wins.
+
+        Raises:
+            InvalidInput: When there is none of this name, with the nearest; or when it is not well formed.
+        """
+        for folder in self._folders:
+            path = folder / f"{name}.yaml"
+            if path.is_file():
+                try:
+                    text = path.read_text(encoding="utf-8")
+                except (OSError, UnicodeDecodeError) as problem:
+                    raise self._error(path.name, f"cannot be read: {type(problem).__name__}") from problem
+                found = self._read(text, path.name)
+                if found.name != name:
+                    raise self._error(f"{path.name}: name", f"is {found.name!r}", fix=f"call it {name!r}")
+                return found
+        raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=nearest(name, self.names()))

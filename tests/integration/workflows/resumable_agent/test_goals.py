@@ -1,0 +1,309 @@
+"""A task with a goal: turns of a model, its calls side by side, and what it makes of its own mistakes."""
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+import pytest
+from pytest_httpserver import HTTPServer
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure import AgentTask
+from perdure.documents import validated
+from perdure.errors import InvalidTask
+from perdure.tasks import TaskResult
+from tests.conftest import Servers
+from tests.integration.workflows.resumable_agent.test_branches import most_at_once
+from tests.support.harness import Bench, bench
+from tests.support.turn_server import Asked, Call, Fails, Says, Script, TurnServer
+from tests.support.waiting import until
+
+AGENT = """\
+name: worker
+instructions: Be brief.
+model: openai:test
+tools: [echo, append, dwell, garbles]
+turns: 30
+"""
+
+
+class Agents(Protocol):
+    def __call__(
+        self, script: Script, agent: str = AGENT, **more: Any
+    ) -> AbstractAsyncContextManager[tuple[Bench, TurnServer]]: ...
+
+
+@pytest.fixture
+def agents(servers: Servers, tmp_path: Path, httpserver: HTTPServer) -> Agents:
+    @asynccontextmanager
+    async def opened(script: Script, agent: str = AGENT, **more: Any) -> AsyncGenerator[tuple[Bench, TurnServer]]:
+        server = TurnServer(httpserver, script)
+        folder = tmp_path / "agents"
+        folder.mkdir(exist_ok=True)
+        (folder / "worker.yaml").write_text(agent, encoding="utf-8")
+        model = {"agents": (folder,), "openai_api_key": "k", "openai_base_url": server.url, **more.pop("settings", {})}
+        async with bench(servers, tmp_path, more=model, **more) as one:
+            yield one, server
+
+    return opened
+
+
+def lines_of(ledger: str) -> list[str]:
+    return Path(ledger).read_text(encoding="utf-8").split()
+
+
+def goal(text: str = "Find out", **more: Any) -> AgentTask:
+    return AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id=f"user {uuid4().hex}", goal=text, agent="worker", **more)
+
+
+async def result_of(agents: Bench, handle: WorkflowHandle[Any, TaskResult]) -> TaskResult:
+    return await agents.client.get_workflow_handle(handle.id, result_type=TaskResult).result()
+
+
+@pytest.mark.parametrize("api", ["responses", "chat"])
+async def test_calls_of_a_turn_are_made_side_by_side_and_the_last_text_is_the_answer(agents: Agents, api: str) -> None:
+    def script(asked: Asked) -> Says:
+        match asked.turns:
+            case 0:
+                lines = [{"ledger": ledger, "line": f"line{number}"} for number in range(4)]
+                return Says("Looking.", tuple(Call("dwell", line) for line in lines))
+            case 1:
+                return Says(calls=(Call("append", {"ledger": f"{ledger}.once", "line": "+".join(asked.outputs)}),))
+            case _:
+                return Says(f"It is {asked.outputs[-1]}")
+
+    async with agents(script, settings={"model_api": api}) as (one, server):
+        ledger = str(one.ledger())
+        handle = await one.start(goal("Find out what it is"))
+        result = await handle.result()
+        await one.replay(handle)
+        assert result.output == 'It is {"line": "line0+line1+line2+line3"}'
+        assert (result.done, result.failed) == (5, 0)
+        assert result.tokens > 3 * 10
+        assert lines_of(f"{ledger}.once") == ["line0+line1+line2+line3"]
+        assert most_at_once((await handle.fetch_history()).events) == 4
+    first = server.asked[0]
+    assert "Find out what it is" in first.first
+    assert first.instructions.startswith("Be brief.")
+    assert first.tools == {"echo", "append", "dwell", "garbles", "note", "recall", "remember"}
+
+
+async def test_unknown_tools_bad_arguments_and_failures_go_back_to_the_model(agents: Agents) -> None:
+    def script(asked: Asked) -> Says:
+        match asked.turns, len(asked.told):
+            case 0, _:
+                return Says(calls=(Call("ecko", {}), Call("echo", "{"), Call("echo", "[1]"), Call("echo", {"valu": 1})))
+            case 1, _:
+                return Says(calls=(Call("garbles", {}), Call("echo", {"value": 7})))
+            case 2, 0:
+                return Says()
+            case _:
+                return Says(" | ".join((*asked.outputs, *asked.told)))
+
+    async with agents(script) as (one, _):
+        handle = await one.start(goal())
+        said = str((await handle.result()).output).split(" | ")
+        await one.replay(handle)
+    assert "there is no tool 'ecko'" in said[0]
+    assert "not JSON" in said[1]
+    assert "not a JSON object" in said[2]
+    assert "did you mean 'value'" in said[3]
+    assert "garbles" in said[4]
+    assert said[5] == "7"
+    assert "empty" in said[6]
+
+
+async def test_a_model_that_makes_mistakes_only_is_stopped(agents: Agents) -> None:
+    async with agents(lambda _: Says(calls=(Call("nothing", {}),))) as (one, server):
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(goal())).result()
+    assert "5 turns in a row" in str(caught.value.cause)
+    assert len(server.asked) == 5
+
+
+async def test_the_same_calls_again_and_again_are_told_and_then_stopped_and_act_no_more(agents: Agents) -> None:
+    async with agents(lambda _: Says(calls=(Call("append", {"ledger": ledger, "line": "x"}),))) as (one, server):
+        ledger = str(one.ledger())
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(goal())).result()
+        assert "same calls 6 times in a row" in str(caught.value.cause)
+        assert lines_of(ledger) == ["x", "x"]
+    assert not any(asked.told for asked in server.asked[:3])
+    assert "3 times in a row" in server.asked[3].told[-1]
+
+
+@pytest.mark.parametrize(("field", "problem"), [("turns: 3", "took the 3 turns"), ("tokens: 500", "may use 500")])
+async def test_a_budget_stops_the_task_in_good_order(agents: Agents, field: str, problem: str) -> None:
+    agent = AGENT.replace("turns: 30", field)
+    async with agents(lambda asked: Says(calls=(Call("echo", {"value": asked.turns}),)), agent) as (one, _):
+        handle = await one.start(goal())
+        with pytest.raises(WorkflowFailureError) as caught:
+            await handle.result()
+        assert problem in str(caught.value.cause)
+        result = await handle.query("result", result_type=TaskResult)
+    assert result.done >= 1
+    assert result.tokens > 0
+
+
+async def test_faults_of_the_server_are_waited_out_as_long_as_it_says(agents: Agents) -> None:
+    asked_times: list[float] = []
+
+    def script(asked: Asked) -> Says | Fails:
+        asked_times.append(time.monotonic())
+        match len(asked_times):
+            case 1:
+                return Fails(429, {"Retry-After": "2"})
+            case 2:
+                return Fails(500)
+            case 3:
+                return Fails(200, body='{"id": "r", "obj')
+            case _:
+                return Says("done")
+
+    async with agents(script) as (one, _):
+        assert (await (await one.start(goal())).result()).output == "done"
+    assert 2.0 <= asked_times[1] - asked_times[0] < 6.0
+    assert len(asked_times) == 4
+
+
+@pytest.mark.parametrize(
+    ("says", "problem"),
+    [
+        (Fails(401), "PRD220"),
+        (Fails(400, body='{"error": {"message": "m", "code": "bad"}}'), "PRD220"),
+        (Says(declines=True), "declines"),
+    ],
+)
+async def test_what_would_be_refused_again_is_not_asked_again(agents: Agents, says: Says | Fails, problem: str) -> None:
+    async with agents(lambda _: says) as (one, server):
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(goal())).result()
+    assert problem in str(caught.value.cause)
+    assert len(server.asked) == 1
+
+
+async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_rollovers(agents: Agents) -> None:
+    def script(asked: Asked) -> Says:
+        number = int(asked.outputs[-1].rpartition("#")[2]) if asked.outputs else 0
+        if number == 24:
+            return Says("noted" if "- keep: it is blue" in asked.first else "lost")
+        calls = [Call("echo", {"value": f"{'long ' * 700}#{number + 1}"})]
+        if number == 0:
+            calls.insert(0, Call("note", {"kind": "constraints", "text": "keep: it is blue"}))
+        return Says(f"turn {number}", tuple(calls))
+
+    async with agents(script, continue_after=40) as (one, server):
+        task = goal()
+        handle = await one.start(task)
+        result = await result_of(one, handle)
+        assert result.output == "noted"
+        assert result.done == 24
+    longest = max(len(asked.first) + sum(map(len, asked.outputs)) for asked in server.asked)
+    assert longest < 8_000 * 4 * 1.2
+    assert any("What you did before" in asked.first for asked in server.asked)
+
+
+async def delete_run(agents: Bench, handle: WorkflowHandle[Any, Any]) -> None:
+    """Have Temporal forget a task's run, as its retention does."""
+    execution = WorkflowExecution(workflow_id=handle.id)
+    request = DeleteWorkflowExecutionRequest(namespace="default", workflow_execution=execution)
+    await agents.client.workflow_service.delete_workflow_execution(request)
+
+    async def is_gone() -> bool:
+        try:
+            await agents.client.get_workflow_handle(handle.id).describe()
+        except RPCError as error:
+            return error.status is RPCStatusCode.NOT_FOUND
+        return False
+
+    await until(is_gone, bool, 60)
+
+
+def counts_up(ledger: str) -> Script:
+    """Return a script that appends a line for each turn, and answers after the fourth."""
+
+    def script(asked: Asked) -> Says:
+        if len(asked.outputs) == 4:
+            return Says(" ".join(asked.outputs))
+        return Says(calls=(Call("append", {"ledger": ledger, "line": f"line{len(asked.outputs)}"}),))
+
+    return script
+
+
+async def test_a_later_run_goes_on_from_the_turns_that_were_taken_and_repeats_none(
+    agents: Agents, tmp_path: Path
+) -> None:
+    ledger = str(tmp_path / "ledger")
+    task = goal()
+    async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 2")) as (one, server):
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(task)).result()
+        assert "took the 2 turns" in str(caught.value.cause)
+        (tmp_path / "agents" / "worker.yaml").write_text(AGENT, encoding="utf-8")
+        handle = await one.start(task)
+        result = await handle.result()
+        await one.replay(handle)
+        assert [f"line{number}" in str(result.output) for number in range(4)] == [True] * 4
+        assert lines_of(ledger) == [f"line{number}" for number in range(4)]
+        assert len(server.asked) == 5, "no turn that acted is asked anew"
+
+
+async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
+    ledger = str(tmp_path / "ledger")
+    task = goal()
+    async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 1")) as (one, _):
+        handle = await one.start(task)
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+        await delete_run(one, handle)
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(task)).result()
+        assert "Temporal no longer has" in str(caught.value.cause)
+        assert "turn[1].call[0]" in str(caught.value.cause)
+        assert lines_of(ledger) == ["line0"]
+
+
+async def test_a_goal_is_bound_to_its_words_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
+    ledger = str(tmp_path / "ledger")
+    task = goal("One thing")
+    async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 1")) as (one, _):
+        with pytest.raises(WorkflowFailureError):
+            await (await one.start(task)).result()
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(task.changed(goal="Another thing"))).result()
+        assert "differs in goal" in str(caught.value.cause)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"goal": "x" * 1_000_000}, "at most 20"),
+        ({"goal": " "}, "name a skill, or give a goal"),
+        ({"goal": "x", "inputs": {"a": 1}}, "say it in the goal"),
+        ({"goal": "x", "skill": "s"}, "give one of the two"),
+    ],
+)
+def test_a_goal_that_cannot_be_one_is_refused(more: dict[str, Any], problem: str) -> None:
+    with pytest.raises((InvalidTask, ValueError), match=problem):
+        validated(AgentTask, {"task_id": "t", "user_id": "u", **more}, "", InvalidTask)
+
+
+async def test_what_the_context_cannot_hold_is_left_out_and_then_given_up(agents: Agents) -> None:
+    def script(asked: Asked) -> Says | Fails:
+        if asked.turns > 2:
+            body = '{"error": {"message": "m", "code": "context_length_exceeded"}}'
+            return Fails(400, body=body)
+        if asked.outputs and asked.outputs[-1] == "5":
+            return Says("through")
+        return Says(calls=(Call("echo", {"value": int(asked.outputs[-1]) + 1 if asked.outputs else 0}),))
+
+    async with agents(script) as (one, server):
+        result = await (await one.start(goal())).result()
+    assert result.output == "through"
+    assert any("What you did before" in asked.first for asked in server.asked)

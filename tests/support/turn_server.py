@@ -1,0 +1,190 @@
+"""A language model that takes turns, on a real port: speaks both of OpenAI's dialects, and fails as servers do.
+
+What it says is decided by a function of what it is asked, so that a turn that is asked again is answered alike.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a turn was asked with, in whichever dialect."""
+
+    instructions: str
+    first: str
+    """The first message: the goal, with what goes with it."""
+    outputs: tuple[str, ...]
+    """What the calls that it still sees gave, oldest first."""
+    told: tuple[str, ...]
+    """What it was told after the first message."""
+    turns: int
+    """Its own turns that it still sees."""
+    tools: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call that it wants."""
+
+    tool: str
+    arguments: Mapping[str, Any] | str
+    """Text: as it is, also where it is no JSON."""
+
+
+@dataclass(frozen=True)
+class Says:
+    """A turn."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    declines: bool = False
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
+class Fails:
+    """A fault instead of a turn."""
+
+    status: int = 500
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: str = "{}"
+
+
+Script = Callable[[Asked], Says | Fails]
+
+
+class TurnServer:
+    """Serves a script, and counts what it was asked."""
+
+    def __init__(self, server: HTTPServer, script: Script) -> None:
+        self._script = script
+        self._lock = threading.Lock()
+        self.asked: list[Asked] = []
+        server.expect_request("/v1/responses").respond_with_handler(self._response)
+        server.expect_request("/v1/chat/completions").respond_with_handler(self._completion)
+        self.url = server.url_for("/v1")
+
+    def _answer(self, asked: Asked) -> Says | Fails:
+        with self._lock:
+            self.asked.append(asked)
+        return self._script(asked)
+
+    def _response(self, request: Request) -> Response:
+        data = json.loads(request.data)
+        said: list[dict[str, Any]] = data["input"]
+        users = [one["content"] for one in said if one.get("role") == "user"]
+        outputs = [one["output"] for one in said if one.get("type") == "function_call_output"]
+        kinds = ["a" if one.get("role") == "assistant" or one.get("type") == "function_call" else "u" for one in said]
+        asked = Asked(
+            instructions=data["instructions"],
+            first=users[0],
+            outputs=tuple(outputs),
+            told=tuple(users[1:]),
+            turns=len("".join(kinds).replace("u", " ").split()),
+            tools=frozenset(one["name"] for one in data.get("tools", [])),
+        )
+        found = self._answer(asked)
+        if isinstance(found, Fails):
+            return _failed(found)
+        output: list[dict[str, Any]] = []
+        if found.text or found.declines:
+            content: dict[str, Any] = (
+                {"type": "refusal", "refusal": "no"}
+                if found.declines
+                else {"type": "output_text", "text": found.text, "annotations": []}
+            )
+            message = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [content]}
+            output.append(message)
+        for number, call in enumerate(found.calls):
+            output.append(
+                {
+                    "type": "function_call",
+                    "id": f"fc_{number}",
+                    "call_id": f"call_{len(outputs)}_{number}",
+                    "name": call.tool,
+                    "arguments": _arguments(call),
+                    "status": "completed",
+                }
+            )
+        return _json(
+            {
+                "id": "r",
+                "object": "response",
+                "created_at": 1,
+                "model": data["model"],
+                "status": "incomplete" if found.is_cut else "completed",
+                "parallel_tool_calls": True,
+                "tool_choice": "auto",
+                "tools": [],
+                "output": output,
+                "usage": {
+                    "input_tokens": len(request.data) // 4,
+                    "output_tokens": 10,
+                    "total_tokens": len(request.data) // 4 + 10,
+                    "input_tokens_details": {"cached_tokens": 0},
+                    "output_tokens_details": {"reasoning_tokens": 0},
+                },
+            }
+        )
+
+    def _completion(self, request: Request) -> Response:
+        data = json.loads(request.data)
+        said: list[dict[str, Any]] = data["messages"]
+        users = [one["content"] for one in said if one["role"] == "user"]
+        outputs = [one["content"] for one in said if one["role"] == "tool"]
+        asked = Asked(
+            instructions=said[0]["content"],
+            first=users[0],
+            outputs=tuple(outputs),
+            told=tuple(users[1:]),
+            turns=sum(one["role"] == "assistant" for one in said),
+            tools=frozenset(one["function"]["name"] for one in data.get("tools", [])),
+        )
+        found = self._answer(asked)
+        if isinstance(found, Fails):
+            return _failed(found)
+        calls = [
+            {
+                "id": f"call_{len(outputs)}_{number}",
+                "type": "function",
+                "function": {"name": call.tool, "arguments": _arguments(call)},
+            }
+            for number, call in enumerate(found.calls)
+        ]
+        message: dict[str, Any] = {"role": "assistant", "content": found.text or None}
+        message |= {"tool_calls": calls} if calls else {}
+        message |= {"refusal": "no"} if found.declines else {}
+        reason = "length" if found.is_cut else "tool_calls" if calls else "stop"
+        return _json(
+            {
+                "id": "c",
+                "object": "chat.completion",
+                "created": 1,
+                "model": data["model"],
+                "choices": [{"index": 0, "finish_reason": reason, "message": message}],
+                "usage": {
+                    "prompt_tokens": len(request.data) // 4,
+                    "completion_tokens": 10,
+                    "total_tokens": len(request.data) // 4 + 10,
+                },
+            }
+        )
+
+
+def _arguments(call: Call) -> str:
+    return call.arguments if isinstance(call.arguments, str) else json.dumps(dict(call.arguments))
+
+
+def _failed(fault: Fails) -> Response:
+    return Response(fault.body, status=fault.status, headers=dict(fault.headers), content_type="application/json")
+
+
+def _json(value: object) -> Response:
+    return Response(json.dumps(value), content_type="application/json")

@@ -1,0 +1,105 @@
+"""Working memory: bounded, the newest turns verbatim, the goal and what was noted never lost."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perdure.agent.prompts import Made, Read, extract, messages
+from perdure.agent.steps.calls import Value
+from perdure.agent.turns import RESULT_SHOWN, Conversation, Notes, Returned, Turn, WantedCall
+from perdure.agent.working_memory import (
+    CHARACTERS,
+    COMPRESSED_AT,
+    LIMIT,
+    NOTES_KEPT,
+    SUMMARY_LIMIT,
+    VERBATIM,
+    evicted,
+    noted,
+    shortened,
+    shown,
+    size,
+)
+from perdure.models.language.conversation import Instruction, ToolOutput
+
+results = st.lists(st.integers(0, 30_000), max_size=6)
+
+
+def turn(lengths: list[int], text: str = "") -> Turn:
+    calls = tuple(WantedCall(id=f"c{place}", tool="t", digest=str(place)) for place in range(len(lengths)))
+    outputs = {str(place): Returned(output=Value(inline="x" * length)) for place, length in enumerate(lengths)}
+    seen = len(text) + sum(min(RESULT_SHOWN, length) for length in lengths)
+    return Turn(text=Value(inline=text), calls=calls, returned=outputs, size=seen)
+
+
+def read(one: Turn) -> Read:
+    calls = [
+        Made(call.id, call.tool, {}, one.returned[str(place)].output.inline, "") for place, call in enumerate(one.calls)
+    ]
+    return Read(text=str(one.text.inline), calls=calls)
+
+
+@given(st.lists(results, max_size=12))
+def test_nothing_gives_way_while_there_is_room_and_then_all_but_the_newest_five(shape: list[list[int]]) -> None:
+    conversation = Conversation(turns=tuple(map(turn, shape)), begun=len(shape))
+    left = evicted(conversation)
+    if size(conversation) < COMPRESSED_AT * LIMIT:
+        assert left == ()
+    else:
+        assert left == conversation.turns[: max(0, len(shape) - VERBATIM)]
+
+
+@given(st.lists(results, min_size=1, max_size=VERBATIM))
+def test_what_the_model_reads_of_the_newest_turns_stays_within_the_limit(shape: list[list[int]]) -> None:
+    conversation = Conversation(turns=tuple(map(turn, shape)), begun=len(shape))
+    cap = shown(conversation)
+    said = messages("goal", "", Notes(), "", [read(one) for one in conversation.turns], shown=cap)
+    outputs = [one for one in said if isinstance(one, ToolOutput)]
+    # What says how much is left out, and the least that is shown of each result, come on top.
+    spare = len(outputs) * 260
+    assert sum(len(one.text) for one in outputs) <= LIMIT * CHARACTERS + spare
+
+
+@given(st.text(max_size=300), st.integers(0, 200))
+def test_a_shortened_text_keeps_its_beginning_and_its_end(text: str, limit: int) -> None:
+    found = shortened(text, limit)
+    if len(text) <= limit:
+        assert found == text
+    else:
+        half = limit // 2
+        assert found.startswith(text[:half])
+        assert found.endswith(text[len(text) - half :] if half else "")
+        assert f"{len(text) - 2 * half:,} characters" in found
+
+
+@given(st.lists(st.tuples(st.sampled_from(list(Notes.model_fields)), st.text(max_size=700)), max_size=60))
+def test_notes_are_bounded_and_the_first_constraints_stay(written: list[tuple[str, str]]) -> None:
+    notes = Notes()
+    for kind, text in written:
+        notes = noted(notes, kind, text)
+    for kind in Notes.model_fields:
+        kept = getattr(notes, kind)
+        assert len(kept) <= NOTES_KEPT
+        assert len(set(kept)) == len(kept)
+    said = list(dict.fromkeys(text.strip()[:500] for kind, text in written if kind == "constraints" and text.strip()))
+    assert list(notes.constraints) == said[:NOTES_KEPT]
+
+
+def test_what_is_done_is_no_longer_to_come() -> None:
+    notes = noted(noted(Notes(), "next", "ask Ada"), "done", "ask Ada")
+    assert (notes.next, notes.done) == ((), ("ask Ada",))
+
+
+def test_the_goal_and_the_notes_are_in_the_first_message_whatever_gave_way() -> None:
+    notes = Notes(constraints=("only read",), decisions=("use B",))
+    [first] = messages("Sort it", "<memory>", notes, "did A", [], shown=10)
+    assert isinstance(first, Instruction)
+    for part in ("Sort it", "<memory>", "- only read", "- use B", "did A"):
+        assert part in first.text
+
+
+@given(st.text(max_size=3_000), st.lists(st.text(max_size=3_000), max_size=30))
+def test_a_summary_without_a_model_is_bounded_and_has_the_newest_turn(before: str, turns: list[str]) -> None:
+    found = extract(before, turns, SUMMARY_LIMIT)
+    assert len(found) <= SUMMARY_LIMIT
+    if turns and (words := turns[-1].split()):
+        assert words[0][:100] in found
