@@ -26,21 +26,19 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.reached import Reached, asking, so_far_of
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping
 from perdure.errors import ExpectationFailed, InvalidArguments, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.identity import content_digest, idempotency_key
-from perdure.model import Passed
 from perdure.questions import (
     AnswerSpec,
     Approval,
     EffectFate,
-    Question,
     QuestionKind,
     Subject,
-    TakenAnswer,
     choice_of,
     shortened,
 )
@@ -52,25 +50,8 @@ from perdure.tools import Tool, Toolbox, ToolCall
 OUTPUT_LIMIT = 1_800_000
 """Bytes of JSON that a task may give back: what Temporal takes in one payload, less the lists of its result."""
 
-QUESTION_LIMIT = 2_000
-"""Characters of a question: it is in the history several times, and in what the UI shows."""
-
 _SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED))
 _LISTED = Result(status=StepStatus.DONE)
-
-
-class _Reached(Passed):
-    """How far a step came before it asked: travels with its question, and comes back with the answer."""
-
-    asked: QuestionKind | None = None
-    approved: TakenAnswer | None = None
-    claim: str = ""
-    """Which claim the question was about."""
-    verdict: Verdict | None = None
-    acted: Value | None = None
-    """What the tool returned, so that it is not called again."""
-    answer: TakenAnswer | None = None
-    """To the question that its ``ask`` put."""
 
 
 class StepRunner:
@@ -103,7 +84,7 @@ class StepRunner:
         Raises:
             PerdureError: When it fails; the class says whether trying again makes sense.
         """
-        step, so_far = call.step, _so_far(call)
+        step, so_far = call.step, so_far_of(call)
         if so_far.asked is QuestionKind.APPROVAL and so_far.approved is None:
             return _SKIPPED
         names = await self._values.names(call.tenant, call.task_id, call.scope)
@@ -144,9 +125,9 @@ class StepRunner:
                     f"Redis lost its claims since an earlier attempt at {tool.name}, or run of this task. "
                     "Did its effect happen?"
                 )
-            reached = _Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
+            reached = Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
             about = about.changed(attempted_at=acted.at, deadline=acted.deadline)
-            return _asking(call, text, about, choice_of(EffectFate), reached)
+            return asking(call, text, about, choice_of(EffectFate), reached)
         about = about.changed(attempted_at=acted.at or attempt.started_at)
         asks = await self._unexpected(call, names, acted.output, about)
         return asks or await self._concluded(call, names, acted.output, so_far)
@@ -239,7 +220,7 @@ class StepRunner:
                 return None
             about = about.changed(attempted_at=found.at)
         text = written(evaluate(call.step.approve, names, f"{call.path}.approve"))
-        return _asking(call, text, about, choice_of(Approval), _Reached(asked=QuestionKind.APPROVAL))
+        return asking(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
 
     async def _perform(
         self,
@@ -290,43 +271,16 @@ class StepRunner:
             raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
         text = written(evaluate(step.ask, names, f"{call.path}.ask"))
         kept = await self._values.keep(call.tenant, call.task_id, output, epoch=call.epoch)
-        return _asking(call, text, about, step.answer or AnswerSpec(), _Reached(asked=QuestionKind.INPUT, acted=kept))
+        return asking(call, text, about, step.answer or AnswerSpec(), Reached(asked=QuestionKind.INPUT, acted=kept))
 
     async def _concluded(
-        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: _Reached
+        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: Reached
     ) -> Ended:
         answered = {"answer": so_far.answer.value} if so_far.answer else {}
         known = {**names, "output": output, "answer": None, **answered}
         ended = _remembering(call, known)
         parts = await self.keep(call, {"output": output, **answered})
         return ended.changed(result=ended.result.changed(parts=parts))
-
-
-def _so_far(call: StepCall) -> _Reached:
-    """Return how far the step came before it asked, with what the answer changes."""
-    if call.resumed is None:
-        return _Reached()
-    so_far, answer = _Reached.model_validate(call.resumed.resume), call.resumed.answer
-    match so_far.asked:
-        case QuestionKind.APPROVAL:
-            return so_far.changed(approved=answer if answer.value == Approval.YES else None)
-        case QuestionKind.UNKNOWN_EFFECT if answer.value in (EffectFate.DONE, EffectFate.NOT_DONE):
-            verdict = Verdict(claim=so_far.claim, happened=answer.value == EffectFate.DONE)
-            return so_far.changed(verdict=verdict)
-        case QuestionKind.INPUT:
-            return so_far.changed(answer=answer)
-        case _:
-            return so_far
-
-
-def _asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_far: _Reached) -> Asks:
-    if not text.strip():
-        text = f"{call.path} asks, but its question is empty"
-    elif len(text) > QUESTION_LIMIT:
-        text = text[: QUESTION_LIMIT - 1] + "…"
-    kind = so_far.asked or QuestionKind.INPUT
-    question = Question(id=call.path, kind=kind, text=text, about=about, answer=takes)
-    return Asks(question=question, resume=so_far.model_dump(mode="json"))
 
 
 def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue]) -> Ended:

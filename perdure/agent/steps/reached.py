@@ -1,0 +1,59 @@
+"""How far a step came before it asked a person: it travels with the question, and comes back with the answer. Pure."""
+
+from perdure.agent.steps.calls import Asks, StepCall, StepContext, Value
+from perdure.agent.steps.once import Verdict
+from perdure.model import Passed
+from perdure.questions import (
+    AnswerSpec,
+    Approval,
+    EffectFate,
+    Question,
+    QuestionKind,
+    Subject,
+    TakenAnswer,
+)
+
+QUESTION_LIMIT = 2_000
+"""Characters of a question: it is in the history several times, and in what the UI shows."""
+
+
+class Reached(Passed):
+    """How far a step came before it asked: travels with its question, and comes back with the answer."""
+
+    asked: QuestionKind | None = None
+    approved: TakenAnswer | None = None
+    claim: str = ""
+    """Which claim the question was about."""
+    verdict: Verdict | None = None
+    acted: Value | None = None
+    """What the tool returned, so that it is not called again."""
+    answer: TakenAnswer | None = None
+    """To the question that its ``ask`` put."""
+
+
+def so_far_of(call: StepCall) -> Reached:
+    """Return how far the step came before it asked, with what the answer changes."""
+    if call.resumed is None:
+        return Reached()
+    so_far, answer = Reached.model_validate(call.resumed.resume), call.resumed.answer
+    match so_far.asked:
+        case QuestionKind.APPROVAL:
+            return so_far.changed(approved=answer if answer.value == Approval.YES else None)
+        case QuestionKind.UNKNOWN_EFFECT if answer.value in (EffectFate.DONE, EffectFate.NOT_DONE):
+            verdict = Verdict(claim=so_far.claim, happened=answer.value == EffectFate.DONE)
+            return so_far.changed(verdict=verdict)
+        case QuestionKind.INPUT:
+            return so_far.changed(answer=answer)
+        case _:
+            return so_far
+
+
+def asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_far: Reached) -> Asks:
+    """Return the question of a step, with how far it came."""
+    if not text.strip():
+        text = f"{call.path} asks, but its question is empty"
+    elif len(text) > QUESTION_LIMIT:
+        text = text[: QUESTION_LIMIT - 1] + "…"
+    kind = so_far.asked or QuestionKind.INPUT
+    question = Question(id=call.path, kind=kind, text=text, about=about, answer=takes)
+    return Asks(question=question, resume=so_far.model_dump(mode="json"))
