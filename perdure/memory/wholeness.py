@@ -303,16 +303,17 @@ class Wholeness:
     async def _ask(self, stores: Collection[Store] = tuple(Store)) -> dict[Store, Told]:
         """Return what those of these stores say that answer."""
 
-        async def ask(call: Awaitable[Told]) -> Told | None:
+        # A call that is made here would be left unawaited where the others are cancelled before it begins.
+        async def ask(store: JournalMarks | RedisMarks | WeaviateMarks) -> Told | None:
             try:
-                return await call
+                return await store.told()
             except StoreUnavailable:
                 return None
 
-        before = await ask(self._journal.told())
+        before = await ask(self._journal)
         asked = [store for store in self._stores if store in stores]
-        answers = await together(*(ask(self._stores[store].told()) for store in asked))
-        after = await ask(self._journal.told())
+        answers = await together(*(ask(self._stores[store]) for store in asked))
+        after = await ask(self._journal)
         journal = None if before is None or after is None else seen_around(before, after)
         told = {Store.JOURNAL: journal, **dict(zip(asked, answers, strict=True))}
         return {store: one for store, one in told.items() if one is not None}

@@ -33,6 +33,7 @@ from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
@@ -58,6 +59,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await Accesses(redis).take(tenant, "an operation")
     await Accesses(redis).note(tenant, ["mem_2"], NOW)
     await SessionWrites(redis).admit(tenant, "one", ["an observation"], most=1)
+    await Observations(redis).seen(tenant, ["books", "window seats"], "one")
     await claims.claim(done, "o", 5)
     await claims.store(done, "o", "1")
     await claims.claim(released, "o", 5)
