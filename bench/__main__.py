@@ -27,6 +27,8 @@ from worker.telemetry import configure_logging
 SECTIONS = (
     "recall",
     "step",
+    "turn",
+    "parallel",
     "history",
     "ingest",
     "contention",
@@ -48,6 +50,7 @@ TARGETS = {
     "recall.ratio_p50": 1.25,
     "recall.ratio_p95": 1.25,
     "step.ratio": 1.3,
+    "turn.ratio": 1.3,
     "tenants.open_files": 15_000.0,
     "governance.false_store": 0.03,
     "contention.plans_per_job_at_5": 2.0,
@@ -57,6 +60,7 @@ TARGETS = {
 
 AT_LEAST = {
     "ingest.ratio": 0.5,
+    "parallel.ratio": 0.9,
     "ingest.transcript_ratio": 0.8,
     "contention.ratio_at_50": 0.7,
     "mutants.killed": 0.92,

@@ -3,7 +3,7 @@
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -65,11 +65,16 @@ async def run(addresses: Addresses) -> dict[str, float]:
 
             await ours()
             await floor()
-            pairs = [(await _milliseconds(ours), await _milliseconds(floor)) for _ in range(ROUNDS)]
+            pairs = [(await milliseconds(ours), await milliseconds(floor)) for _ in range(ROUNDS)]
+    return ratio_of(pairs, STEPS, "step")
+
+
+def ratio_of(pairs: Sequence[tuple[float, float]], count: int, name: str) -> dict[str, float]:
+    """Return the median milliseconds of one of so many things, of ours and of the floor, and their ratio."""
     return {
-        "step.ms": statistics.median(mine for mine, _ in pairs) / STEPS,
-        "step.floor_ms": statistics.median(bare for _, bare in pairs) / STEPS,
-        "step.ratio": statistics.median(mine / bare for mine, bare in pairs),
+        f"{name}.ms": statistics.median(mine for mine, _ in pairs) / count,
+        f"{name}.floor_ms": statistics.median(bare for _, bare in pairs) / count,
+        f"{name}.ratio": statistics.median(mine / bare for mine, bare in pairs),
     }
 
 
@@ -77,7 +82,8 @@ async def _bare(agents: Bench) -> None:
     await agents.client.execute_workflow(Bare.run, STEPS, id=f"bare-{uuid4().hex}", task_queue=agents.queue)
 
 
-async def _milliseconds(work: Callable[[], Awaitable[None]]) -> float:
+async def milliseconds(work: Callable[[], Awaitable[None]]) -> float:
+    """Return how long some work takes."""
     started = time.perf_counter()
     await work()
     return (time.perf_counter() - started) * 1000

@@ -12,6 +12,10 @@ ROWS: tuple[str, ...] = (
     "| recall over 100,000 memories, p95, flushed | {recall_p95_ms_at_100k:.1f} ms | – | – |",
     "| one agent step | {step_ms:.1f} ms | {step_floor_ms:.1f} ms, a bare workflow of the same activities "
     "| {step_ratio:.2f} |",
+    "| one turn of an agent with a goal, one call, without the model's own time | {turn_ms:.1f} ms "
+    "| {turn_floor_ms:.1f} ms, a bare workflow that asks the same model | {turn_ratio:.2f} |",
+    "| 500 elements, ten at a time | {parallel_per_second:.0f} steps/s | {parallel_floor_per_second:.0f} steps/s, "
+    "ten of the same activities in flight | {parallel_ratio:.2f} |",
     "| history per step, at step 10 / 200 | {history_bytes_per_step_at_10:,.0f} / "
     "{history_bytes_per_step_at_200:,.0f} bytes, {history_events_per_step:.1f} events | – | – |",
     "| ingest | {ingest_per_second:.0f} items/s | {ingest_floor_per_second:.0f} items/s | {ingest_ratio:.2f} |",

@@ -9,9 +9,12 @@ import asyncio
 import contextlib
 import tempfile
 from pathlib import Path
+from typing import Any
+
+from pytest_httpserver import HTTPServer
 
 from localservers import ensure, stop
-from perdure.settings import Settings
+from perdure.settings import Addresses, Settings
 from tests.replay import histories
 from tests.replay.memory_runs import (
     record_consolidation,
@@ -21,7 +24,8 @@ from tests.replay.memory_runs import (
     record_redating,
 )
 from tests.replay.recorder import recorder
-from tests.replay.task_runs import record_tasks
+from tests.replay.task_runs import record_tasks, script
+from tests.support.turn_server import TurnServer
 from worker.exit import leave_after
 
 
@@ -31,16 +35,21 @@ async def _record(home: Path, folder: Path, *, cached: bool) -> None:
     data = home / "data"
     data.mkdir()
     # Tools are given names of files instead of paths, so that no path gets into a history.
-    with contextlib.chdir(data):
-        async with recorder(addresses, data, folder, **worker) as here:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(record_tasks(here))
-                group.create_task(record_jobs_and_sweeps(here))
-            # It looks at everybody.
-            await record_reconciliations(here)
-            await record_redating(here)
-            await record_consolidation(here)
-            await record_erasures(here)
+    with contextlib.chdir(data), HTTPServer() as server:
+        model = TurnServer(server, script).url
+        await _runs(addresses, data, folder, model=model, **worker)
+
+
+async def _runs(addresses: Addresses, data: Path, folder: Path, **how: Any) -> None:
+    async with recorder(addresses, data, folder, **how) as here:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(record_tasks(here))
+            group.create_task(record_jobs_and_sweeps(here))
+        # It looks at everybody.
+        await record_reconciliations(here)
+        await record_redating(here)
+        await record_consolidation(here)
+        await record_erasures(here)
 
 
 def _replace(folder: Path, fresh: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from pydantic import SecretStr
 from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowHistory
 
@@ -76,6 +77,11 @@ class Recorder:
         (self._settings.skills[0] / f"{name}.yaml").write_text(f"name: {name}\n{text}", encoding="utf-8")
         return name
 
+    def agent(self, name: str, text: str) -> str:
+        """Write an agent, and give its name."""
+        (self._settings.agents[0] / f"{name}.yaml").write_text(f"name: {name}\n{text}", encoding="utf-8")
+        return name
+
     async def start(
         self, workflow: str, argument: object | None = None, *, id_: str = "", queue: str = ""
     ) -> WorkflowHandle[Any, Any]:
@@ -118,22 +124,29 @@ def rolling(settings: Settings) -> str:
 
 
 @asynccontextmanager
-async def recorder(addresses: Addresses, home: Path, folder: Path, **worker: Any) -> AsyncGenerator[Recorder]:
+async def recorder(
+    addresses: Addresses, home: Path, folder: Path, *, model: str, **worker: Any
+) -> AsyncGenerator[Recorder]:
     """Yield a recorder with two workers: one as it is, and one whose tasks continue as new often.
 
     Args:
         addresses: The real servers.
         home: The data folder, with nothing in it yet.
         folder: Where the histories go.
+        model: The address of the server of language models.
         **worker: Options of both workers.
     """
-    skills = home / "skills"
+    skills, agents = home / "skills", home / "agents"
     skills.mkdir()
+    agents.mkdir()
     settings = Settings(
         home=home,
         task_queue=f"q-{uuid4().hex[:12]}",
         tools=("tests.support.tools",),
         skills=(skills,),
+        agents=(agents,),
+        openai_base_url=model,
+        openai_api_key=SecretStr("none"),
         forgetting_cron="off",
     )
     telemetry, gate = Telemetry.start(settings), Gate()

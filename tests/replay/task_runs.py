@@ -11,6 +11,7 @@ from temporalio.client import WorkflowHandle
 from perdure import AgentTask, Answer
 from perdure.tasks import MemoryMode
 from tests.replay.recorder import Recorder
+from tests.support.turn_server import Asked, Call, Says
 from tests.support.waiting import question_of, until_true
 
 LEARN = """
@@ -92,11 +93,35 @@ output: "${steps.n.count + steps.m.count}"
 """
 
 
+BESIDE = """
+steps:
+  - for_each: "${[1, 2, 3, 4]}"
+    as: n
+    at_once: 2
+    steps:
+      - {id: go, tool: echo, args: {value: "${n}"}, expect: "${n != 2}", ask: "Which?", answer: integer}
+      - {id: next, tool: echo, args: {value: "${steps.go.answer == null ? steps.go.output : steps.go.answer}"}}
+  - parallel:
+      - {id: left, tool: echo, args: {value: l}}
+      - - {id: right, tool: echo, args: {value: r}}
+        - {id: again, tool: echo, args: {value: "${steps.right.output}r"}}
+output: "${[steps.left.output, steps.again.output, steps.n.done]}"
+"""
+
+AGENT = """
+instructions: Count.
+model: openai:test
+tools: [echo, append, garbles]
+approve: [append]
+"""
+
+
 async def record_tasks(here: Recorder) -> None:
     """Record them all."""
     user = f"recorder-{uuid4().hex[:12]}"
     async with asyncio.TaskGroup() as group:
-        for runs in (_learning, _without_memory, _rolled, _approving, _finding_out, _unanswered, _ending_badly):
+        ways = (_learning, _without_memory, _rolled, _approving, _finding_out, _unanswered, _ending_badly)
+        for runs in (*ways, _beside, _reaching):
             group.create_task(runs(here, user))
 
 
@@ -178,6 +203,43 @@ async def _ending_badly(here: Recorder, user: str) -> None:
     await until_true(Path("lingering").exists)
     await working.cancel()
     await here.keep_failed("agent_cancelled_working", working)
+
+
+async def _beside(here: Recorder, user: str) -> None:
+    beside = await _start(here, AgentTask(task_id="beside", user_id=user, skill=here.skill("beside", BESIDE)))
+    await _answer(beside, "7", "n[1].go")
+    assert (await beside.result())["output"] == ["l", "rr", 8]
+    await here.keep("agent_beside", beside)
+
+
+async def _reaching(here: Recorder, user: str) -> None:
+    agent = here.agent("reaching", AGENT)
+    for name, queue in (("goal", ""), ("goal_continued", here.rolling)):
+        task = AgentTask(task_id=name, user_id=user, agent=agent, goal=f"{name}: count")
+        handle = await _start(here, task, queue)
+        latest = here.client.get_workflow_handle(handle.id)
+        await _answer(latest, "yes", "turn[2].call[0]")
+        assert (await latest.result())["output"] == "counted"
+        await here.keep(f"agent_{name}", handle)
+    stuck = await _start(here, AgentTask(task_id="stuck", user_id=user, agent=agent, goal="stuck"))
+    await here.keep_failed("agent_goal_failed", stuck)
+
+
+def script(asked: Asked) -> Says:
+    """Take the turns of the goals that are recorded."""
+    if "stuck" in asked.first:
+        return Says(calls=(Call("nothing", {}),))
+    if "- appended" not in asked.first and not asked.outputs:
+        return Says("First.", (Call("echo", {"value": "x" * 6_000}), Call("ecko", {}), Call("garbles", {})))
+    if "- appended" not in asked.first:
+        line = {"ledger": "goals", "line": "one"}
+        note = {"kind": "done", "text": "appended"}
+        return Says(calls=(Call("append", line), Call("note", note), Call("remember", {"text": "Goals are counted."})))
+    counted = [int(output) for output in asked.outputs if output.isdigit()]
+    if counted and counted[-1] >= 9:
+        return Says("counted")
+    number = counted[-1] + 1 if counted else 0
+    return Says(calls=(Call("echo", {"value": number}), Call("echo", {"value": "y" * 5_000})))
 
 
 async def _start(here: Recorder, task: AgentTask, queue: str = "") -> WorkflowHandle[Any, Any]:

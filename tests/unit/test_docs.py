@@ -11,7 +11,11 @@ import pytest
 import typer
 from typer.main import get_command
 
+from perdure.documents import read_document, validated
+from perdure.errors import InvalidTask
+from perdure.registry.agents import read_agent
 from perdure.skills.library import read_skill
+from perdure.tasks import AgentTask
 from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
@@ -48,15 +52,28 @@ def test_the_examples_in_docstrings_are_true(module: str) -> None:
     assert not failed
 
 
-def skills() -> Iterator[str]:
+def blocks(field: str) -> list[str]:
+    found: list[str] = []
     for document in DOCUMENTS:
-        blocks = re.findall(r"^```yaml\n(.*?)^```$", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-        yield from (block for block in blocks if "\nsteps:" in block)
+        text = document.read_text(encoding="utf-8")
+        written = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        found += [block for block in written if f"\n{field}:" in f"\n{block}"]
+    return found
 
 
-@pytest.mark.parametrize("text", list(skills()), ids=lambda text: text.splitlines()[0])
+@pytest.mark.parametrize("text", blocks("steps"), ids=lambda text: text.splitlines()[0])
 def test_a_skill_can_be_read(text: str) -> None:
     assert read_skill(text).steps
+
+
+@pytest.mark.parametrize("text", blocks("instructions"), ids=lambda text: text.splitlines()[0])
+def test_an_agent_can_be_read(text: str) -> None:
+    assert read_agent(text).tools
+
+
+@pytest.mark.parametrize("text", blocks("task_id"), ids=lambda text: text.splitlines()[0])
+def test_a_task_can_be_read(text: str) -> None:
+    assert validated(AgentTask, read_document(text, "task", InvalidTask), "", InvalidTask).workflow_id
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)

@@ -1,0 +1,235 @@
+"""The plan of a goal: each call once, mistakes told and counted, budgets kept, and the same through a rollover."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
+from perdure.agent.plan import Act, Action, Finish
+from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.steps.calls import Ended, PreparedTask, RememberCall, Result, StepCall, Value
+from perdure.agent.turns import CallKind, Compressed, Conversation, Reasoned, Turn, WantedCall
+from perdure.names import Activity
+from perdure.tasks import MemoryMode, StepStatus
+
+NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
+AGENT: dict[str, Any] = {"name": "a", "tools": ["look", "send"], "approve": ["send"], "turns": 50}
+
+
+def plan_of(memory: MemoryMode = MemoryMode.OFF, **agent: Any) -> tuple[GoalPlan, TaskState]:
+    prepared = PreparedTask.model_validate(
+        {
+            "tenant": "t",
+            "agent": AGENT | agent,
+            "version": "v",
+            "tools": {"look": {"effect": "read", "timeout": 1}, "send": {"effect": "once", "timeout": 1}},
+            "inputs": {},
+            "date": NOW.date(),
+            "heartbeat": 4,
+        }
+    )
+    plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="Find it", memory=memory), prepared)
+    return plan, plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
+
+
+def actions(plan: GoalPlan, state: TaskState) -> tuple[Action, ...]:
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act), move
+    return move.actions
+
+
+def started(state: TaskState, *begun: Action) -> TaskState:
+    for action in begun:
+        state = state.branch(action.branch, path=action.path)
+    return state
+
+
+def wanted(tool: str = "look", key: str = "", **more: Any) -> WantedCall:
+    return WantedCall(id="c", tool=tool, digest=f"{tool}{key}", **more)
+
+
+def reasoned(plan: GoalPlan, state: TaskState, *calls: WantedCall, text: str = "", **more: Any) -> TaskState:
+    """Have the model take a turn."""
+    [action] = actions(plan, state)
+    assert action.activity == Activity.REASON
+    outcome = Reasoned(turn=Turn(text=Value(inline=text), calls=calls, **more), read=100, written=10)
+    return ended(plan, started(state, action), action, reasoned=outcome.model_dump(mode="json"))
+
+
+def ended(plan: GoalPlan, state: TaskState, action: Action, **parts: Any) -> TaskState:
+    """Have an action end."""
+    result = Result(status=StepStatus.DONE, parts={name: Value(inline=part) for name, part in parts.items()})
+    return plan.ended(state.branch(action.branch, path=""), action.branch, action.known or Ended(result=result))
+
+
+def returned(plan: GoalPlan, state: TaskState) -> TaskState:
+    """Have all calls of the last turn end."""
+    for action in actions(plan, state):
+        state = ended(plan, started(state, action), action, output="found")
+    return state
+
+
+turns = st.lists(st.lists(st.sampled_from(["look", "send", "nothing"]), min_size=1, max_size=4), max_size=6)
+
+
+@given(turns, st.data())
+@settings(max_examples=150)
+def test_every_call_is_made_once_in_a_place_of_its_own_through_rollovers(
+    shape: list[list[str]], data: st.DataObject
+) -> None:
+    plan, state = plan_of()
+    made: list[str] = []
+    for number, tools in enumerate(shape):
+        state = reasoned(plan, state, *(wanted(tool, f"{number}.{place}") for place, tool in enumerate(tools)))
+        open_calls = list(actions(plan, state))
+        state = started(state, *open_calls)
+        assert actions(plan, state) == (), "what is on its way is not begun again"
+        while open_calls:
+            action = open_calls.pop(data.draw(st.integers(0, len(open_calls) - 1)))
+            if action.activity:
+                made.append(f"{action.path} {action.activity}")
+            state = ended(plan, state, action, output="x")
+            state = TaskState.model_validate_json(state.model_dump_json())
+        assert set(state.branches) == {MAIN}
+    expected = [
+        f"turn[{number + 1}].call[{place}] {tool}"
+        for number, tools in enumerate(shape)
+        for place, tool in enumerate(tools)
+        if tool != "nothing"
+    ]
+    assert sorted(made) == sorted(expected)
+    state = reasoned(plan, state, text="done")
+    move = plan.next(state, NOW)
+    assert isinstance(move, Finish)
+    assert move.evaluation is not None
+    assert move.evaluation.scope.inputs == {"answer": Value(inline="done")}
+    assert state.tokens == 110 * (len(shape) + 1)
+
+
+def test_memory_is_asked_for_the_goal_first_and_its_words_are_no_template() -> None:
+    plan, state = plan_of(MemoryMode.ON)
+    [action] = actions(plan, state)
+    assert (action.path, action.activity, action.is_step) == ("retrieve", Activity.RECALL_STEP, False)
+    assert action.call is not None
+    assert action.call.model_dump()["scope"]["elements"] == {"goal": "Find it"}
+    state = ended(plan, started(state, action), action, context="<memory>")
+    assert conversation_of(state) == Conversation(recalled=Value(inline="<memory>"))
+
+
+def test_what_the_model_remembers_is_a_value_and_no_template() -> None:
+    plan, state = plan_of(MemoryMode.ON)
+    [action] = actions(plan, state)
+    state = ended(plan, started(state, action), action, context="")
+    text = "${inputs.secret}"
+    state = reasoned(plan, state, wanted("remember", arguments=Value(inline={"text": text})))
+    [action] = actions(plan, state)
+    assert isinstance(action.call, RememberCall)
+    assert action.call.scope.elements == {"text": text}
+
+
+@pytest.mark.parametrize(("mode", "tool"), [(MemoryMode.OFF, "recall"), (MemoryMode.READ, "remember")])
+def test_the_memory_mode_decides_which_memory_tools_there_are(mode: MemoryMode, tool: str) -> None:
+    plan, state = plan_of(mode)
+    if mode.recalls:
+        [action] = actions(plan, state)
+        state = ended(plan, started(state, action), action, context="")
+    state = reasoned(plan, state, wanted(tool, arguments=Value(inline={"text": "x"})))
+    [action] = actions(plan, state)
+    assert action.known is not None
+    assert "there is no tool" in action.known.refused[0]
+
+
+def test_a_tool_that_needs_approval_asks_and_the_arguments_are_literal() -> None:
+    plan, state = plan_of()
+    given = Value(inline={"to": "${inputs.x}"})
+    state = reasoned(plan, state, wanted("send", arguments=given), wanted("look", arguments=given))
+    send, look = actions(plan, state)
+    assert isinstance(send.call, StepCall)
+    assert isinstance(look.call, StepCall)
+    assert (send.call.step.approve, look.call.step.approve) == ("May send be called?", None)
+    assert send.call.arguments == look.call.arguments == given
+
+
+def test_turns_of_mistakes_alone_end_the_task_and_one_good_turn_begins_the_count_anew() -> None:
+    plan, state = plan_of()
+    for number in range(MISTAKES - 1):
+        state = returned(plan, reasoned(plan, state, wanted("nothing", str(number))))
+    state = returned(plan, reasoned(plan, state, wanted("nothing", "x"), wanted("look", "x")))
+    for number in range(MISTAKES):
+        assert isinstance(plan.next(state, NOW), Act)
+        state = (
+            reasoned(plan, state, told="Your turn was empty.")
+            if number % 2
+            else returned(plan, reasoned(plan, state, wanted("nothing", f"again {number}")))
+        )
+    move = plan.next(state, NOW)
+    assert isinstance(move, Finish)
+    assert "5 turns in a row" in move.problem
+
+
+def test_the_same_calls_again_act_no_more_and_end_the_task() -> None:
+    plan, state = plan_of()
+    acted = 0
+    for number in range(REPEATS + 1):
+        state = reasoned(plan, state, wanted("send"), wanted("look"))
+        acted += sum(action.activity == "send" for action in actions(plan, state))
+        last = conversation_of(state)
+        assert last is not None
+        assert bool(last.turns[-1].told) is (number >= 2)
+        state = returned(plan, state)
+    assert acted == 2
+    move = plan.next(state, NOW)
+    assert isinstance(move, Finish)
+    assert "6 times in a row" in move.problem
+
+
+@pytest.mark.parametrize(
+    ("agent", "problem"), [({"turns": 2}, "the 2 turns that agent 'a' may take"), ({"tokens": 220}, "used 220 tokens")]
+)
+def test_the_bounds_of_the_agent_end_the_task(agent: dict[str, Any], problem: str) -> None:
+    plan, state = plan_of(**agent)
+    for number in range(2):
+        state = returned(plan, reasoned(plan, state, wanted("look", str(number))))
+    move = plan.next(state, NOW)
+    assert isinstance(move, Finish)
+    assert problem in move.problem
+
+
+def test_what_the_context_cannot_hold_gives_way_more_and_more_and_then_the_task_ends() -> None:
+    plan, state = plan_of()
+    for number in range(8):
+        state = returned(plan, reasoned(plan, state, wanted("look", str(number))))
+    kept: list[int] = []
+    for _ in range(3):
+        [action] = actions(plan, state)
+        if action.activity == Activity.COMPRESS:
+            compressed = Compressed(summary=Value(inline="short"), size=5).model_dump(mode="json")
+            state = ended(plan, started(state, action), action, compressed=compressed)
+            [action] = actions(plan, state)
+        conversation = conversation_of(state)
+        assert conversation is not None
+        kept.append(len(conversation.turns))
+        exceeded = Reasoned(kind=CallKind.EXCEEDED).model_dump(mode="json")
+        state = ended(plan, started(state, action), action, reasoned=exceeded)
+    assert kept == [8, 5, 1]
+    move = plan.next(state, NOW)
+    assert isinstance(move, Finish)
+    assert "longer than it can" in move.problem
+
+
+def test_a_later_run_stands_where_the_earlier_one_stood_and_counts_anew() -> None:
+    plan, state = plan_of(turns=1)
+    state = reasoned(plan, state, wanted("look"), wanted("send"))
+    [look, _] = actions(plan, state)
+    state = ended(plan, started(state, look), look, output="seen")
+    stood = conversation_of(state)
+    assert stood is not None
+    later = state.prepared.changed(position=stood.changed(mistakes=4, repeated=3).model_dump(mode="json"))
+    plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="Find it"), later)
+    state = plan.begin(TaskState(prepared=later, started_at=NOW, renewed_at=NOW))
+    assert conversation_of(state) == stood
+    assert [action.path for action in actions(plan, state)] == ["turn[1].call[1]"]
+    assert state.tokens == 110

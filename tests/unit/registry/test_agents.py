@@ -1,0 +1,53 @@
+"""Agents as people write them: read, refused with field and fix, and told apart by their content."""
+
+from pathlib import Path
+
+import pytest
+
+from perdure.errors import InvalidAgent, InvalidExpression
+from perdure.registry.agents import AgentLibrary, read_agent
+
+AGENT = "name: a\ninstructions: Be brief.\ntools: [look, write]\n"
+
+
+def test_an_agent_has_bounds_of_its_own_only_where_it_names_them() -> None:
+    agent = read_agent(AGENT)
+    assert (agent.tools, agent.model, agent.turns, agent.tokens) == (("look", "write"), "", 100, 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ("tool: [x]", "did you mean 'tools'"),
+        ("approve: [wipe]", "approve: 'wipe' is not among its tools"),
+        ("turns: 0", "turns"),
+        ('expect: "${steps.a.output}"', "expect: there is no name 'steps'"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_field(more: str, problem: str) -> None:
+    with pytest.raises(InvalidAgent, match=problem):
+        read_agent(f"{AGENT}{more}\n")
+
+
+def test_an_expectation_that_does_not_parse_is_refused() -> None:
+    with pytest.raises(InvalidExpression, match="expect"):
+        read_agent(f'{AGENT}expect: "${{output +}}"\n')
+
+
+def test_other_bounds_are_the_same_agent_and_other_instructions_are_not() -> None:
+    same, other = read_agent(f"{AGENT}turns: 7\ntokens: 9\n"), read_agent(AGENT.replace("brief", "long"))
+    assert read_agent(AGENT).digest == same.digest != other.digest
+    assert same.digest == "1ca7571868423e6ca6e05f86bc2fabcd1f5d4e85c17b5c7f67b3043133216013"
+
+
+def test_the_first_folder_wins_and_an_edit_counts_at_once(tmp_path: Path) -> None:
+    first, second = tmp_path / "one", tmp_path / "two"
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / "a.yaml").write_text(AGENT.replace("brief", folder.name), encoding="utf-8")
+    library = AgentLibrary((first, second))
+    assert library.get("a").instructions == "Be one."
+    (first / "a.yaml").unlink()
+    assert (library.get("a").instructions, library.names()) == ("Be two.", ["a"])
+    with pytest.raises(InvalidAgent, match="there is no agent 'b'"):
+        library.get("b")
