@@ -3,6 +3,7 @@
 import tempfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from temporalio import activity, workflow
@@ -58,7 +59,10 @@ class BareAgent:
     @workflow.run
     async def run(self, url: str) -> int:
         """Take as many turns, and a last one that calls nothing."""
-        limits = {"start_to_close_timeout": timedelta(seconds=30), "heartbeat_timeout": timedelta(seconds=2)}
+        limits: dict[str, Any] = {
+            "start_to_close_timeout": timedelta(seconds=30),
+            "heartbeat_timeout": timedelta(seconds=2),
+        }
         number = 0
         while True:
             wanted = await workflow.execute_activity(bare_turn, args=[url, number], **limits)
@@ -72,7 +76,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, HTTPServer() as server:
         url = TurnServer(server, count).url
         more = {"agents": (_agents(Path(folder)),), "openai_base_url": url, "openai_api_key": "none"}
-        own = {"more_workflows": (BareAgent,), "more_activities": (bare_echo, bare_turn)}
+        own: dict[str, Any] = {"more_workflows": (BareAgent,), "more_activities": (bare_echo, bare_turn)}
         async with bench(addresses, Path(folder), more=more, **own) as agents:
 
             async def ours() -> None:

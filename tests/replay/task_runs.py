@@ -236,7 +236,7 @@ def script(asked: Asked) -> Says:
         note = {"kind": "done", "text": "appended"}
         return Says(calls=(Call("append", line), Call("note", note), Call("remember", {"text": "Goals are counted."})))
     counted = [int(output) for output in asked.outputs if output.isdigit()]
-    if counted and counted[-1] >= 9:
+    if counted and counted[-1] >= 3:
         return Says("counted")
     number = counted[-1] + 1 if counted else 0
     return Says(calls=(Call("echo", {"value": number}), Call("echo", {"value": "y" * 5_000})))

@@ -42,7 +42,9 @@ def workflow_id_of(task: str) -> str:
 
 
 async def run(
-    file: Annotated[Path, typer.Argument(help="The task in YAML: task_id, user_id, and skill with inputs, or agent and goal.")],
+    file: Annotated[
+        Path, typer.Argument(help="The task: task_id, user_id; skill and inputs, or agent and goal; in YAML.")
+    ],
     *,
     detach: Annotated[bool, typer.Option("--detach", help="Start it and return.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Run it once more although it has completed.")] = False,

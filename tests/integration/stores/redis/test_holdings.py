@@ -32,8 +32,8 @@ from perdure.stores.redis.episodes import Episodes
 from perdure.stores.redis.holdings import holdings
 from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.members import RedisMembers
-from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.observations import Observations
+from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
