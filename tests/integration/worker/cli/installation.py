@@ -1,11 +1,16 @@
 """An installation as its user has it: the real command and a real worker, each a process of its own."""
 
 import asyncio
+import atexit
+import functools
 import os
 import pty
 import re
 import shlex
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,7 +21,39 @@ from uuid import uuid4
 from localservers.fleet import worker_environment
 from perdure.settings import Addresses
 from tests.conftest import Servers, clean_settings, give_tenant_key, journal_of
+from tests.support import forked as forked_command
 from tests.support.waiting import until_true
+
+COMMAND = (sys.executable, "-m", "worker.cli")
+"""The command from its very beginning."""
+
+
+@functools.cache
+def forked() -> tuple[str, ...]:
+    """Return the command as a fork of a process that has its libraries; see ``fork_server``."""
+    path = Path(tempfile.mkdtemp(prefix="perdure-forks-"), "socket")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.fork_server", str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert server.stdin
+    assert server.stdout
+    assert server.stdout.readline() == b"ready\n"
+
+    def end() -> None:
+        with server:
+            pass
+        shutil.rmtree(path.parent)
+
+    atexit.register(end)
+    return (sys.executable, "-I", "-S", str(Path(forked_command.__file__)), str(path))
+
+
+def _is_read_at_start(variable: str) -> bool:
+    """Return whether Python, or a library that is imported already, has looked at a variable."""
+    return variable.startswith(("PYTHON", "LANG", "LC_", "OTEL_", "COLUMNS"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +106,7 @@ class Installation:
     async def start(self, *arguments: str, **environment: str) -> Running:
         """Start the command, with variables of its own."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "worker.cli",
+            *(COMMAND if any(map(_is_read_at_start, environment)) else forked()),
             *arguments,
             env=self.environment | environment,
             stdout=asyncio.subprocess.PIPE,
@@ -105,9 +140,7 @@ class Installation:
     async def _reading(self, stdin: IO[bytes] | int, *arguments: str) -> Ran:
         """Run the command to its end with something else as its stdin."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "worker.cli",
+            *forked(),
             *arguments,
             env=self.environment,
             stdin=stdin,
