@@ -19,7 +19,7 @@ SEEDS = (0, 1, 4242)
 
 TYPES = {"ResumableAgent", "IngestMemory", "HoldMemory", "ForgetMemory", "UndoForgetting"}
 
-SIZE = 1_000_000
+SIZE = 1_500_000
 """Bytes that all histories may have, since they are kept for ever in the repository: 20 kB each."""
 
 
