@@ -1,6 +1,7 @@
 """A model's turn, and the summary of those that it is no longer shown, as activities."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from pydantic import JsonValue
@@ -10,8 +11,9 @@ from activities.episodes import SessionNotes
 from perdure.agent.prompts import Made, Read, extract, instructions, messages, transcript
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.values import Values
-from perdure.agent.tool_specs import specs
+from perdure.agent.tool_specs import MemoryTool, specs, told_name
 from perdure.agent.turns import CallKind, CompressCall, Compressed, ReasonCall, Reasoned, Returned, Turn, WantedCall
+from perdure.agent.working_memory import LONGEST_NOTE
 from perdure.documents import mapping
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
 from perdure.errors import ContextExceeded, InvalidArguments
@@ -20,6 +22,14 @@ from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction, Replied, ToolUse, Usage
 from perdure.tasks import StepStatus
 from perdure.tools import Toolbox
+
+MOST_CALLS = 64
+"""Calls of one turn that are made; the model is told of the others."""
+
+MOST_ANSWERED = 128
+"""Calls of one turn that are looked at: a model that wants thousands has lost its way."""
+
+_TOO_MANY = f"not called: at most {MOST_CALLS} calls in one turn"
 
 _SUMMARISE = """\
 Shorten this record of what an agent did into what it has to know to go on: what was found out, decided, done and what \
@@ -97,27 +107,35 @@ class ReasoningActivities:
         return _ended("compressed", Compressed(summary=kept, size=len(summary), read=used.read, written=used.written))
 
     async def _turn(self, call: ReasonCall, replied: Replied) -> Turn:
-        wanted = [await self._wanted(call, one) for one in replied.reply.calls]
-        text = replied.reply.text
-        told = ""
+        names = {told_name(name): name for name in call.agent.tools}
+        wanted = [
+            await self._wanted(call, one, names, "" if place < MOST_CALLS else _TOO_MANY)
+            for place, one in enumerate(replied.reply.calls[:MOST_ANSWERED])
+        ]
+        text, told = _whole(replied.reply.text), ""
         if replied.is_cut:
             told = "Your turn was cut off because it was too long. Give a shorter one."
         elif not wanted and not text.strip():
             told = "Your turn was empty. Call a tool, or give your answer."
-        size = len(text) + sum(len(one.arguments) for one in replied.reply.calls)
+        size = len(text) + sum(one.arguments.size or len(str(one.arguments.inline)) for one in wanted)
         kept = await self._keep(call, text)
         # Half a turn is not acted on: its last call may be cut in the middle.
         return Turn(text=kept, calls=() if replied.is_cut else tuple(wanted), told=told, size=size)
 
-    async def _wanted(self, call: ReasonCall, one: ToolUse) -> WantedCall:
-        given, problem = _parsed(one.arguments)
-        return WantedCall(
-            id=one.id,
-            tool=one.tool,
-            arguments=await self._keep(call, given),
-            digest=content_digest([one.tool, given if not problem else one.arguments])[:32],
-            problem=problem,
-        )
+    async def _wanted(self, call: ReasonCall, one: ToolUse, names: Mapping[str, str], problem: str) -> WantedCall:
+        tool = names.get(one.tool, _whole(one.tool)[:100])
+        given, wrong = _parsed(one.arguments)
+        if tool == MemoryTool.NOTE:
+            # The plan itself reads it. A note that is cut here is refused there for its length.
+            cut: dict[str, JsonValue] = {
+                name: str(given.get(name, ""))[: LONGEST_NOTE + 1] for name in ("kind", "text")
+            }
+            arguments = Value(inline=cut)
+        else:
+            arguments = await self._keep(call, {} if problem else given)
+        meant: JsonValue = _whole(one.arguments) if wrong else given
+        digest = content_digest([tool, meant])[:32]
+        return WantedCall(tool=tool, arguments=arguments, digest=digest, problem=problem or wrong)
 
     async def _read(self, call: ReasonCall | CompressCall, turn: Turn) -> Read:
         calls: list[Made] = []
@@ -126,7 +144,7 @@ class ReasoningActivities:
             arguments, output = [
                 await self._values.get(call.tenant, call.task_id, value) for value in (wanted.arguments, gave.output)
             ]
-            made = Made(wanted.id, wanted.tool, arguments, output, gave.problem)
+            made = Made(told_name(wanted.tool), arguments, output, gave.problem)
             calls.append(made)
         return Read(text=await self._text(call, turn.text), calls=calls, told=turn.told)
 
@@ -134,17 +152,29 @@ class ReasoningActivities:
         return str(await self._values.get(call.tenant, call.task_id, value) or "")
 
     async def _keep(self, call: ReasonCall | CompressCall, value: JsonValue) -> Value:
-        return await self._values.keep(call.tenant, call.task_id, value, epoch=call.epoch)
+        return await self._values.keep(call.tenant, call.task_id, value, limit=call.inline_limit, epoch=call.epoch)
 
 
 def _parsed(arguments: str) -> tuple[dict[str, JsonValue], str]:
     """Return the arguments of a call, and what is wrong with them."""
     try:
-        return mapping(json.loads(arguments or "{}"), "arguments", InvalidArguments), ""
-    except ValueError as error:
+        given = mapping(json.loads(arguments or "{}", parse_constant=_refuse_constant), "arguments", InvalidArguments)
+        # Numbers without end and half characters, which cannot be stored or sent.
+        json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:
         return {}, f"its arguments are not JSON: {error}"
     except InvalidArguments:
         return {}, "its arguments are not a JSON object"
+    return given, ""
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _whole(text: str) -> str:
+    """Return a text whose characters are all whole: half of a surrogate pair can be neither stored nor sent."""
+    return text.encode(errors="replace").decode()
 
 
 def _ended(name: str, outcome: Reasoned | Compressed) -> Ended:

@@ -1,5 +1,6 @@
 """A task as a whole: prepare it against what this worker has, and keep its claims for as long as it lives."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
@@ -41,6 +42,9 @@ from perdure.tasks import AgentTask, TaskBinding
 from perdure.temporal.errors import of_call
 from perdure.together import together
 from perdure.tools import Tool, Toolbox
+
+LISTED_WITHIN = 5
+"""Attempts, some 15 s, until a task that has acted is refused because Temporal does not list its run; a choice."""
 
 RENEWALS = 3
 """How often claims are renewed within the time that they are kept: a choice, so that two may fail."""
@@ -124,9 +128,10 @@ class TaskActivities:
         plan = self._of_skill(task) if task.skill else self._of_agent(task)
         kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
         opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
-        ((bound, before), since), values = await together(opened, together(*kept))
+        (bound, since), values = await together(opened, together(*kept))
         binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
-        runs = await self._earlier(tenant, task.task_id, since)
+        every = await self._earlier(tenant, task.task_id, None if task.goal else since)
+        runs = [run for run in every if since is None or run.start_time < since]
         earlier = runs[0].start_time if runs else None
         if earlier is None and bound is not None:
             # What Redis knows of began after it last lost data, and can still be lost in this run.
@@ -137,9 +142,7 @@ class TaskActivities:
                 binding = known
         if bound is not None and bound.digest != binding.digest:
             raise binding.refused(task.task_id, bound)
-        position = None
-        if task.goal and bound is not None:
-            position = await self._earlier_turns(tenant, task.task_id, before)
+        position = await self._earlier_turns(tenant, task.task_id, every, binding) if task.goal else None
         return PreparedTask(
             tenant=tenant,
             epoch=epoch,
@@ -159,18 +162,32 @@ class TaskActivities:
             continue_after=self.continue_after,
         )
 
-    async def _earlier_turns(self, tenant: str, task_id: str, before: Holder | None) -> Conversation | None:
-        """Return the turns that a task's model has taken in its run before this one.
+    async def _earlier_turns(
+        self, tenant: str, task_id: str, runs: Sequence[WorkflowExecution], binding: TaskBinding
+    ) -> Conversation | None:
+        """Return the turns that a task's model has taken in its newest run before this one; None where it took none.
+
+        Args:
+            tenant: Whose task it is.
+            task_id: The task.
+            runs: Its runs before this one, oldest first.
+            binding: What it stands for.
 
         Raises:
             InvalidTask: It has acted, and Temporal no longer has them.
         """
-        found = await conversation_of_run(self.client, before.workflow_id, before.run_id) if before else None
-        if found is None:
-            effects = ", ".join(await self.bindings.effects(tenant, task_id))
-            problem = f"{task_id!r} has acted ({effects}) in a run that Temporal no longer has"
+        for run in reversed(runs):
+            known = await run.memo_value(BINDING, None, type_hint=TaskBinding)
+            is_same = known is not None and known.digest == binding.changed(day=known.day).digest
+            if is_same and (found := await conversation_of_run(self.client, run)) is not None:
+                return found
+        if effects := await self.bindings.effects(tenant, task_id):
+            if activity.info().attempt < LISTED_WITHIN:
+                # Temporal lists a run a moment after it was prepared.
+                raise StoreUnavailable("temporal", "does not list the run in which the task has acted")
+            problem = f"{task_id!r} has acted ({', '.join(effects)}) in a run that Temporal no longer has"
             raise InvalidTask("task_id", problem, fix="a model's turns cannot be taken again: choose a new task_id")
-        return found
+        return None
 
     def _of_skill(self, task: AgentTask) -> _Pinned:
         skill = self.skills.get(task.skill)
@@ -219,30 +236,28 @@ class TaskActivities:
             return Kept(answered=False)
         return Kept(answered=True, unknown=unknown)
 
-    async def _opened(
-        self, tenant: str, task_id: str, first_run: str, epoch: int | None
-    ) -> tuple[TaskBinding | None, Holder | None]:
-        """Note that this workflow runs the task; returns what the task's id is bound to, and who ran it before.
+    async def _opened(self, tenant: str, task_id: str, first_run: str, epoch: int | None) -> TaskBinding | None:
+        """Note that this workflow runs the task; returns what the task's id is bound to.
 
         Raises:
             InvalidTask: Another workflow that runs it is still open.
         """
         mine = Holder(first_run, activity.info().workflow_id or "")
-        ended, before = "", None
+        ended = ""
         try:
             while True:
                 found = await self.bindings.open(tenant, task_id, str(mine), instead_of=ended, epoch=epoch)
                 holder = Holder.read(found.holder)
                 if holder == mine:
-                    return found.binding, before
+                    return found.binding
                 if holder.workflow_id != mine.workflow_id and await self._is_open(holder):
                     raise _run_by(task_id, holder.workflow_id)
-                ended, before = found.holder, holder
+                ended = found.holder
         except StoreUnavailable as problem:
             if problem.store != "redis":
                 raise
             # A task goes on without Redis: what must not happen twice waits for it, and is claimed only once.
-            return None, None
+            return None
 
     async def _since(self) -> datetime | None:
         """Return since when Redis has lost nothing; None where it has, or does not answer."""

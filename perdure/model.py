@@ -23,6 +23,9 @@ from pydantic import (
     model_serializer,
 )
 
+LONGEST_QUESTION = 8_000
+"""Characters of a question to memory."""
+
 
 class Model(BaseModel):
     """A value: two with the same fields are equal, and none ever changes."""
@@ -118,8 +121,8 @@ def _one_line(text: str) -> str:
 def _question(text: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError("has half of a surrogate pair (send whole characters)")
-    if len(text) > 8_000:
-        raise ValueError(f"has {len(text):,} characters (ask in at most 8,000)")
+    if len(text) > LONGEST_QUESTION:
+        raise ValueError(f"has {len(text):,} characters (ask in at most {LONGEST_QUESTION:,})")
     return text
 
 
@@ -157,7 +160,7 @@ one_line = AfterValidator(_one_line)
 """Refuses text with control characters, line breaks and tabs among them."""
 
 Question = Annotated[str, AfterValidator(_question)]
-"""A question to memory of at most 8,000 characters."""
+"""A question to memory of at most ``LONGEST_QUESTION`` characters."""
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 """A number from 0 to 1."""

@@ -113,6 +113,7 @@ class PlanRunner:
                 action.activity, action.call, result_type=kind, summary=summary, **how
             )
         except ActivityError:
+            self._history.grow(1, len(action.call.model_dump_json()) if action.call else 0)
             if self._running.branches.ending and action.tool and action.tool.effect.is_once:
                 state = self._running.state
                 self._running.state = state.changed(unknown=(*state.unknown, action.path))

@@ -18,6 +18,9 @@ from perdure.tasks import StepStatus
 MAIN = "main"
 """The branch that walks through a skill's own steps."""
 
+_NEVER_RUN = Result(status=StepStatus.SKIPPED)
+"""Of a step in a block that was skipped."""
+
 _ABSENT: dict[str, JsonValue] = {"items": [], "records": {}, "context": ""}
 """What can be read of a recall that was skipped."""
 
@@ -165,7 +168,8 @@ class Route:
         for path in reads:
             if path[0] == "steps":
                 _, step, part = path
-                found.setdefault(step, {})[part] = _part(results[step], part, is_recall=step in self._read.recalls)
+                result = results.get(step, _NEVER_RUN)
+                found.setdefault(step, {})[part] = _part(result, part, is_recall=step in self._read.recalls)
         roots = {path[0] for path in reads}
         return Scope(
             inputs={path[1]: inputs[path[1]] for path in reads if path[0] == "inputs"},

@@ -6,8 +6,7 @@ the answer. All calls of a turn are on their way at the same time, each in a bra
 
 from typing import Any
 
-from pydantic import JsonValue
-
+from perdure.agent.goal_calls import REPEATS_TOLD, Calls, context_of, inline_limit_of, place_of
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import (
@@ -15,13 +14,10 @@ from perdure.agent.steps.calls import (
     EvaluateCall,
     PreparedTask,
     RecallCall,
-    RememberCall,
-    Result,
     Scope,
-    StepCall,
     Value,
 )
-from perdure.agent.tool_specs import MemoryTool, memory_tools
+from perdure.agent.tool_specs import MemoryTool
 from perdure.agent.turns import (
     RESULT_SHOWN,
     CallKind,
@@ -34,11 +30,11 @@ from perdure.agent.turns import (
     Turn,
     WantedCall,
 )
-from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, noted, shown
-from perdure.model import Instant
+from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, noted, shown, unnotable
+from perdure.model import LONGEST_QUESTION, Instant
 from perdure.names import Activity
 from perdure.questions import FailedAttempt, TakenAnswer
-from perdure.skills.shape import MemoryTemplate, RecallStep, RecallTemplate, RememberStep, ToolStep
+from perdure.skills.shape import RecallStep, RecallTemplate
 from perdure.tasks import StepStatus
 
 MAIN = "main"
@@ -47,9 +43,6 @@ MAIN = "main"
 MISTAKES = 5
 """Turns in a row that nothing could be made of, after which the task fails."""
 
-REPEATS_TOLD = 2
-"""Repetitions of the same calls in a row after which the model is told, and its effects are not repeated."""
-
 REPEATS = 5
 """Repetitions of the same calls in a row after which the task fails."""
 
@@ -57,9 +50,6 @@ _AGAIN = (
     "You have made these same calls {times} times in a row, with the same arguments: they will give nothing else. "
     "Do something different, or give your answer."
 )
-_NOT_AGAIN = "not called: you have made this same call {times} times in a row, and it may act"
-_EMPTY = "Your turn was empty. Call a tool, or give your answer."
-_CUT = "Your turn was cut off because it was too long. Give a shorter one."
 
 
 class GoalPlan:
@@ -76,6 +66,7 @@ class GoalPlan:
         self._task = task
         self._prepared = prepared
         self._agent = prepared.agent
+        self._calls = Calls(task, prepared, prepared.agent)
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first turn, or where an earlier run of the task stood."""
@@ -91,7 +82,7 @@ class GoalPlan:
         conversation = _conversation(state)
         last = conversation.last
         if last is not None and last.is_open:
-            return self._calls(state, conversation, last, now)
+            return self._calls.of(state, conversation, last, now)
         if state.branches[MAIN].path:
             return Act()
         if last is not None and not last.calls and not last.told:
@@ -107,6 +98,9 @@ class GoalPlan:
             value = outcome.result.parts.get("output", Value())
             if "context" in outcome.result.parts:
                 value = outcome.result.parts["context"]
+            problem = str(outcome.result.parts["problem"].inline) if "problem" in outcome.result.parts else ""
+            if problem:
+                return _returned(state, branch, Returned(problem=problem))
             problem = "; ".join(outcome.refused)
             if outcome.result.status is StepStatus.SKIPPED:
                 problem = "a person did not approve it"
@@ -122,7 +116,11 @@ class GoalPlan:
         """Return the state after a failure: that of a call is told to the model, that of a turn fails the task."""
         if branch == MAIN:
             return state.changed(failure=f"{_conversation(state).begun + 1}. turn: {problem}")
-        return _returned(state, branch, Returned(problem=problem)).counted(StepStatus.FAILED)
+        returned, last = Returned(problem=problem), _conversation(state).last
+        if last is not None and self._calls.may_have_acted(last.calls[place_of(branch)], problem):
+            told = f"{problem}; its effect may have happened: find out, and do not repeat it"
+            returned = Returned(problem=told, may_have_acted=True)
+        return _returned(state, branch, returned).counted(StepStatus.FAILED)
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Never called: this plan asks nothing itself."""
@@ -149,10 +147,16 @@ class GoalPlan:
         number = conversation.begun + 1
         if conversation.recalled is None and self._task.memory.recalls:
             step = RecallStep(id="retrieve", recall=RecallTemplate(text="${goal}"))
-            scope = Scope(elements={"goal": self._task.goal})
-            call = RecallCall.model_validate({**self._of("retrieve", now, scope), "step": step, "now": now})
+            # Memory is asked in at most as many characters; what a goal is about stands at its beginning.
+            scope = Scope(elements={"goal": self._task.goal[:LONGEST_QUESTION]})
+            call = RecallCall.model_validate(
+                {**context_of(self._task, self._prepared, "retrieve", now, scope), "step": step, "now": now}
+            )
             return Action(branch=MAIN, path="retrieve", activity=Activity.RECALL_STEP, call=call, is_step=False)
-        of = self._of(f"turn[{number}]", now) | {"agent": self._agent}
+        of = context_of(self._task, self._prepared, f"turn[{number}]", now) | {
+            "agent": self._agent,
+            "inline_limit": inline_limit_of(conversation),
+        }
         if turns := evicted(conversation):
             first = conversation.begun - len(conversation.turns) + 1
             about = {"summary": conversation.summary, "first": first, "turns": turns, "limit": SUMMARY_LIMIT}
@@ -166,61 +170,6 @@ class GoalPlan:
             branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, is_model=True
         )
 
-    def _calls(self, state: TaskState, conversation: Conversation, turn: Turn, now: Instant) -> Act:
-        """Return the calls of a turn that are neither on their way nor ended."""
-        begun = {name for name, branch in state.branches.items() if branch.path}
-        actions = [
-            self._call(_path(conversation.begun, place), wanted, conversation, state, now)
-            for place, wanted in enumerate(turn.calls)
-            if turn.gave(place) is None and _path(conversation.begun, place) not in begun
-        ]
-        return Act(actions=tuple(actions))
-
-    def _call(
-        self, path: str, wanted: WantedCall, conversation: Conversation, state: TaskState, now: Instant
-    ) -> Action:
-        """Return one call; one that cannot be made has ended already, with what the model is told of it."""
-        if problem := self._problem(wanted, conversation):
-            return Action(branch=path, path=path, known=_known(problem), is_step=False)
-        given = wanted.arguments
-        match wanted.tool:
-            case MemoryTool.RECALL:
-                step = RecallStep(id="recall", recall=RecallTemplate(text="${text}"))
-                call = RecallCall.model_validate({**self._of(path, now, _scope(given)), "step": step, "now": now})
-                return Action(branch=path, path=path, activity=Activity.RECALL_STEP, call=call)
-            case MemoryTool.REMEMBER:
-                entry = MemoryTemplate(memory="${text}")
-                remembering = RememberStep(id="remember", remember=(entry,))
-                context = self._of(path, now, _scope(given))
-                call = RememberCall.model_validate({**context, "step": remembering})
-                return Action(branch=path, path=path, activity=Activity.REMEMBER_STEP, call=call)
-            case tool:
-                shape = self._prepared.tools[tool]
-                approve = f"May {tool} be called?" if tool in self._agent.approve else None
-                of = self._of(path, now) | {
-                    "step": ToolStep(id="call", tool=tool, approve=approve),
-                    "arguments": given,
-                    "resumed": state.branches[path].resumed if path in state.branches else None,
-                    "timeout": shape.timeout,
-                }
-                if shape.effect.is_once:
-                    of |= {"binding": self._prepared.binding, "earlier": state.earlier}
-                return Action(branch=path, path=path, activity=tool, call=StepCall.model_validate(of), tool=shape)
-
-    def _problem(self, wanted: WantedCall, conversation: Conversation) -> str:
-        """Return why a call is not made; empty: it is."""
-        if wanted.problem:
-            return wanted.problem
-        own = memory_tools(self._task.memory)
-        if wanted.tool in own:
-            return ""
-        if wanted.tool not in self._prepared.tools:
-            known = ", ".join((*self._agent.tools, *own))
-            return f"there is no tool {wanted.tool!r}; there are {known}"
-        if conversation.repeated >= REPEATS_TOLD and self._prepared.tools[wanted.tool].effect.is_once:
-            return _NOT_AGAIN.format(times=conversation.repeated + 1)
-        return ""
-
     def _reasoned(self, state: TaskState, conversation: Conversation, reasoned: Reasoned) -> TaskState:
         """Return the state after a turn of the model."""
         changed = conversation.changed(
@@ -231,6 +180,8 @@ class GoalPlan:
         if reasoned.kind is CallKind.EXCEEDED:
             return _positioned(state, changed.changed(exceeded=changed.exceeded + 1))
         turn, repeated = reasoned.turn, 0
+        if reasoned.kind is not CallKind.TURN:
+            turn = Turn(told="Nothing can be made of your turn here. Call a tool, or give your answer.")
         if turn.calls and conversation.last and _same(turn, conversation.last):
             repeated = conversation.repeated + 1
         if repeated >= REPEATS_TOLD:
@@ -238,7 +189,7 @@ class GoalPlan:
         for place, wanted in enumerate(turn.calls):
             if wanted.tool == MemoryTool.NOTE and not wanted.problem:
                 turn, changed = self._noted(turn, place, wanted, changed)
-        unusable = [self._problem(wanted, conversation) for wanted in turn.calls]
+        unusable = [self._calls.problem(wanted, conversation) for wanted in turn.calls]
         is_mistake = all(unusable) if unusable else bool(turn.told)
         changed = changed.changed(
             turns=(*changed.turns, turn),
@@ -255,8 +206,8 @@ class GoalPlan:
         """Write down what the model notes, and end the call at once."""
         given: Any = wanted.arguments.inline if isinstance(wanted.arguments.inline, dict) else {}
         kind, text = str(given.get("kind", "")), str(given.get("text", ""))
-        if kind not in type(conversation.notes).model_fields or not text.strip():
-            told = Returned(problem="write kind (constraints, decisions, done or next) and text")
+        if problem := unnotable(conversation.notes, kind, text):
+            told = Returned(problem=problem)
         else:
             conversation = conversation.changed(notes=noted(conversation.notes, kind, text))
             told = Returned(output=Value(inline="noted"))
@@ -267,19 +218,6 @@ class GoalPlan:
         scope = Scope(inputs={"answer": turn.text})
         of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id, "scope": scope}
         return EvaluateCall(output="${inputs.answer}", expect=self._agent.expect, **of)
-
-    def _of(self, path: str, now: Instant, scope: Scope | None = None) -> dict[str, Any]:
-        """Return whose step it is and where it stands."""
-        return {
-            "tenant": self._prepared.tenant,
-            "epoch": self._prepared.epoch,
-            "session": self._task.session,
-            "task_id": self._task.task_id,
-            "path": path,
-            "memory": self._task.memory,
-            "occurred_at": now,
-            **({"scope": scope} if scope else {}),
-        }
 
 
 def conversation_of(state: TaskState) -> Conversation | None:
@@ -296,15 +234,11 @@ def _positioned(state: TaskState, conversation: Conversation) -> TaskState:
     return state.branch(MAIN, position=conversation).changed(tokens=conversation.tokens)
 
 
-def _path(turn: int, place: int) -> str:
-    return f"turn[{turn}].call[{place}]"
-
-
 def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
     """Return the state with what a call gave; its branch is gone."""
     conversation = _conversation(state)
     [*before, turn] = conversation.turns
-    place = int(branch.rpartition("[")[2].removesuffix("]"))
+    place = place_of(branch)
     size = turn.size + _shown_size(returned.output, returned.problem)
     turn = turn.ended(place, returned).changed(size=size)
     state = _positioned(state, conversation.changed(turns=(*before, turn)))
@@ -328,15 +262,3 @@ def _compressed(conversation: Conversation, made: Compressed) -> Conversation:
 
 def _same(turn: Turn, other: Turn) -> bool:
     return sorted(call.digest for call in turn.calls) == sorted(call.digest for call in other.calls)
-
-
-def _known(problem: str) -> Ended:
-    refused = (problem,) if problem else ()
-    return Ended(result=Result(status=StepStatus.DONE), refused=refused)
-
-
-def _scope(arguments: Value) -> Scope:
-    """Return what the model's own text is called in a template: it is never evaluated itself."""
-    given: JsonValue = arguments.inline
-    text = given.get("text", "") if isinstance(given, dict) else ""
-    return Scope(elements={"text": text})

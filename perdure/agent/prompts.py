@@ -23,8 +23,8 @@ _LISTS = {"constraints": "Constraints", "decisions": "Decisions", "done": "Done"
 class Made(NamedTuple):
     """A call that was made, with its values, wherever they were kept."""
 
-    id: str
     tool: str
+    """Its name as the model is told it."""
     arguments: JsonValue
     output: JsonValue
     problem: str
@@ -69,20 +69,21 @@ def messages(
     if summary.strip():
         parts.append(f"What you did before, in short:\n{summary}")
     said: list[Message] = [Instruction(text="\n\n".join(parts))]
-    for one in turns:
-        said += _turn(one, shown)
+    for number, one in enumerate(turns):
+        said += _turn(one, number, shown)
     return said
 
 
-def _turn(one: Read, shown: int) -> list[Message]:
+def _turn(one: Read, number: int, shown: int) -> list[Message]:
+    # Ids of our own: a model may give one twice, and a server refuses what repeats it.
     calls = tuple(
-        ToolUse(id=made.id, tool=made.tool, arguments=json.dumps(made.arguments, ensure_ascii=False))
-        for made in one.calls
+        ToolUse(id=f"call_{number}_{place}", tool=made.tool, arguments=json.dumps(made.arguments, ensure_ascii=False))
+        for place, made in enumerate(one.calls)
     )
     found: list[Message] = [Reply(text=one.text, calls=calls)] if one.text or calls else []
-    for made in one.calls:
+    for call, made in zip(calls, one.calls, strict=True):
         told = f"It failed: {made.problem}" if made.problem else shortened(_text(made.output), shown)
-        found.append(ToolOutput(id=made.id, text=told))
+        found.append(ToolOutput(id=call.id, text=told))
     if one.told:
         found.append(Instruction(text=one.told))
     return found

@@ -1,5 +1,6 @@
 """What a model is told of the tools that it may call: the worker's, and those of its own memory. Pure."""
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
@@ -62,5 +63,15 @@ def specs(tools: Sequence[Tool[..., Any]], mode: MemoryMode) -> list[ToolSpec]:
     return [*map(_spec, tools), *own]
 
 
+def told_name(name: str) -> str:
+    """Return a tool's name as a model is told it, and as what it makes up is repeated to it.
+
+    OpenAI takes letters, digits, '_' and '-' only, 64 at most, and refuses every request with another name in it.
+    """
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
+
+
 def _spec(tool: Tool[..., Any]) -> ToolSpec:
-    return ToolSpec(name=tool.name, description=tool.description, parameters=tool.arguments.model_json_schema())
+    return ToolSpec(
+        name=told_name(tool.name), description=tool.description, parameters=tool.arguments.model_json_schema()
+    )

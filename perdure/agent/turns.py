@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from perdure.agent.steps.calls import Value
+from perdure.agent.steps.calls import INLINE_LIMIT, Value
 from perdure.model import Instant, OpenEnum, Passed
 from perdure.registry.agents import Agent
 from perdure.tasks import MemoryMode
@@ -17,8 +17,6 @@ RESULT_SHOWN = 8_000
 class WantedCall(Passed):
     """A tool call that the model wants."""
 
-    id: str
-    """The model's own; its output is told by it."""
     tool: str
     arguments: Value = Value()
     """A mapping, unless there is a problem."""
@@ -34,6 +32,8 @@ class Returned(Passed):
     output: Value = Value()
     problem: str = ""
     """Why it failed; empty: it did not."""
+    may_have_acted: bool = False
+    """Whether it failed after it may have had its effect."""
 
 
 class Turn(Passed):
@@ -132,6 +132,8 @@ class ReasonCall(Passed):
     conversation: Conversation
     shown: Annotated[int, Field(ge=0)] = RESULT_SHOWN
     """Characters of each result that the model is shown."""
+    inline_limit: int = INLINE_LIMIT
+    """Bytes up to which a part of the turn travels in the history."""
     occurred_at: Instant
 
 
@@ -161,6 +163,8 @@ class CompressCall(Passed):
     turns: tuple[Turn, ...]
     limit: int
     """Characters that the summary may have."""
+    inline_limit: int = INLINE_LIMIT
+    """Bytes up to which it travels in the history."""
 
 
 class Compressed(Passed):

@@ -19,7 +19,7 @@ CHARACTERS = 4
 """Characters that count as one token."""
 
 NOTES_KEPT = 20
-"""Notes of each kind that are kept, the newest ones; constraints are all kept, up to as many."""
+"""Notes of each kind that are kept, the newest ones; of constraints there are no more, since none is dropped."""
 
 LONGEST_NOTE = 500
 """Characters of one note."""
@@ -66,6 +66,17 @@ def shortened(text: str, limit: int) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
 
 
+def unnotable(notes: Notes, kind: str, text: str) -> str:
+    """Return why something cannot be noted; empty: it can. See ``noted``."""
+    if kind not in Notes.model_fields or not text.strip():
+        return f"write kind ({', '.join(Notes.model_fields)}) and text"
+    if len(text.strip()) > LONGEST_NOTE:
+        return f"a note has at most {LONGEST_NOTE} characters: put it shorter, or in two"
+    if kind == "constraints" and len(notes.constraints) >= NOTES_KEPT and text.strip() not in notes.constraints:
+        return f"there are {NOTES_KEPT} constraints, and none is ever dropped: no further one can be noted"
+    return ""
+
+
 def noted(notes: Notes, kind: str, text: str) -> Notes:
     """Return notes with one more; one that is there already stays where it is.
 
@@ -74,10 +85,9 @@ def noted(notes: Notes, kind: str, text: str) -> Notes:
         kind: The field it belongs to. One that is done is no longer to come.
         text: The note.
     """
-    text = text.strip()[:LONGEST_NOTE]
+    text = text.strip()
     before: tuple[str, ...] = getattr(notes, kind)
-    if not text or text in before:
+    if text in before:
         return notes
-    kept = (*before, text)[:NOTES_KEPT] if kind == "constraints" else (*before, text)[-NOTES_KEPT:]
-    changed = notes.changed(**{kind: kept})
+    changed = notes.changed(**{kind: (*before, text)[-NOTES_KEPT:]})
     return changed.changed(next=tuple(one for one in changed.next if one != text)) if kind == "done" else changed

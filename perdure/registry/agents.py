@@ -52,6 +52,8 @@ def read_agent(text: str, where: str = "agent") -> Agent:
         InvalidExpression: When its ``expect`` does not parse.
     """
     agent = validated(Agent, read_document(text, where, InvalidAgent), "", InvalidAgent)
+    if len(set(agent.tools)) < len(agent.tools):
+        raise InvalidAgent("tools", "names one twice", fix="write each once")
     for name in agent.approve:
         if name not in agent.tools:
             raise InvalidAgent("approve", f"{name!r} is not among its tools", fix="add it to tools")

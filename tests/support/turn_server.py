@@ -4,8 +4,9 @@ What it says is decided by a function of what it is asked, so that a turn that i
 """
 
 import json
+import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,6 +80,10 @@ class TurnServer:
     def _response(self, request: Request) -> Response:
         data = json.loads(request.data)
         said: list[dict[str, Any]] = data["input"]
+        made = [one for one in said if one.get("type") == "function_call"]
+        names = [one["name"] for one in (*data.get("tools", []), *made)]
+        if refusal := _refused(names, [one["call_id"] for one in made]):
+            return refusal
         users = [one["content"] for one in said if one.get("role") == "user"]
         outputs = [one["output"] for one in said if one.get("type") == "function_call_output"]
         kinds = ["a" if one.get("role") == "assistant" or one.get("type") == "function_call" else "u" for one in said]
@@ -137,6 +142,10 @@ class TurnServer:
     def _completion(self, request: Request) -> Response:
         data = json.loads(request.data)
         said: list[dict[str, Any]] = data["messages"]
+        made = [call for one in said for call in one.get("tool_calls") or ()]
+        names = [one["function"]["name"] for one in (*data.get("tools", []), *made)]
+        if refusal := _refused(names, [call["id"] for call in made]):
+            return refusal
         users = [one["content"] for one in said if one["role"] == "user"]
         outputs = [one["content"] for one in said if one["role"] == "tool"]
         asked = Asked(
@@ -176,6 +185,14 @@ class TurnServer:
                 },
             }
         )
+
+
+def _refused(names: Iterable[str], ids: Iterable[str]) -> Response | None:
+    """Refuse what OpenAI's servers refuse: names with other signs than they take, and an id that is there twice."""
+    used = list(ids)
+    if all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in names) and len(set(used)) == len(used):
+        return None
+    return _failed(Fails(400, body='{"error": {"message": "invalid name or id", "code": "invalid_value"}}'))
 
 
 def _arguments(call: Call) -> str:

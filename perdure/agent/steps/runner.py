@@ -100,7 +100,7 @@ class StepRunner:
         about = Subject(
             tool=tool.name,
             arguments=attempt.report.arguments,
-            idempotency_key=idempotency_key(call.tenant, call.task_id, call.path),
+            idempotency_key=_key(call, arguments),
         )
         effect = OnceEffect(
             tenant=call.tenant,
@@ -112,7 +112,9 @@ class StepRunner:
         )
         if so_far.approved is None and (asks := await self._unapproved(call, names, effect, attempt.owner, about)):
             return asks
-        acted = await self._perform(tool, keywords, call, effect, attempt=attempt, verdict=so_far.verdict)
+        acted = await self._perform(
+            tool, keywords, call, effect, about.idempotency_key, attempt=attempt, verdict=so_far.verdict
+        )
         if isinstance(acted, Unknown):
             text = (
                 f"An attempt at {tool.name} left no result: it died, failed, or took longer than it may. "
@@ -228,13 +230,14 @@ class StepRunner:
         keywords: Mapping[str, Any],
         call: StepCall,
         effect: OnceEffect,
+        key: str,
         *,
         attempt: Attempt,
         verdict: Verdict | None,
     ) -> Happened | Unknown:
         seconds = call.timeout or tool.timeout
         tool_call = ToolCall(
-            idempotency_key=effect.key,
+            idempotency_key=key,
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
@@ -281,6 +284,16 @@ class StepRunner:
         ended = _remembering(call, known)
         parts = await self.keep(call, {"output": output, **answered})
         return ended.changed(result=ended.result.changed(parts=parts))
+
+
+def _key(call: StepCall, arguments: Mapping[str, JsonValue]) -> str:
+    """Return the idempotency key of a call.
+
+    A path names a step of a skill, and its arguments are the same whoever runs it. Of a model's turns it names a place
+    only: asked anew, the model may want something else there, which is another call.
+    """
+    place = call.path if call.arguments is None else f"{call.path}#{content_digest(dict(arguments))[:16]}"
+    return idempotency_key(call.tenant, call.task_id, place)
 
 
 def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue]) -> Ended:

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
 from perdure.agent.plan import Act, Action, Finish
+from perdure.agent.skill_plan import SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Ended, PreparedTask, RememberCall, Result, StepCall, Value
+from perdure.agent.steps.calls import Ended, PreparedTask, RecallCall, RememberCall, Result, StepCall, Value
 from perdure.agent.turns import CallKind, Compressed, Conversation, Reasoned, Turn, WantedCall
+from perdure.model import LONGEST_QUESTION
 from perdure.names import Activity
+from perdure.skills.shape import MOST_AT_ONCE
 from perdure.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
@@ -48,7 +51,7 @@ def started(state: TaskState, *begun: Action) -> TaskState:
 
 
 def wanted(tool: str = "look", key: str = "", **more: Any) -> WantedCall:
-    return WantedCall(id="c", tool=tool, digest=f"{tool}{key}", **more)
+    return WantedCall(tool=tool, digest=f"{tool}{key}", **more)
 
 
 def reasoned(plan: GoalPlan, state: TaskState, *calls: WantedCall, text: str = "", **more: Any) -> TaskState:
@@ -124,10 +127,12 @@ def test_what_the_model_remembers_is_a_value_and_no_template() -> None:
     [action] = actions(plan, state)
     state = ended(plan, started(state, action), action, context="")
     text = "${inputs.secret}"
-    state = reasoned(plan, state, wanted("remember", arguments=Value(inline={"text": text})))
-    [action] = actions(plan, state)
-    assert isinstance(action.call, RememberCall)
-    assert action.call.scope.elements == {"text": text}
+    for value in (Value(inline={"text": text}), Value(ref="kept elsewhere", size=5_000)):
+        state = reasoned(plan, state, wanted("remember", str(value.size), arguments=value))
+        [action] = actions(plan, state)
+        assert isinstance(action.call, RememberCall)
+        assert action.call.scope.inputs == {"given": value}
+        state = returned(plan, state)
 
 
 @pytest.mark.parametrize(("mode", "tool"), [(MemoryMode.OFF, "recall"), (MemoryMode.READ, "remember")])
@@ -139,7 +144,14 @@ def test_the_memory_mode_decides_which_memory_tools_there_are(mode: MemoryMode, 
     state = reasoned(plan, state, wanted(tool, arguments=Value(inline={"text": "x"})))
     [action] = actions(plan, state)
     assert action.known is not None
-    assert "there is no tool" in action.known.refused[0]
+    assert action.known.refused == (), "it is no memory that was refused"
+    state = ended(plan, started(state, action), action)
+    conversation = conversation_of(state)
+    assert conversation is not None
+    gave = conversation.turns[-1].gave(0)
+    assert gave is not None
+    assert "there is no tool" in gave.problem
+    assert state.done == 0, "what was never called is no step that was done"
 
 
 def test_a_tool_that_needs_approval_asks_and_the_arguments_are_literal() -> None:
@@ -233,3 +245,92 @@ def test_a_later_run_stands_where_the_earlier_one_stood_and_counts_anew() -> Non
     assert conversation_of(state) == stood
     assert [action.path for action in actions(plan, state)] == ["turn[1].call[1]"]
     assert state.tokens == 110
+
+
+def test_an_effect_that_may_have_happened_is_told_so_and_the_same_call_is_not_made_again() -> None:
+    plan, state = plan_of()
+    state = reasoned(plan, state, wanted("send"), wanted("look"))
+    send, look = actions(plan, state)
+    state = started(state, send, look)
+    state = plan.failed(state.branch(send.branch, path=""), send.branch, "PRD110 too large", None)
+    state = plan.failed(state.branch(look.branch, path=""), look.branch, "PRD112 raised", None)
+    conversation = conversation_of(state)
+    assert conversation is not None
+    told = [conversation.turns[-1].gave(place) for place in range(2)]
+    assert [bool(one and one.may_have_acted) for one in told] == [True, False]
+    assert told[0] is not None
+    assert "may have happened" in told[0].problem
+    again = reasoned(plan, state, wanted("send"), wanted("look", "x"), wanted("send", "other"))
+    assert [action.activity for action in actions(plan, again)] == ["", "look", "send"]
+
+
+def test_refused_arguments_of_an_effect_may_be_mended() -> None:
+    plan, state = plan_of()
+    state = reasoned(plan, state, wanted("send"))
+    [send] = actions(plan, state)
+    state = plan.failed(started(state, send).branch(send.branch, path=""), send.branch, "PRD104 to: is missing", None)
+    assert [one.activity for one in actions(plan, reasoned(plan, state, wanted("send")))] == ["send"]
+
+
+def test_no_more_calls_are_on_their_way_than_a_block_may_have() -> None:
+    plan, state = plan_of()
+    state = reasoned(plan, state, *(wanted("look", str(number)) for number in range(64)))
+    first = actions(plan, state)
+    assert len(first) == MOST_AT_ONCE
+    state = ended(plan, started(state, *first), first[0], output="x")
+    [more] = actions(plan, state)
+    assert more.path == f"turn[1].call[{MOST_AT_ONCE}]"
+
+
+def test_a_long_goal_is_asked_of_memory_by_its_beginning() -> None:
+    plan, state = plan_of(MemoryMode.ON)
+    plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="long " * 4_000), state.prepared)
+    [action] = actions(plan, state)
+    assert isinstance(action.call, RecallCall)
+    assert len(str(action.call.scope.elements["goal"])) == LONGEST_QUESTION
+
+
+def test_a_constraint_that_cannot_be_kept_whole_is_refused_and_not_cut() -> None:
+    plan, state = plan_of()
+    for number in range(21):
+        given = Value(inline={"kind": "constraints", "text": f"rule {number}"})
+        state = reasoned(plan, state, wanted("note", str(number), arguments=given), wanted("look", str(number)))
+        state = returned(plan, state)
+    long = Value(inline={"kind": "decisions", "text": "x" * 501})
+    state = reasoned(plan, state, wanted("note", "long", arguments=long))
+    conversation = conversation_of(state)
+    assert conversation is not None
+    assert conversation.notes.constraints == tuple(f"rule {number}" for number in range(20))
+    assert conversation.notes.decisions == ()
+    gave = [turn.gave(0) for turn in conversation.turns]
+    assert [(one and one.output.inline) == "noted" for one in gave[:20]] == [True] * 20
+    assert [bool(one and one.problem) for one in gave[20:]] == [True, True]
+
+
+def test_a_turn_of_an_unknown_kind_is_a_mistake_and_no_answer() -> None:
+    plan, state = plan_of()
+    [action] = actions(plan, state)
+    state = ended(plan, started(state, action), action, reasoned={"kind": "later"})
+    assert [one.activity for one in actions(plan, state)] == [Activity.REASON]
+    conversation = conversation_of(state)
+    assert conversation is not None
+    assert conversation.mistakes == 1
+
+
+def test_large_turns_travel_by_reference() -> None:
+    plan, state = plan_of()
+    limits: list[int] = []
+    for number in range(12):
+        calls = [wanted("look", f"{number}.{place}") for place in range(10)]
+        state = reasoned(plan, state, *calls, size=10_000)
+        begun = actions(plan, state)
+        call = begun[0].call
+        assert isinstance(call, StepCall)
+        limits.append(call.inline_limit)
+        for one in begun:
+            state = ended(plan, started(state, one), one, output="x" * 7_000)
+        [action] = actions(plan, state)
+        if action.activity == Activity.COMPRESS:
+            compressed = Compressed(summary=Value(inline="short"), size=5).model_dump(mode="json")
+            state = ended(plan, started(state, action), action, compressed=compressed)
+    assert min(limits) == SMALL_INLINE_LIMIT

@@ -375,3 +375,20 @@ def once_task() -> tuple[PreparedTask, TaskRun]:
         }
     )
     return prepared, TaskRun(task_id="t", user_id="u", session_id="s", skill="s", memory=MemoryMode.READ)
+
+
+def test_what_a_skipped_block_did_not_run_reads_as_skipped() -> None:
+    lanes = [{"id": "a", "tool": "echo"}, {"id": "b", "tool": "echo"}]
+    steps = [{"parallel": lanes, "when": "${false}"}, {"id": "c", "tool": "echo"}]
+    plan, state = plan_of(skill_of({"name": "s", "steps": steps}))
+    reads = {**state.prepared.reads, "c": (("steps", "a", "output"), ("steps", "a", "status"))}
+    plan = SkillPlan(TaskRun(task_id="t", user_id="u", skill="s"), state.prepared.changed(reads=reads))
+    skipped = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE), elements=()))
+    move = plan.next(skipped, NOW)
+    assert isinstance(move, Act)
+    call = move.actions[0].call
+    assert isinstance(call, StepCall)
+    assert {part: value.inline for part, value in call.scope.steps["a"].items()} == {
+        "output": None,
+        "status": "skipped",
+    }

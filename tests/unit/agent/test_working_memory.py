@@ -10,6 +10,7 @@ from perdure.agent.working_memory import (
     CHARACTERS,
     COMPRESSED_AT,
     LIMIT,
+    LONGEST_NOTE,
     NOTES_KEPT,
     SUMMARY_LIMIT,
     VERBATIM,
@@ -18,6 +19,7 @@ from perdure.agent.working_memory import (
     shortened,
     shown,
     size,
+    unnotable,
 )
 from perdure.models.language.conversation import Instruction, ToolOutput
 
@@ -25,16 +27,14 @@ results = st.lists(st.integers(0, 30_000), max_size=6)
 
 
 def turn(lengths: list[int], text: str = "") -> Turn:
-    calls = tuple(WantedCall(id=f"c{place}", tool="t", digest=str(place)) for place in range(len(lengths)))
+    calls = tuple(WantedCall(tool="t", digest=str(place)) for place in range(len(lengths)))
     outputs = {str(place): Returned(output=Value(inline="x" * length)) for place, length in enumerate(lengths)}
     seen = len(text) + sum(min(RESULT_SHOWN, length) for length in lengths)
     return Turn(text=Value(inline=text), calls=calls, returned=outputs, size=seen)
 
 
 def read(one: Turn) -> Read:
-    calls = [
-        Made(call.id, call.tool, {}, one.returned[str(place)].output.inline, "") for place, call in enumerate(one.calls)
-    ]
+    calls = [Made(call.tool, {}, one.returned[str(place)].output.inline, "") for place, call in enumerate(one.calls)]
     return Read(text=str(one.text.inline), calls=calls)
 
 
@@ -75,12 +75,14 @@ def test_a_shortened_text_keeps_its_beginning_and_its_end(text: str, limit: int)
 def test_notes_are_bounded_and_the_first_constraints_stay(written: list[tuple[str, str]]) -> None:
     notes = Notes()
     for kind, text in written:
-        notes = noted(notes, kind, text)
+        if not unnotable(notes, kind, text):
+            notes = noted(notes, kind, text)
     for kind in Notes.model_fields:
         kept = getattr(notes, kind)
         assert len(kept) <= NOTES_KEPT
         assert len(set(kept)) == len(kept)
-    said = list(dict.fromkeys(text.strip()[:500] for kind, text in written if kind == "constraints" and text.strip()))
+    told = (text.strip() for kind, text in written if kind == "constraints" and 0 < len(text.strip()) <= LONGEST_NOTE)
+    said = list(dict.fromkeys(told))
     assert list(notes.constraints) == said[:NOTES_KEPT]
 
 

@@ -21,6 +21,7 @@ def test_an_agent_has_bounds_of_its_own_only_where_it_names_them() -> None:
         ("tool: [x]", "did you mean 'tools'"),
         ("approve: [wipe]", "approve: 'wipe' is not among its tools"),
         ("turns: 0", "turns"),
+        ("description: x\ntools: [look, look]", "repeated|twice|duplicated"),
         ('expect: "${steps.a.output}"', "expect: there is no name 'steps'"),
     ],
 )

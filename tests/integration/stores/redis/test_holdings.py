@@ -146,6 +146,7 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
         # The workers of other tests serve the same Redis, and strike off what they have looked at.
         await ChangedTenants(redis).note(mine, NOW + timedelta(days=3650))
         await Checks(redis).note(mine, NOW + timedelta(days=3650))
+        await ActiveTenants(redis).found([mine])
         found = await holdings(redis, mine)
         return (set(found.keys), set(found.shared)), await whatever_names(redis, mine)
 

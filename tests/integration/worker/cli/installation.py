@@ -91,7 +91,7 @@ class Running:
 
     async def ended(self) -> Ran:
         """Wait for its end."""
-        out, err = await asyncio.wait_for(self.process.communicate(), 90)
+        out, err = await asyncio.wait_for(self.process.communicate(), 110)
         return Ran(status=self.process.returncode or 0, out=out.decode(), err=self._seen + err.decode())
 
 

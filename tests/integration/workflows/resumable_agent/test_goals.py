@@ -307,3 +307,49 @@ async def test_what_the_context_cannot_hold_is_left_out_and_then_given_up(agents
         result = await (await one.start(goal())).result()
     assert result.output == "through"
     assert any("What you did before" in asked.first for asked in server.asked)
+
+
+@pytest.mark.parametrize("api", ["responses", "chat"])
+async def test_hostile_calls_are_told_once_and_stop_nothing(agents: Agents, api: str) -> None:
+    hostile = ('{"value": NaN}', '{"value": 1e999}', "[" * 100_000, '{"value": "\\ud800"}', "null")
+
+    def script(asked: Asked) -> Says:
+        if asked.turns:
+            return Says(" | ".join(asked.outputs))
+        named = ("multi_tool_use.parallel", "a name", "", "x" * 300)
+        return Says(calls=(*(Call("echo", one) for one in hostile), *(Call(name, {}) for name in named)))
+
+    async with agents(script, settings={"model_api": api}) as (one, server):
+        handle = await one.start(goal())
+        result = await handle.result()
+        await one.replay(handle)
+    assert len(server.asked) == 2, "no turn is asked anew"
+    said = str(result.output).split(" | ")
+    assert all("not JSON" in line or "not a JSON object" in line for line in said[: len(hostile)]), said
+    assert all("there is no tool" in line for line in said[len(hostile) :]), said
+    assert (result.done, result.refused) == (0, ())
+
+
+async def test_what_the_model_remembers_may_be_long(agents: Agents) -> None:
+    text = "The shop in Ghent opens at nine. " * 150
+
+    def script(asked: Asked) -> Says:
+        return Says(str(asked.outputs)) if asked.turns else Says(calls=(Call("remember", {"text": text}),))
+
+    async with agents(script) as (one, _):
+        result = await (await one.start(goal())).result()
+    assert (result.refused, len(result.jobs)) == ((), 1)
+
+
+async def test_a_goal_that_was_refused_in_between_is_gone_on_with(agents: Agents, tmp_path: Path) -> None:
+    ledger = str(tmp_path / "ledger")
+    task = goal("One thing")
+    async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 2")) as (one, server):
+        with pytest.raises(WorkflowFailureError):
+            await (await one.start(task)).result()
+        with pytest.raises(WorkflowFailureError):
+            await (await one.start(task.changed(goal="Another thing"))).result()
+        (tmp_path / "agents" / "worker.yaml").write_text(AGENT, encoding="utf-8")
+        await (await one.start(task)).result()
+        assert lines_of(ledger) == [f"line{number}" for number in range(4)]
+        assert len(server.asked) == 5
