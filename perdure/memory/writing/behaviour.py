@@ -4,13 +4,21 @@ What an agent infers from what somebody did may be chance: it is believed when i
 people state about themselves, and what came of something, is believed when it is said once.
 """
 
+from collections.abc import Iterator
+
 from perdure.entries import MemoryType, Source
 from perdure.items import MemoryItem
 from perdure.memory.extraction.grounds.behaviour import is_behaviour, is_seldom, without_frequency
+from perdure.memory.extraction.lexicon import AUXILIARIES, DETERMINERS, NEGATIONS
+from perdure.memory.extraction.phrases import normalised, stemmed
 from perdure.memory.extraction.reading import sentences, words_of
-from perdure.memory.extraction.telling import told
+from perdure.memory.extraction.speech import spoken, tokens_of
 from perdure.memory.extraction.trimming import trimmed
+from perdure.memory.extraction.verbs import FORMS
 
+_DENIALS = NEGATIONS - {"without"}
+"""What turns round what is done; "without Kim" says how."""
+_LIGHT = AUXILIARIES | DETERMINERS | _DENIALS | {"just", "also"}
 _INFERRED = frozenset({Source.LEARNED, Source.INFERRED})
 
 
@@ -24,6 +32,16 @@ def behaviour_of(item: MemoryItem) -> tuple[str, ...]:
     parts = sentences(item.content)
     if not parts or not all(is_behaviour(words_of(trimmed(part))) for part in parts):
         return ()
-    text = without_frequency(item.content)
-    seldom = "seldom" if is_seldom(item.content) else ""
-    return (seldom, *sorted(told(text).words or {text.casefold()}))
+    return tuple(word for part in parts for word in _key(part))
+
+
+def _key(sentence: str) -> Iterator[str]:
+    """Yield whether it is seldom done, and what, in its order: "from Leeds to Hull" is not the way back."""
+    text = without_frequency(sentence)
+    plain, _ = spoken(text)
+    tokens = tokens_of(plain or text)
+    denials = sum(token.lower() in _DENIALS for token in tokens)
+    # Who usually doesn't eat meat seldom eats it.
+    yield "seldom" if is_seldom(sentence) != (denials % 2 == 1) else ""
+    words = normalised(token for token in tokens if token.lower() not in _LIGHT)
+    yield from [one for word in words for one in stemmed(FORMS.get(word, word))] or [text.casefold()]

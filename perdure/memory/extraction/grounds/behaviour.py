@@ -22,7 +22,9 @@ _ACT = re.compile(
     rf"^{_SOMEBODY} (?:has |just |again )?(?:booked|picked|chose|chosen|ordered|reordered|selected|clicked|skipped"
     r"|ignored|opened|dismissed|searched|scrolled)\b"
 )
-_FREQUENCY = re.compile(rf"\b{_OFTEN}\b,?|\b(?:tends to|keeps|has a habit of|again)\b", re.IGNORECASE)
+_FREQUENCY = re.compile(
+    rf"\b{_OFTEN}\b,?|\b(?:(?:tends|is inclined) to|keeps|(?:has a|is in the) habit of|again)\b", re.IGNORECASE
+)
 _SELDOM = re.compile(r"\b(?:rarely|seldom|hardly ever|never)\b", re.IGNORECASE)
 
 

@@ -54,6 +54,31 @@ def test_what_is_stated_or_holds_of_things_is_none(content: str) -> None:
 def test_the_same_behaviour_is_the_same_however_often_it_is_said_to_be_done() -> None:
     assert of("The user usually books window seats.") == of("The user often books window seats.")
     assert of("The user tends to book window seats.") == of("The user booked a window seat.")
+    assert of("The user is in the habit of booking window seats.") == of("The user booked a window seat.")
     assert of("The user rarely books window seats.") == of("The user never books window seats.")
     assert of("The user rarely books window seats.") != of("The user often books window seats.")
     assert of("The user often books aisle seats.") != of("The user often books window seats.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user usually eats meat.", "The user usually doesn't eat meat."),
+        ("The user usually eats meat.", "The user usually eats no meat."),
+        ("The user often takes the train from Leeds to Hull.", "The user often takes the train from Hull to Leeds."),
+        ("The user usually drinks tea before coffee.", "The user usually drinks coffee before tea."),
+        ("The user usually travels with Kim.", "The user usually travels without Kim."),
+        ("The user usually works in Leeds.", "The user usually works from Leeds."),
+        ("The user usually turns notifications on.", "The user usually turns notifications off."),
+        ("The user often eats cakes.", "The user often drinks cakes."),
+        ("She always pays by card. She rarely takes a taxi.", "She rarely pays by card. She always takes a taxi."),
+    ],
+)
+def test_opposite_behaviours_are_two(one: str, other: str) -> None:
+    assert of(one) != of(other)
+    assert () not in (of(one), of(other))
+
+
+def test_what_somebody_usually_does_not_do_is_done_seldom() -> None:
+    assert of("The user usually doesn't eat meat.") == of("The user rarely eats meat.")
+    assert of("Usually, the user does not eat meat.") == of("The user never eats meat.")
