@@ -20,14 +20,16 @@ _DENIALS = NEGATIONS - {"without"}
 """What turns round what is done; "without Kim" says how."""
 _LIGHT = AUXILIARIES | DETERMINERS | _DENIALS | {"just", "also"}
 _INFERRED = frozenset({Source.LEARNED, Source.INFERRED})
+_ONCE = frozenset({MemoryType.OUTCOME, MemoryType.CONSTRAINT})
+"""What nobody waits to see again: what came of something, and what has to be kept to."""
 
 
 def behaviour_of(item: MemoryItem) -> tuple[str, ...]:
     """Return what an item tells of somebody's behaviour, in the words that two observations of it share.
 
-    Empty: it tells none, or somebody has stated it, or it is an outcome.
+    Empty: it tells none, or somebody has stated it, or it is an outcome or a constraint.
     """
-    if item.source not in _INFERRED or item.memory_type is MemoryType.OUTCOME:
+    if item.source not in _INFERRED or item.memory_type in _ONCE:
         return ()
     parts = sentences(item.content)
     if not parts or not all(is_behaviour(words_of(trimmed(part))) for part in parts):

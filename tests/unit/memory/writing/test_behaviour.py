@@ -24,6 +24,9 @@ def of(content: str, source: Source = Source.LEARNED, kind: MemoryType = MemoryT
         "The user never eats meat.",
         "Usually, the user skips breakfast.",
         "The user booked a window seat.",
+        "The user ordered oat milk again.",
+        "The user again chose the window seat.",
+        "The user has selected dark mode every time.",
         "FYI: the customer mostly reads mail in the morning.",
         "She always pays by card. She rarely takes a taxi.",
     ],
@@ -32,6 +35,7 @@ def test_what_somebody_does_is_behaviour(content: str) -> None:
     assert of(content) == of(content, Source.INFERRED) != ()
     assert not of(content, Source.EXPLICIT), "somebody states it"
     assert not of(content, kind=MemoryType.OUTCOME)
+    assert not of(content, kind=MemoryType.CONSTRAINT)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,12 @@ def test_what_somebody_does_is_behaviour(content: str) -> None:
         "Deploys never happen on Fridays.",
         "The user usually books window seats. The desk is in Leeds.",
         "Turning the cache off fixed the login.",
+        "The user has chosen Postgres for the new service.",
+        "The customer selected Leeds as the delivery address.",
+        "The customer ordered a lamp that never worked.",
+        "The user opened an account in Leeds.",
+        "The user runs a bakery that never closes.",
+        "The user knows a baker who always opens at six.",
     ],
 )
 def test_what_is_stated_or_holds_of_things_is_none(content: str) -> None:
