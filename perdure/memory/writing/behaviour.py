@@ -4,6 +4,7 @@ What an agent infers from what somebody did may be chance: it is believed when i
 people state about themselves, and what came of something, is believed when it is said once.
 """
 
+import re
 from collections.abc import Iterator
 
 from perdure.entries import MemoryType, Source
@@ -19,6 +20,8 @@ from perdure.memory.extraction.verbs import FORMS
 _DENIALS = NEGATIONS - {"without"}
 """What turns round what is done; "without Kim" says how."""
 _LIGHT = AUXILIARIES | DETERMINERS | _DENIALS | {"just", "also"}
+_NUMBER = re.compile(r"(?<=\S)#\d+$")
+"""What tells the statements of one message from each other."""
 _INFERRED = frozenset({Source.LEARNED, Source.INFERRED})
 _ONCE = frozenset({MemoryType.OUTCOME, MemoryType.CONSTRAINT})
 """What nobody waits to see again: what came of something, and what has to be kept to."""
@@ -35,6 +38,15 @@ def behaviour_of(item: MemoryItem) -> tuple[str, ...]:
     if not parts or not all(is_behaviour(words_of(trimmed(part))) for part in parts):
         return ()
     return tuple(word for part in parts for word in _key(part))
+
+
+def place_of(occurrence: str) -> str:
+    """Return where something was observed: what one message or step tells twice was seen once.
+
+    >>> place_of("chat 7/3#1")
+    'chat 7/3'
+    """
+    return _NUMBER.sub("", occurrence)
 
 
 def _key(sentence: str) -> Iterator[str]:

@@ -3,11 +3,12 @@
 What its memories assert is added where nobody says it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from perdure.consents import refusal, withheld
+from perdure.errors import StoreUnavailable
 from perdure.holds import Hold
 from perdure.items import MemoryItem
 from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
@@ -15,10 +16,16 @@ from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.private import screened
 from perdure.memory.extraction.statements import stated
 from perdure.memory.policies import WritePolicy, policy_named, policy_of
-from perdure.memory.writing.behaviour import behaviour_of
+from perdure.memory.writing.behaviour import behaviour_of, place_of
 from perdure.memory.writing.observation import purpose_of
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
+
+_SEEN_ONCE = "it tells what somebody was seen to do once: kept when it is observed again"
+_UNTOLD = "it tells what somebody was seen to do, and whether it was seen before cannot be told now: observe it again"
+
+_PLACES = 2
+"""In how many places somebody has to be seen to do something before it is believed."""
 
 
 class Taken(NamedTuple):
@@ -73,18 +80,27 @@ class Intake:
                 usable = stated(usable)
             if not isinstance(usable, UnusableItem):
                 usable = refused.get(purpose_of(batch, usable), usable)
-            if isinstance(usable, MemoryItem) and batch.approved is None:
-                usable = await self._repeated(batch.tenant, usable)
             items.append(usable)
+        if batch.approved is None:
+            items = await self._repeated(batch.tenant, items)
         batch = await self._admitted(batch.changed(items=tuple(items)), policy)
         return _held(batch, policy, job, at) if batch.approved is None else Taken(batch, ())
 
-    async def _repeated(self, tenant: str, item: MemoryItem) -> BatchItem:
-        """Return an item, unless it tells what somebody was seen to do, and that was never seen before."""
-        behaviour = behaviour_of(item)
-        if not behaviour or await self._observations.seen(tenant, behaviour, item.occurrence) > 1:
-            return item
-        return UnusableItem(reason="it tells what somebody was seen to do once: kept when it is observed again")
+    async def _repeated(self, tenant: str, items: Sequence[BatchItem]) -> list[BatchItem]:
+        """Return items without those that tell what somebody was seen to do in one place only."""
+        taken, is_away = list(items), False
+        for index, item in enumerate(items):
+            behaviour = behaviour_of(item) if isinstance(item, MemoryItem) else ()
+            if not isinstance(item, MemoryItem) or not behaviour:
+                continue
+            try:
+                # Each of a hundred items would wait seconds for a Redis that is away.
+                seen = 0 if is_away else await self._observations.seen(tenant, behaviour, place_of(item.occurrence))
+            except StoreUnavailable:
+                seen, is_away = 0, True
+            if seen < _PLACES:
+                taken[index] = UnusableItem(reason=_UNTOLD if is_away else _SEEN_ONCE)
+        return taken
 
     async def _admitted(self, batch: Batch, policy: WritePolicy) -> Batch:
         most = policy.most_a_session

@@ -6,7 +6,7 @@ import pytest
 
 from perdure.entries import MemoryType, Source
 from perdure.items import MemoryItem
-from perdure.memory.writing.behaviour import behaviour_of
+from perdure.memory.writing.behaviour import behaviour_of, place_of
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -92,3 +92,11 @@ def test_opposite_behaviours_are_two(one: str, other: str) -> None:
 def test_what_somebody_usually_does_not_do_is_done_seldom() -> None:
     assert of("The user usually doesn't eat meat.") == of("The user rarely eats meat.")
     assert of("Usually, the user does not eat meat.") == of("The user never eats meat.")
+
+
+@pytest.mark.parametrize(
+    ("occurrence", "place"),
+    [("s/1", "s/1"), ("s/1#1", "s/1"), ("s/1#12", "s/1"), ("ticket #12", "ticket #12"), ("#1", "#1"), ("a#b", "a#b")],
+)
+def test_what_one_message_tells_was_seen_in_one_place(occurrence: str, place: str) -> None:
+    assert place_of(occurrence) == place
