@@ -17,7 +17,7 @@ from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.requests import ConsentRequest, Observed, ObserveRequest
 from perdure.said import Ground, Said, Voice
-from perdure.stores.redis.connection import connect
+from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
 from tests.conftest import Servers, clean_settings
@@ -212,7 +212,13 @@ async def test_what_one_message_tells_twice_was_seen_once(gateway: Gateway, here
 async def test_while_redis_is_away_only_what_may_be_chance_is_refused(here: Deployment) -> None:
     tenant = here.services.tenant_key.tenant_of(f"user {uuid4().hex}")
     redis = connect("redis://127.0.0.1:1")
-    intake = Intake({"default": WritePolicy()}, SessionWrites(redis), here.services.consents, Observations(redis))
+    intake = Intake(
+        {"default": WritePolicy()},
+        SessionWrites(redis),
+        here.services.consents,
+        Observations(redis),
+        here.services.longterm,
+    )
     texts = ["The user usually books window seats.", "Leeds has a window.", "The user often takes taxis."]
     items: list[JsonValue] = [
         {
@@ -229,3 +235,19 @@ async def test_while_redis_is_away_only_what_may_be_chance_is_refused(here: Depl
     reasons = [getattr(item, "reason", "") for item in batch.items]
     assert ["cannot be told now" in reason for reason in reasons] == [True, False, True]
     assert reasons[1] == ""
+
+
+async def test_what_is_believed_is_confirmed_also_when_its_places_are_forgotten(
+    gateway: Gateway, here: Deployment
+) -> None:
+    user = f"user {uuid4().hex}"
+    tenant = here.services.tenant_key.tenant_of(user)
+    text = "The user usually books window seats."
+    for number in range(2):
+        await observed(gateway, user, said(text, number, Voice.AGENT))
+    [key] = await ask(here.services.redis, "KEYS", f"*{tenant}*:observed:*")
+    await ask(here.services.redis, "DEL", key)
+    found = await observed(gateway, user, said(text, 2, Voice.AGENT))
+    assert [item.fate for item in (await gateway.receipt(found.job)).items] == [Fate.SEARCHABLE]
+    [entry] = (await here.services.longterm.everything(tenant)).values()
+    assert entry.seen == 2
