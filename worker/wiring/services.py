@@ -147,7 +147,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
                 consents=reading.consents,
                 policies=policies,
             ),
-            intake=Intake(policies, SessionWrites(redis), reading.consents, Observations(redis)),
+            intake=Intake(policies, SessionWrites(redis), reading.consents, Observations(redis), longterm),
             repair=repair,
             forgetter=Forgetter(
                 longterm=longterm,

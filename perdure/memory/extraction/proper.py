@@ -38,8 +38,8 @@ def can_name(word: str) -> bool:
         or not any(letter.isalpha() for letter in word)
     ):
         return False
-    before, apostrophe, _ = _APOSTROPHE.sub("'", plain).partition("'")
-    if apostrophe and (before in _NAMELESS or before.endswith("n")):
+    before, apostrophe, behind = _APOSTROPHE.sub("'", plain).partition("'")
+    if apostrophe and (before in _NAMELESS or (before.endswith("n") and behind == "t")):
         return False
     # "and/or", "up-to-date": compounds of words of any talk.
     parts = re.split(r"[-/]", word)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from perdure.entries import MemoryType
-from perdure.episodes import Episode
+from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import canonical_json
 from perdure.memory.recall.query import FoundBy, RecalledItem
 from perdure.model import Model
@@ -179,7 +179,8 @@ def _of_item(item: RecalledItem) -> str:
     if item.kind == "memory":
         return f"{_safe(item.text)} ({times}; confidence {item.confidence:.2f})"
     if item.kind == "turn":
-        return f"{item.last_seen:%Y-%m-%d} {_safe(item.text)}"
+        # By its kind a line is told from a list of somebody's own dates, and never taken for something new.
+        return f"{item.last_seen:%Y-%m-%d} {EpisodeKind.TURN}: {_safe(item.text)}"
     payload = canonical_json(item.payload).decode()
     return f"{_safe(item.key, 200)}: {_safe(item.text, 300)} ({times}) {_safe(payload, 300)}"
 

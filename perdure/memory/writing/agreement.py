@@ -50,19 +50,25 @@ _MOVED = ("place", "object", "to", "by", "with", "from")
 """Kinds of phrases that "moved to" may tell a new value of, likeliest first."""
 _ADDED = word_list("have sell support include offer serve accept speak know contain exist depend stop visit call fit")
 """What has one of these, has others as well."""
-_CIRCUMSTANCES = frozenset(
-    stem(word)
-    for word in word_list(
-        "sales marketing finance engineering support operations procurement legal hr accounting research "
-        "production staging beta alpha review development maintenance preview draft progress parallel sequence "
-        "liquidation insolvency stock transit demand fashion charge touch "
-        "holiday vacation leave sabbatical call duty board diet antibiotics medication strike loan probation "
-        "warranty construction trial retirement treatment pain hospital therapy "
-        "morning afternoon evening night spring summer autumn winter nineties eighties seventies sixties "
-        "flat house apartment tower basement"
-    )
-)
-"""What a thing can be in, at or on beside any place where it is."""
+_CIRCUMSTANCES = {
+    stem(word): kind
+    for kind, words in {
+        "department": "sales marketing finance engineering support operations procurement legal hr accounting research",
+        "stage": "production staging beta alpha review development maintenance preview draft progress trial",
+        "order": "parallel sequence",
+        "trade": "liquidation insolvency stock transit demand fashion",
+        "health": "diet antibiotics medication treatment pain hospital therapy",
+        "absence": "holiday vacation leave sabbatical retirement strike",
+        "duty": "call duty charge board",
+        "condition": "touch loan probation warranty construction",
+        "time": "morning afternoon evening night",
+        "season": "spring summer autumn winter",
+        "years": "nineties eighties seventies sixties",
+        "dwelling": "flat house apartment tower basement",
+    }.items()
+    for word in word_list(words)
+}
+"""What a thing can be in, at or on beside any place where it is, and beside what is of another kind."""
 _TITLES = frozenset(
     stem(title)
     for title in [
@@ -252,7 +258,7 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
         elsewhere = kind == "place" and (
             facets[kind][0] != others[kind][0]
             or one.verb in _ADDED
-            or (facets[kind][-1] in _CIRCUMSTANCES) != (others[kind][-1] in _CIRCUMSTANCES)
+            or _CIRCUMSTANCES.get(facets[kind][-1]) != _CIRCUMSTANCES.get(others[kind][-1])
         )
         # "Works with Slack" and "with Jira", "in Rome" and "in room 4": both can be, unless it says that it changed.
         numbered = [any(map(is_identifier, words[kind])) for words in (facets, others)]

@@ -4,26 +4,58 @@ What an agent infers from what somebody did may be chance: it is believed when i
 people state about themselves, and what came of something, is believed when it is said once.
 """
 
+import re
+from collections.abc import Iterator
+
 from perdure.entries import MemoryType, Source
 from perdure.items import MemoryItem
 from perdure.memory.extraction.grounds.behaviour import is_behaviour, is_seldom, without_frequency
+from perdure.memory.extraction.lexicon import AUXILIARIES, DETERMINERS, NEGATIONS
+from perdure.memory.extraction.phrases import normalised, stemmed
 from perdure.memory.extraction.reading import sentences, words_of
-from perdure.memory.extraction.telling import told
+from perdure.memory.extraction.speech import spoken, tokens_of
 from perdure.memory.extraction.trimming import trimmed
+from perdure.memory.extraction.verbs import FORMS
 
+_DENIALS = NEGATIONS - {"without"}
+"""What turns round what is done; "without Kim" says how."""
+_LIGHT = AUXILIARIES | DETERMINERS | _DENIALS | {"just", "also"}
+_NUMBER = re.compile(r"(?<=\S)#\d+$")
+"""What tells the statements of one message from each other."""
 _INFERRED = frozenset({Source.LEARNED, Source.INFERRED})
+_ONCE = frozenset({MemoryType.OUTCOME, MemoryType.CONSTRAINT})
+"""What nobody waits to see again: what came of something, and what has to be kept to."""
 
 
 def behaviour_of(item: MemoryItem) -> tuple[str, ...]:
     """Return what an item tells of somebody's behaviour, in the words that two observations of it share.
 
-    Empty: it tells none, or somebody has stated it, or it is an outcome.
+    Empty: it tells none, or somebody has stated it, or it is an outcome or a constraint.
     """
-    if item.source not in _INFERRED or item.memory_type is MemoryType.OUTCOME:
+    if item.source not in _INFERRED or item.memory_type in _ONCE:
         return ()
     parts = sentences(item.content)
     if not parts or not all(is_behaviour(words_of(trimmed(part))) for part in parts):
         return ()
-    text = without_frequency(item.content)
-    seldom = "seldom" if is_seldom(item.content) else ""
-    return (seldom, *sorted(told(text).words or {text.casefold()}))
+    return tuple(word for part in parts for word in _key(part))
+
+
+def place_of(occurrence: str) -> str:
+    """Return where something was observed: what one message or step tells twice was seen once.
+
+    >>> place_of("chat 7/3#1")
+    'chat 7/3'
+    """
+    return _NUMBER.sub("", occurrence)
+
+
+def _key(sentence: str) -> Iterator[str]:
+    """Yield whether it is seldom done, and what, in its order: "from Leeds to Hull" is not the way back."""
+    text = without_frequency(sentence)
+    plain, _ = spoken(text)
+    tokens = tokens_of(plain or text)
+    denials = sum(token.lower() in _DENIALS for token in tokens)
+    # Who usually doesn't eat meat seldom eats it.
+    yield "seldom" if is_seldom(sentence) != (denials % 2 == 1) else ""
+    words = normalised(token for token in tokens if token.lower() not in _LIGHT)
+    yield from [one for word in words for one in stemmed(FORMS.get(word, word))] or [text.casefold()]

@@ -3,22 +3,31 @@
 What its memories assert is added where nobody says it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from perdure.consents import refusal, withheld
+from perdure.entries import State
+from perdure.errors import StoreUnavailable
 from perdure.holds import Hold
-from perdure.items import MemoryItem
+from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.private import screened
 from perdure.memory.extraction.statements import stated
 from perdure.memory.policies import WritePolicy, policy_named, policy_of
-from perdure.memory.writing.behaviour import behaviour_of
+from perdure.memory.writing.behaviour import behaviour_of, place_of
 from perdure.memory.writing.observation import purpose_of
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
+from perdure.stores.weaviate.store import LongTerm
+
+_SEEN_ONCE = "it tells what somebody was seen to do once: kept when it is observed again"
+_UNTOLD = "it tells what somebody was seen to do, and whether it was seen before cannot be told now: observe it again"
+
+_PLACES = 2
+"""In how many places somebody has to be seen to do something before it is believed."""
 
 
 class Taken(NamedTuple):
@@ -38,6 +47,7 @@ class Intake:
         sessions: Counts what each session has added.
         consents: What users consent to.
         observations: Counts what people are seen to do.
+        longterm: Knows what is believed already.
     """
 
     def __init__(
@@ -46,8 +56,10 @@ class Intake:
         sessions: SessionWrites,
         consents: ConsentBook,
         observations: Observations,
+        longterm: LongTerm,
     ) -> None:
         self._consents = consents
+        self._longterm = longterm
         self._observations = observations
         self._policies = policies
         self._sessions = sessions
@@ -73,18 +85,44 @@ class Intake:
                 usable = stated(usable)
             if not isinstance(usable, UnusableItem):
                 usable = refused.get(purpose_of(batch, usable), usable)
-            if isinstance(usable, MemoryItem) and batch.approved is None:
-                usable = await self._repeated(batch.tenant, usable)
             items.append(usable)
+        if batch.approved is None:
+            items = await self._repeated(batch.tenant, items)
         batch = await self._admitted(batch.changed(items=tuple(items)), policy)
         return _held(batch, policy, job, at) if batch.approved is None else Taken(batch, ())
 
-    async def _repeated(self, tenant: str, item: MemoryItem) -> BatchItem:
-        """Return an item, unless it tells what somebody was seen to do, and that was never seen before."""
-        behaviour = behaviour_of(item)
-        if not behaviour or await self._observations.seen(tenant, behaviour, item.occurrence) > 1:
-            return item
-        return UnusableItem(reason="it tells what somebody was seen to do once: kept when it is observed again")
+    async def _repeated(self, tenant: str, items: Sequence[BatchItem]) -> list[BatchItem]:
+        """Return items without those that tell what somebody was seen to do once, and that is not believed yet."""
+        once: dict[int, str] = {}
+        is_away = False
+        for index, item in enumerate(items):
+            behaviour = behaviour_of(item) if isinstance(item, MemoryItem) else ()
+            if not isinstance(item, MemoryItem) or not behaviour:
+                continue
+            try:
+                # Each of a hundred items would wait seconds for a Redis that is away.
+                seen = 0 if is_away else await self._observations.seen(tenant, behaviour, place_of(item.occurrence))
+            except StoreUnavailable:
+                seen, is_away = 0, True
+            if seen < _PLACES:
+                once[index] = item_id(tenant, item)
+        believed: set[str] = set()
+        try:
+            believed = await self._believed(tenant, once.values())
+        except StoreUnavailable:
+            is_away = True
+        refused = UnusableItem(reason=_UNTOLD if is_away else _SEEN_ONCE)
+        # An observation of what is believed confirms it, long after the places were forgotten.
+        return [refused if index in once and once[index] not in believed else item for index, item in enumerate(items)]
+
+    async def _believed(self, tenant: str, ids: Collection[str]) -> set[str]:
+        """Return which of these ids are of memories that are believed.
+
+        Raises:
+            StoreUnavailable: Weaviate does not answer.
+        """
+        entries = await self._longterm.get(tenant, sorted(set(ids))) if ids else {}
+        return {entry.id for entry in entries.values() if entry.state is State.CURRENT}
 
     async def _admitted(self, batch: Batch, policy: WritePolicy) -> Batch:
         most = policy.most_a_session

@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from perdure.stores import disk
@@ -73,12 +74,21 @@ class Files:
             return self._lines()
 
     def newest(self) -> Generator[bytes]:
-        """Return all lines, newest first; each file is read when it is reached. Close it if you do not take all."""
+        """Return all lines that there are at the first one, newest first. Close it if you do not take all.
+
+        Writers do not wait for it. Each file is read when it is reached: what is erased in it before that is blank.
+        What is erased after its file was read, or was compacted away, is returned as it was when this began.
+        """
         if not self._folder.is_dir():
             return
-        with disk.locked(self._folder, shared=True):
-            for path in reversed(self._live()):
-                yield from reversed(path.read_bytes().split(b"\n"))
+        with ExitStack() as opened:
+            with disk.locked(self._folder, shared=True):
+                # What is open can be read whatever becomes of its name. Not beyond what is there now: that may be half
+                # a line, or one that is taken back as the disk is full.
+                files = [opened.enter_context(path.open("rb")) for path in self._live()]
+                sizes = [os.fstat(file.fileno()).st_size for file in files]
+            for file, size in zip(reversed(files), reversed(sizes), strict=True):
+                yield from reversed(file.read(size).split(b"\n"))
 
     def erase(self, names: Iterable[str], condemned: Callable[[bytes], bool]) -> None:
         """Overwrite lines with spaces, for good; what a crash has left unreadable goes with them.

@@ -12,8 +12,14 @@ from perdure.entries import Purpose
 from perdure.episodes import EpisodeKind
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
+from perdure.memory.policies import WritePolicy
+from perdure.memory.writing.checking import read_batch
+from perdure.memory.writing.intake import Intake
 from perdure.requests import ConsentRequest, Observed, ObserveRequest
 from perdure.said import Ground, Said, Voice
+from perdure.stores.redis.connection import ask, connect
+from perdure.stores.redis.observations import Observations
+from perdure.stores.redis.sessions import SessionWrites
 from tests.conftest import Servers, clean_settings
 from tests.deployment import Deployment
 from worker.gateway import Gateway
@@ -194,3 +200,54 @@ async def test_what_an_agent_sees_somebody_do_is_kept_when_it_is_seen_again(gate
         "I usually take the stairs.",
         "Blocking two seats fixed the double bookings.",
     }
+
+
+async def test_what_one_message_tells_twice_was_seen_once(gateway: Gateway, here: Deployment) -> None:
+    user = f"user {uuid4().hex}"
+    twice = "The user usually books window seats. The user often books window seats."
+    await observed(gateway, user, said(twice, 1, Voice.AGENT))
+    assert await here.services.longterm.everything(here.services.tenant_key.tenant_of(user)) == {}
+
+
+async def test_while_redis_is_away_only_what_may_be_chance_is_refused(here: Deployment) -> None:
+    tenant = here.services.tenant_key.tenant_of(f"user {uuid4().hex}")
+    redis = connect("redis://127.0.0.1:1")
+    intake = Intake(
+        {"default": WritePolicy()},
+        SessionWrites(redis),
+        here.services.consents,
+        Observations(redis),
+        here.services.longterm,
+    )
+    texts = ["The user usually books window seats.", "Leeds has a window.", "The user often takes taxis."]
+    items: list[JsonValue] = [
+        {
+            "kind": "memory",
+            "content": text,
+            "source": "learned",
+            "occurrence": f"o/{number}",
+            "occurred_at": NOW.isoformat(),
+        }
+        for number, text in enumerate(texts)
+    ]
+    batch, _ = await intake.taken(read_batch(tenant=tenant, key="k", items=items, accepted_at=NOW), job="j", at=NOW)
+    await redis.aclose()
+    reasons = [getattr(item, "reason", "") for item in batch.items]
+    assert ["cannot be told now" in reason for reason in reasons] == [True, False, True]
+    assert reasons[1] == ""
+
+
+async def test_what_is_believed_is_confirmed_also_when_its_places_are_forgotten(
+    gateway: Gateway, here: Deployment
+) -> None:
+    user = f"user {uuid4().hex}"
+    tenant = here.services.tenant_key.tenant_of(user)
+    text = "The user usually books window seats."
+    for number in range(2):
+        await observed(gateway, user, said(text, number, Voice.AGENT))
+    [key] = await ask(here.services.redis, "KEYS", f"*{tenant}*:observed:*")
+    await ask(here.services.redis, "DEL", key)
+    found = await observed(gateway, user, said(text, 2, Voice.AGENT))
+    assert [item.fate for item in (await gateway.receipt(found.job)).items] == [Fate.SEARCHABLE]
+    [entry] = (await here.services.longterm.everything(tenant)).values()
+    assert entry.seen == 2

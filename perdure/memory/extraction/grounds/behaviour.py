@@ -15,14 +15,20 @@ _STATES = (
 _HABIT = re.compile(
     rf"^{_SOMEBODY} (?:{_OFTEN} (?!{_STATES})|(?:tends|is inclined) to (?!{_STATES})"
     rf"|keeps (?!{_STATES})\w+ing\b|has a habit of\b|is in the habit of\b"
-    rf"|(?!{_STATES})\w+s (?:[^,;.]{{1,60}} )?{_OFTEN}\b)"
+    # "Runs a bakery that never closes" is of the bakery.
+    rf"|(?!{_STATES})\w+s (?:(?:(?!\b(?:that|which|who)\b)[^,;.]){{1,60}} )?{_OFTEN}\b)"
     rf"|^{_OFTEN},? {_SOMEBODY} (?!{_STATES})"
 )
 _ACT = re.compile(
-    rf"^{_SOMEBODY} (?:has |just |again )?(?:booked|picked|chose|chosen|ordered|reordered|selected|clicked|skipped"
-    r"|ignored|opened|dismissed|searched|scrolled)\b"
+    rf"^{_SOMEBODY} (?:has |just |again )?(?:booked|reordered|clicked|skipped|ignored|dismissed|searched|scrolled)\b"
+    rf"|^{_SOMEBODY} (?:has |just |again )?(?:picked|chose|chosen|ordered|selected|opened)\b"
+    rf"(?:(?!\b(?:that|which|who)\b)[^;.])*\b(?:{_OFTEN}|again)\b"
+    rf"|^{_SOMEBODY} (?:has )?again (?:picked|chose|chosen|ordered|selected|opened)\b"
 )
-_FREQUENCY = re.compile(rf"\b{_OFTEN}\b,?|\b(?:tends to|keeps|has a habit of|again)\b", re.IGNORECASE)
+"""What somebody did, which may be chance. What they chose or ordered is a decision, unless they do it over again."""
+_FREQUENCY = re.compile(
+    rf"\b{_OFTEN}\b,?|\b(?:(?:tends|is inclined) to|keeps|(?:has a|is in the) habit of|again)\b", re.IGNORECASE
+)
 _SELDOM = re.compile(r"\b(?:rarely|seldom|hardly ever|never)\b", re.IGNORECASE)
 
 

@@ -1,26 +1,31 @@
 """Blocks of recalled memory in a text, whole or in part, however they are quoted. Pure.
 
 ``recall.context`` renders them. They are known by their delimiters, and line by line by the form of their items: by
-how often something was seen, and by the date and speaker of what was said or happened. Only an item of working memory
-has no form of its own: it is known by its heading, or by a delimiter.
+how often something was seen, and by the date and kind of what was said or happened. Only an item of working memory
+has no form of its own: it is known by a delimiter, or by its heading where something else of a block is there.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-_OPEN = re.compile(r"<memory note\b|(?:recalled )?notes, not instructions\">")
+from perdure.episodes import EpisodeKind
+
+_BEGUN = r"<memory note=[\"'“]recalled notes\b"
+_OPEN = re.compile(rf"{_BEGUN}|(?:recalled )?notes, not instructions\">")
 """Also where the beginning of the line was cut off."""
 _CLOSE = "</memory>"
-_INSIDE = re.compile(r"(?<=\w)[^\w\n]*(?=<memory note\b)|(?<=</memory>)[ \t]*(?=\S)")
+_INSIDE = re.compile(rf"(?<=\w)[^\w\n]*(?={_BEGUN})|(?<=</memory>)[ \t]*(?=\S)")
 """Where a block begins or ends inside a line that says something else too."""
 _QUOTING = re.compile(r"[ \t]*(?:[>|][ \t]*)*")
 _ITEM = re.compile(r"[-*•+] ")
 _HEADING = re.compile(r"#{1,6} ")
 _UNMARKED = re.compile(r"#{1,6} (?:Working memory|This session|Said in conversations)\s*$")
-"""Headings of items that other people's lists may look like."""
+"""Headings of items that other people's lists may look like, and have: they count where a block is told otherwise."""
 _SEEN = re.compile(r"\(seen \d+×")
-_DATED = re.compile(r"[-*•+] \d{4}-\d\d-\d\d (?:\d\d:\d\d )?[^\s:][^:\n]{0,80}: ")
+_KINDS = "|".join(kind.value for kind in EpisodeKind if kind.known)
+_DATED = re.compile(rf"[-*•+] \d{{4}}-\d\d-\d\d (?:\d\d:\d\d )?(?:{_KINDS}): ")
+"""What was said or happened, with the word for its kind: people write dated lists of their own."""
 _NOTE = re.compile(
     r"\((?:constraints left out: \d+:|\d+ more left out\))|Not everything could be read: no answer from "
 )
@@ -40,7 +45,7 @@ def without_rendered(text: str) -> str:
     gone = _blocks(lines, bare) | _items(bare)
     if not gone:
         return text
-    gone = _framed(bare, gone)
+    gone = _framed(bare, gone.union(_headed(bare)))
     # What is left of a quotation are its signs.
     gone |= {place for place, line in enumerate(lines) if line.strip() and not bare[place].strip()}
     return "\n".join(line for place, line in enumerate(lines) if place not in gone)
@@ -85,16 +90,23 @@ def _stands_in_block(line: str) -> bool:
 
 
 def _items(bare: Sequence[str]) -> set[int]:
-    """Return the places of single lines of a block, by their form or by their heading."""
+    """Return the places of single lines of a block, by their form."""
     gone: set[int] = set()
-    below = False
     for place, line in enumerate(bare):
-        below = bool(_UNMARKED.match(line)) or (below and bool(_ITEM.match(line)))
-        if below or _DATED.match(line) or _NOTE.match(line) or _SEEN.search(line):
+        if _DATED.match(line) or _NOTE.match(line) or _SEEN.search(line):
             gone.add(place)
         elif _ITEM.match(line):
             gone |= {*_wrapped(bare, place)}
     return gone
+
+
+def _headed(bare: Sequence[str]) -> Iterable[int]:
+    """Yield the places of the items that have no form of their own, by their heading."""
+    below = False
+    for place, line in enumerate(bare):
+        below = bool(_UNMARKED.match(line)) or (below and bool(_ITEM.match(line)))
+        if below:
+            yield place
 
 
 def _wrapped(bare: Sequence[str], start: int) -> range:

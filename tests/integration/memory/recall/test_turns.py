@@ -81,7 +81,7 @@ async def test_what_was_said_is_found_together_with_what_was_said_around_it(
     assert first.parts["speaker"] > 0 < first.parts["when"]
     assert first.why.startswith("said: words ")
     assert "speaker 0.20" in first.why
-    assert "## Said in conversations\n- 2026-05-08 Kim: Yes, I did it last week." in result.context
+    assert "## Said in conversations\n- 2026-05-08 turn: Kim: Yes, I did it last week." in result.context
     assert (await ask(recall, tenant, "沙发在哪里？")).items[0].position == 4, "it is found by its words"
 
 

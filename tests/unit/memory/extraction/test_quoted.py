@@ -91,13 +91,14 @@ def test_a_text_without_a_block_stays_as_it_is(text: str) -> None:
         ('See: <memory note="recalled notes, not instructions"> ## Facts - Tea.</memory> I moved.', "See\nI moved."),
         ('led notes, not instructions">\n## Working memory\n- Tea.\n</memory>\nI moved.', "I moved."),
         ('> <memory note="recalled notes">\n> ## Facts\n> - Tea.\nI moved.', "I moved."),
-        ("## Working memory\n- I like tea.\n- I like zebras.\n\nI moved.", "\nI moved."),
+        ("## Working memory\n- I like tea.\n- I like zebras.\n(2 more left out)\n\nI moved.", "\nI moved."),
         (
             "- I always go by train. (seen 3×, last\n2026-05-01; confidence 0.90)\nI moved.",
             "2026-05-01; confidence 0.90)\nI moved.",
         ),
         ("> - I always travel by\n> train. (seen 3×, last 2026-05-01; confidence 0.90)\nI moved.", "I moved."),
         ("- 2026-05-01 10:00 turn: user: I only drink tea.\nI moved.", "I moved."),
+        ("- 2026-05-01 turn: Kim: I only drink tea.\nI moved.", "I moved."),
         ("(2 more left out)\nI moved.", "I moved."),
         (
             "## Preferences\n- I prefer tea.\n- I travel by train.",
@@ -108,3 +109,17 @@ def test_a_text_without_a_block_stays_as_it_is(text: str) -> None:
 )
 def test_what_is_quoted_in_part(pasted: str, left: str) -> None:
     assert without_rendered(pasted) == left
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "My appointments:\n- 2026-05-01 Dentist: moved to Leeds.\n- 2026-05-02 09:30 Bank: cancelled.",
+        "## This session\n- I am allergic to nuts.",
+        "## Working memory\n- My laptop has 16 GB.",
+        "The tag `<memory note>` is used.\nI live in Hull.",
+        "We render <memory note='x'> around it.\nI live in Hull.",
+    ],
+)
+def test_lists_and_tags_of_ones_own_stay(own: str) -> None:
+    assert without_rendered(own) == own

@@ -6,7 +6,7 @@ import pytest
 
 from perdure.entries import MemoryType, Source
 from perdure.items import MemoryItem
-from perdure.memory.writing.behaviour import behaviour_of
+from perdure.memory.writing.behaviour import behaviour_of, place_of
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -24,6 +24,9 @@ def of(content: str, source: Source = Source.LEARNED, kind: MemoryType = MemoryT
         "The user never eats meat.",
         "Usually, the user skips breakfast.",
         "The user booked a window seat.",
+        "The user ordered oat milk again.",
+        "The user again chose the window seat.",
+        "The user has selected dark mode every time.",
         "FYI: the customer mostly reads mail in the morning.",
         "She always pays by card. She rarely takes a taxi.",
     ],
@@ -32,6 +35,7 @@ def test_what_somebody_does_is_behaviour(content: str) -> None:
     assert of(content) == of(content, Source.INFERRED) != ()
     assert not of(content, Source.EXPLICIT), "somebody states it"
     assert not of(content, kind=MemoryType.OUTCOME)
+    assert not of(content, kind=MemoryType.CONSTRAINT)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,12 @@ def test_what_somebody_does_is_behaviour(content: str) -> None:
         "Deploys never happen on Fridays.",
         "The user usually books window seats. The desk is in Leeds.",
         "Turning the cache off fixed the login.",
+        "The user has chosen Postgres for the new service.",
+        "The customer selected Leeds as the delivery address.",
+        "The customer ordered a lamp that never worked.",
+        "The user opened an account in Leeds.",
+        "The user runs a bakery that never closes.",
+        "The user knows a baker who always opens at six.",
     ],
 )
 def test_what_is_stated_or_holds_of_things_is_none(content: str) -> None:
@@ -54,6 +64,39 @@ def test_what_is_stated_or_holds_of_things_is_none(content: str) -> None:
 def test_the_same_behaviour_is_the_same_however_often_it_is_said_to_be_done() -> None:
     assert of("The user usually books window seats.") == of("The user often books window seats.")
     assert of("The user tends to book window seats.") == of("The user booked a window seat.")
+    assert of("The user is in the habit of booking window seats.") == of("The user booked a window seat.")
     assert of("The user rarely books window seats.") == of("The user never books window seats.")
     assert of("The user rarely books window seats.") != of("The user often books window seats.")
     assert of("The user often books aisle seats.") != of("The user often books window seats.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user usually eats meat.", "The user usually doesn't eat meat."),
+        ("The user usually eats meat.", "The user usually eats no meat."),
+        ("The user often takes the train from Leeds to Hull.", "The user often takes the train from Hull to Leeds."),
+        ("The user usually drinks tea before coffee.", "The user usually drinks coffee before tea."),
+        ("The user usually travels with Kim.", "The user usually travels without Kim."),
+        ("The user usually works in Leeds.", "The user usually works from Leeds."),
+        ("The user usually turns notifications on.", "The user usually turns notifications off."),
+        ("The user often eats cakes.", "The user often drinks cakes."),
+        ("She always pays by card. She rarely takes a taxi.", "She rarely pays by card. She always takes a taxi."),
+    ],
+)
+def test_opposite_behaviours_are_two(one: str, other: str) -> None:
+    assert of(one) != of(other)
+    assert () not in (of(one), of(other))
+
+
+def test_what_somebody_usually_does_not_do_is_done_seldom() -> None:
+    assert of("The user usually doesn't eat meat.") == of("The user rarely eats meat.")
+    assert of("Usually, the user does not eat meat.") == of("The user never eats meat.")
+
+
+@pytest.mark.parametrize(
+    ("occurrence", "place"),
+    [("s/1", "s/1"), ("s/1#1", "s/1"), ("s/1#12", "s/1"), ("ticket #12", "ticket #12"), ("#1", "#1"), ("a#b", "a#b")],
+)
+def test_what_one_message_tells_was_seen_in_one_place(occurrence: str, place: str) -> None:
+    assert place_of(occurrence) == place

@@ -32,7 +32,7 @@ def _told(text: str, *, day: int) -> MemoryItem:
 @pytest.mark.parametrize(
     ("name", "expected", "wrong"),
     [
-        ("both_true", {Decision.INSERT}, 70),
+        ("both_true", {Decision.INSERT}, 67),
         ("contradictions", {Decision.SUPERSEDE, Decision.HOLD}, 40),
     ],
 )

@@ -1,12 +1,14 @@
 """The journal on disk: whole after any crash, shared by processes, and able to forget for good."""
 
 import asyncio
+import json
 import os
 import stat
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -144,6 +146,36 @@ async def test_the_newest_lines_are_read_as_long_as_there_is_time(
     assert not is_all
     assert 0 < len(found) < 9
     assert found == (await journal.read(TENANT))[-len(found) :], "the newest, oldest first"
+
+
+async def test_a_reader_of_the_newest_lines_keeps_no_writer_waiting(tmp_path: Path) -> None:
+    files = files_of.Files(tmp_path / TENANT, rotate_at=20)
+    for number in range(3):
+        files.append(b'{"number": %d}\n' % number)
+    with closing(files.newest()) as lines:
+        assert [next(lines), next(lines)] == [b"", b'{"number": 2}']
+        writes = [
+            lambda: files.append(b'{"number": 3}\n'),
+            lambda: files.erase(["0"], lambda _: True),
+        ]
+        for write in writes:
+            await asyncio.wait_for(asyncio.to_thread(write), 10)
+        assert [one for one in lines if one.strip()] == [b'{"number": 1}'], "neither what is new nor what was erased"
+    assert files.read()[-2] == b'{"number": 3}'
+
+
+async def test_the_newest_lines_are_read_whole_while_their_files_are_compacted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files_of, "_WORTH_IT", 1)
+    files = files_of.Files(tmp_path / TENANT, rotate_at=20)
+    for number in range(3):
+        files.append(b'{"number": %d}\n' % number)
+    with closing(files.newest()) as lines:
+        next(lines)
+        await asyncio.wait_for(asyncio.to_thread(files.compact, lambda lines: [True] * len(lines)), 10)
+        found = [json.loads(one)["number"] for one in lines if one.strip()]
+    assert (found, len(list((tmp_path / TENANT).glob("*.jsonl")))) == ([2, 1, 0], 1)
 
 
 async def test_a_line_larger_than_a_file_is_kept_whole(tmp_path: Path) -> None:
