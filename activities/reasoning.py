@@ -158,7 +158,7 @@ class ReasoningActivities:
 def _parsed(arguments: str) -> tuple[dict[str, JsonValue], str]:
     """Return the arguments of a call, and what is wrong with them."""
     try:
-        given = mapping(json.loads(arguments or "{}", parse_constant=_refuse_constant), "arguments", InvalidArguments)
+        given = mapping(json.loads(arguments or "{}"), "arguments", InvalidArguments)
         # Numbers without end and half characters, which cannot be stored or sent.
         json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
@@ -166,10 +166,6 @@ def _parsed(arguments: str) -> tuple[dict[str, JsonValue], str]:
     except InvalidArguments:
         return {}, "its arguments are not a JSON object"
     return given, ""
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _whole(text: str) -> str:

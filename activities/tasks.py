@@ -138,7 +138,7 @@ class TaskActivities:
             earlier = since
         # Where Redis is away or has lost it, the day of the last run is the one that claims are bound to.
         for known in (*[await run.memo_value(BINDING, None, type_hint=TaskBinding) for run in runs], bound):
-            if known is not None and known.digest == binding.changed(day=known.day).digest:
+            if known is not None and binding.is_same(known):
                 binding = known
         if bound is not None and bound.digest != binding.digest:
             raise binding.refused(task.task_id, bound)
@@ -178,8 +178,7 @@ class TaskActivities:
         """
         for run in reversed(runs):
             known = await run.memo_value(BINDING, None, type_hint=TaskBinding)
-            is_same = known is not None and known.digest == binding.changed(day=known.day).digest
-            if is_same and (found := await conversation_of_run(self.client, run)) is not None:
+            if binding.is_same(known) and (found := await conversation_of_run(self.client, run)) is not None:
                 return found
         if effects := await self.bindings.effects(tenant, task_id):
             if activity.info().attempt < LISTED_WITHIN:

@@ -170,6 +170,10 @@ class TaskBinding(Passed):
         goal = (self.goal,) if self.goal else ()
         return digest("binding/1", self.skill, self.version, inputs, date, self.day.isoformat(), *goal)
 
+    def is_same(self, other: Self | None) -> bool:
+        """Return whether another binding is of the same task, whatever day each is about."""
+        return other is not None and other.digest == self.changed(day=other.day).digest
+
     def refused(self, task_id: str, bound: "TaskBinding") -> InvalidTask:
         """Return the refusal of this task under an id that is bound to another one, with what differs."""
         names = sorted(self.inputs.keys() | bound.inputs.keys())

@@ -48,13 +48,11 @@ class Calls:
     def of(self, state: TaskState, conversation: Conversation, turn: Turn, now: Instant) -> Act:
         """Return the calls of a turn that are neither on their way nor ended."""
         begun = {name for name, branch in state.branches.items() if branch.path}
-        actions = [
-            self._call(path_of(conversation.begun, place), wanted, conversation, state, now)
-            for place, wanted in enumerate(turn.calls)
-            if turn.gave(place) is None and path_of(conversation.begun, place) not in begun
-        ]
+        paths = {path_of(conversation.begun, place): place for place in range(len(turn.calls))}
+        left = [path for path, place in paths.items() if turn.gave(place) is None and path not in begun]
         # The others follow as these end: each that is on its way is one more activity that Temporal has to know.
-        return Act(actions=tuple(actions[: max(0, MOST_AT_ONCE - len(begun))]))
+        now_on = left[: max(0, MOST_AT_ONCE - len(begun))]
+        return Act(actions=tuple(self._call(one, turn.calls[paths[one]], conversation, state, now) for one in now_on))
 
     def _call(
         self, path: str, wanted: WantedCall, conversation: Conversation, state: TaskState, now: Instant

@@ -93,19 +93,14 @@ class GoalPlan:
 
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
         """Return the state after a turn, a call or a summary."""
-        conversation = _conversation(state)
+        conversation, parts = _conversation(state), outcome.result.parts
         if branch != MAIN:
-            value = outcome.result.parts.get("output", Value())
-            if "context" in outcome.result.parts:
-                value = outcome.result.parts["context"]
-            problem = str(outcome.result.parts["problem"].inline) if "problem" in outcome.result.parts else ""
-            if problem:
-                return _returned(state, branch, Returned(problem=problem))
-            problem = "; ".join(outcome.refused)
-            if outcome.result.status is StepStatus.SKIPPED:
-                problem = "a person did not approve it"
+            if "problem" in parts:
+                return _returned(state, branch, Returned(problem=str(parts["problem"].inline)))
+            skipped = outcome.result.status is StepStatus.SKIPPED
+            problem = "a person did not approve it" if skipped else "; ".join(outcome.refused)
+            value = parts.get("context") or parts.get("output") or Value()
             return _returned(state, branch, Returned(output=value, problem=problem)).counted(outcome.result.status)
-        parts = outcome.result.parts
         if "reasoned" in parts:
             return self._reasoned(state, conversation, Reasoned.model_validate(parts["reasoned"].inline))
         if "compressed" in parts:

@@ -5,10 +5,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from perdure.agent.steps.calls import INLINE_LIMIT, Value
-from perdure.model import Instant, OpenEnum, Passed
+from perdure.agent.steps.calls import StepContext, Value
+from perdure.model import OpenEnum, Passed
 from perdure.registry.agents import Agent
-from perdure.tasks import MemoryMode
 
 RESULT_SHOWN = 8_000
 """Characters of a tool's result that the model is shown; of a longer one it reads the beginning and the end."""
@@ -118,23 +117,14 @@ class CallKind(OpenEnum):
     """What it was to read is longer than it can."""
 
 
-class ReasonCall(Passed):
+class ReasonCall(StepContext):
     """The input of the activity that has the model take a turn."""
 
-    tenant: str
-    epoch: int | None = None
-    task_id: str
-    session: str
-    memory: MemoryMode = MemoryMode.ON
-    path: str
     agent: Agent
     goal: Value
     conversation: Conversation
     shown: Annotated[int, Field(ge=0)] = RESULT_SHOWN
     """Characters of each result that the model is shown."""
-    inline_limit: int = INLINE_LIMIT
-    """Bytes up to which a part of the turn travels in the history."""
-    occurred_at: Instant
 
 
 class Reasoned(Passed):
@@ -146,15 +136,9 @@ class Reasoned(Passed):
     written: int = 0
 
 
-class CompressCall(Passed):
+class CompressCall(StepContext):
     """The input of the activity that makes a summary of turns which will not be shown any more."""
 
-    tenant: str
-    epoch: int | None = None
-    task_id: str
-    session: str
-    memory: MemoryMode = MemoryMode.ON
-    path: str
     agent: Agent
     summary: Value
     """The one of what was left out before."""
@@ -163,8 +147,6 @@ class CompressCall(Passed):
     turns: tuple[Turn, ...]
     limit: int
     """Characters that the summary may have."""
-    inline_limit: int = INLINE_LIMIT
-    """Bytes up to which it travels in the history."""
 
 
 class Compressed(Passed):
