@@ -37,8 +37,12 @@ ALONE = (
     "replay/test_upgrade.py",
     "replay/test_ahead.py",
     "integration/memory/recall/test_service.py",
-    # These three sweep the due tenants of all tests.
+    # These sweep the tenants of all tests, or look through all that Redis holds.
+    "integration/stores/redis/test_holdings.py",
+    "integration/workflows/test_consolidate_memory.py",
+    "integration/workflows/test_flush_accesses.py",
     "integration/workflows/test_forget_memory.py",
+    "integration/workflows/test_redate_memory.py",
     "replay/test_without_cache.py",
     "integration/worker/test_schedules.py",
     "integration/localservers/",
@@ -49,9 +53,22 @@ ALONE = (
 """Tests that measure time, kill or stop processes, or change what others use: they are marked ``timed``."""
 
 
+MEMORY = Path("/dev/shm")
+"""Linux keeps this folder in memory, where a write is as durable as a test that kills processes needs it."""
+
+MEMORY_NEEDED = 8_000_000_000
+"""Bytes that have to be free there: all tests leave some 2 GB (measured)."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Create the data folder of the servers, outside pytest's own temporary folder, which is kept after the run."""
+    """Create the data folder of the servers, outside pytest's own temporary folder, which is kept after the run.
+
+    Both are in memory where it has room: most of what a test of the stores waits for is the disk.
+    """
     if not hasattr(config, "workerinput"):
+        if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_NEEDED:
+            os.environ["TMPDIR"] = str(MEMORY)
+            tempfile.tempdir = None
         os.environ[HOME_VARIABLE] = tempfile.mkdtemp(prefix="perdure-tests-")
 
 
@@ -92,13 +109,16 @@ TENANT_KEY = bytes(range(32))
 
 
 def clean_settings(home: Path, **values: Any) -> Settings:
-    """Return settings of a data folder, without any addresses that the user of this machine has configured."""
+    """Return settings of a data folder, without any addresses that the user of this machine has configured.
+
+    A recall waits long for stores that are there: beside other tests they take longer than a person would wait.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for variable in list(os.environ):
             if variable.startswith("PERDURE_") and variable != "PERDURE_CACHE":
                 patch.delenv(variable)
         patch.setenv("PERDURE_CONFIG", os.devnull)
-        return Settings(home=home, **values)
+        return Settings(home=home, **{"recall_seconds": 20.0} | values)
 
 
 def give_tenant_key(home: Path) -> None:

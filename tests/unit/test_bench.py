@@ -34,6 +34,7 @@ def test_every_row_has_the_columns_of_the_header() -> None:
     assert {row.count("|") for row in (*HEADER, *ROWS)} == {5}
 
 
+@pytest.mark.slow
 def test_importing_a_measurement_does_nothing() -> None:
     names = [f"bench.{file.stem}" for file in BENCH.glob("*.py") if file.stem != "__init__"]
     ran = subprocess.run(

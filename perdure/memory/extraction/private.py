@@ -1,5 +1,6 @@
 """Private data and secrets in items: taken out, or a reason to refuse them, by the write policy. Pure."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -23,6 +24,9 @@ _LISTED = ("names", "relations")
 _DERIVED = "assertion"
 """What the content asserts: left out as a whole and stated anew of what is kept, whatever the policy says. The words of
 a text in another order look like a password or an address that the text does not hold."""
+
+_LARGEST = 20_000
+"""Characters: more than any field may have. A megabyte took 5 s to screen, three times, to be refused (measured)."""
 
 _IDENTITIES = ("key", "speaker", "session", "tags", "scopes")
 """What an item is found by: without a part of it, another one would be found."""
@@ -58,13 +62,20 @@ def screened_json(item: JsonValue, policy: WritePolicy, field: str) -> JsonValue
     """
     if not isinstance(item, dict):
         return item
-    clean = _clean(_given(item), policy)
+    given = {name: _cut(value) for name, value in _given(item).items()}
+    clean = _clean(given, policy)
     if clean.problem:
         fix = "give another one, or name it in allow in the write policy"
         raise InvalidItem(join(field, clean.where), clean.problem, fix=fix)
     if clean.kinds and policy.private is not Private.REDACT:
         raise InvalidItem(field, _refusal(clean.kinds))
-    return item | clean.fields
+    return item | given | clean.fields
+
+
+def _cut(value: JsonValue) -> JsonValue:
+    """Return a value as it was written; of one that no field may hold, its beginning, which is refused further on."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    return value if len(text) <= _LARGEST else text[: _LARGEST + 1]
 
 
 def _given(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.conftest import OwnServers, Servers
 from tests.integration.worker.cli.installation import installation, nothing_configured, unanswered
 
 
-@pytest.mark.parametrize("how", ["terminate", "interrupt"])
+@pytest.mark.parametrize("how", ["terminate", pytest.param("interrupt", marks=pytest.mark.slow)])
 async def test_it_ends_when_told(servers: Servers, tmp_path: Path, how: str) -> None:
     async with installation(servers, tmp_path) as given:
         process = await given.ready_worker()
@@ -91,6 +91,7 @@ async def test_it_refuses_in_one_line(servers: Servers, tmp_path: Path) -> None:
     assert not (tmp_path / "no key" / "tenant.key").exists()
 
 
+@pytest.mark.slow
 async def test_a_model_that_is_away_does_not_keep_it_from_starting(own_servers: OwnServers, tmp_path: Path) -> None:
     # A Weaviate of its own: its collections are made for the model that this worker wants.
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)

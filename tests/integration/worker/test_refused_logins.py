@@ -86,7 +86,7 @@ async def wrong(servers: Servers) -> dict[str, dict[str, str]]:
     }
 
 
-@pytest.mark.parametrize("store", ["redis", "weaviate"])
+@pytest.mark.parametrize("store", [pytest.param("redis", marks=pytest.mark.slow), "weaviate"])
 async def test_a_worker_whose_login_is_refused_ends_with_it(given: Installation, servers: Servers, store: str) -> None:
     process, log = await given.worker(**(await wrong(servers))[store])
 
@@ -96,7 +96,7 @@ async def test_a_worker_whose_login_is_refused_ends_with_it(given: Installation,
     assert ANSWERED[store][1] in line
 
 
-@pytest.mark.parametrize("store", ["redis", "weaviate"])
+@pytest.mark.parametrize("store", ["redis", pytest.param("weaviate", marks=pytest.mark.slow)])
 async def test_a_refused_login_is_said_by_the_doctor_and_by_recall(
     given: Installation, servers: Servers, store: str
 ) -> None:
@@ -187,6 +187,7 @@ async def test_the_doctor_survives_settings_that_cannot_be_used(given: Installat
         assert found["embedding"]["ok"]
 
 
+@pytest.mark.slow
 async def test_a_cron_that_temporal_does_not_take_is_refused(given: Installation) -> None:
     for cron, complaint in (("nonsense", "PRD100 forgetting_cron: must be five"), ("99 99 * * *", "PRD100 temporal: ")):
         process, log = await given.worker(PERDURE_FORGETTING_CRON=cron)

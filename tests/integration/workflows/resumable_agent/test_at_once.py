@@ -27,7 +27,7 @@ async def agents(servers: Servers, tmp_path: Path, request: pytest.FixtureReques
         yield one
 
 
-@pytest.mark.parametrize("at_once", [1, 4])
+@pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 4])
 async def test_no_more_elements_are_on_their_way_than_the_skill_says(agents: Bench, at_once: int) -> None:
     ledger = agents.ledger()
     skill = agents.skill(

@@ -41,7 +41,7 @@ def flat(read: Callable[[int], range]) -> str:
     ("skill", "is_flat"),
     [
         (block("${number}"), True),
-        (flat(lambda number: range(max(0, number - 1), number)), True),
+        pytest.param(flat(lambda number: range(max(0, number - 1), number)), True, marks=pytest.mark.slow),
         (flat(range), False),
     ],
     ids=["a block", "steps in one list", "control: each reads all before it"],

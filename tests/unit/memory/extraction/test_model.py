@@ -89,7 +89,7 @@ async def test_a_statement_that_cannot_be_kept_is_left_and_the_others_are_not(
 async def test_the_sentences_of_the_rules_come_through_a_model_as_they_were_decided(
     httpserver: HTTPServer, model: OpenAILanguageModel
 ) -> None:
-    cases = [json.loads(line) for line in SENTENCES.read_text(encoding="utf-8").splitlines()][::10]
+    cases = [json.loads(line) for line in SENTENCES.read_text(encoding="utf-8").splitlines()][::30]
     every = [said(case["text"], by=Voice(case["said_by"]), before=case.get("before", "")) for case in cases]
     texts = {one.text: one for one in every}
 

@@ -127,3 +127,11 @@ def test_what_an_item_is_found_by_is_refused_with_its_field(item: Item, field: s
 @pytest.mark.parametrize("item", [None, 3, "text", [EMAIL], {}, {"content": None}, {"payload": {"a": {"b": [None]}}}])
 def test_what_is_no_item_is_left_to_whoever_reads_it(item: JsonValue) -> None:
     assert screened_json(item, POLICY, "items[0]") == item
+
+
+@pytest.mark.parametrize("content", ["x" * 1_000_000, ["x" * 1_000] * 1_000], ids=["a text", "a list"])
+def test_what_is_far_too_large_is_cut_before_it_is_looked_through(content: JsonValue) -> None:
+    clean = screened_json({"kind": "memory", "content": content, "payload": {"a": 1}}, POLICY, "items[0]")
+    assert isinstance(clean, dict)
+    assert clean["payload"] == {"a": 1}
+    assert len(str(clean["content"])) == 20_001
