@@ -47,12 +47,12 @@ test: setup ## Find or build the servers, check the code, run the tests: those t
 	@$(BIN)/python -m localservers
 	@$(MAKE) check
 	@$(BIN)/python -m pytest -m "not timed and not slow" --numprocesses 4 --dist loadfile
-	@$(BIN)/python -m pytest -m "timed and not slow"
+	@$(BIN)/python -m pytest tests/crash tests/integration tests/replay -m "timed and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring
 	@$(BIN)/python -m pytest -m "slow and not timed" --numprocesses 4 --dist loadfile
-	@$(BIN)/python -m pytest -m "slow and timed"
+	@$(BIN)/python -m pytest tests/crash tests/integration tests/replay -m "slow and timed"
 	@$(MAKE) chaos MINUTES=2
 
 check: setup ## Lint, formatting, types, import layers

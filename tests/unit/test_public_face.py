@@ -2,9 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-
-import pytest
 
 import perdure
 
@@ -93,11 +92,26 @@ def test_what_is_exported_is_what_is_documented() -> None:
     assert all(getattr(perdure, name).__doc__ for name in EXPORTED)
 
 
-@pytest.mark.parametrize("module", PURE)
-def test_values_and_rules_load_no_server_and_no_model(module: str) -> None:
-    code = f"import sys, {module}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == ""
+def loaded_by(modules: Sequence[str]) -> str:
+    """Return the first of modules, imported one after the other, that loads something heavy, and what."""
+    code = (
+        "import importlib, sys\n"
+        f"for name in {modules!r}:\n"
+        "    importlib.import_module(name)\n"
+        f"    if loaded := [heavy for heavy in {HEAVY!r} if heavy in sys.modules]:\n"
+        "        sys.exit(print(name, *loaded))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
+
+
+def test_values_and_rules_load_no_server_and_no_model() -> None:
+    assert loaded_by(PURE) == ""
+
+
+def test_control_a_module_that_loads_a_server_is_named() -> None:
+    loaded = loaded_by(["perdure.words", "perdure.stores.redis.connection"])
+    assert loaded.startswith("perdure.stores.redis.connection redis")
 
 
 def test_the_playbook_uses_nothing_but_the_public_face() -> None:
