@@ -69,7 +69,7 @@ class ReasoningActivities:
         ]
         turns = [await self._read(call, turn) for turn in said.turns]
         tools = specs([self._toolbox.get(name) for name in call.agent.tools], call.memory)
-        asked = messages(goal, remembered, said.notes, summary, turns, shown=call.shown)
+        asked = messages(goal, remembered, said.notes, summary, turns, day=call.date, shown=call.shown)
         try:
             replied = await model.reply(instructions(call.agent.instructions), asked, tools)
         except ContextExceeded:

@@ -6,9 +6,10 @@ the answer. All calls of a turn are on their way at the same time, each in a bra
 
 from typing import Any
 
-from perdure.agent.goal_calls import REPEATS_TOLD, Calls, context_of, inline_limit_of, place_of
+from perdure.agent.goal_calls import REPEATS_TOLD, Calls, inline_limit_of, place_of
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.step_context import context_of
 from perdure.agent.steps.calls import (
     Ended,
     EvaluateCall,
@@ -159,7 +160,8 @@ class GoalPlan:
             path = f"turn[{number}].summary"
             how: dict[str, Any] = {"is_step": False, "is_model": True}
             return Action(branch=MAIN, path=path, activity=Activity.COMPRESS, call=summing, **how)
-        about = {"goal": Value(inline=self._task.goal), "conversation": conversation, "shown": shown(conversation)}
+        about = {"goal": Value(inline=self._task.goal), "date": self._prepared.date}
+        about |= {"conversation": conversation, "shown": shown(conversation)}
         reasoning = ReasonCall.model_validate(of | about)
         return Action(
             branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, is_model=True

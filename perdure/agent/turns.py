@@ -1,5 +1,6 @@
 """A model's work towards a goal, turn by turn: what it said, the calls it wanted, what they gave. Pure values."""
 
+import datetime
 from enum import auto
 from typing import Annotated
 
@@ -122,6 +123,8 @@ class ReasonCall(StepContext):
 
     agent: Agent
     goal: Value
+    date: datetime.date
+    """The day that the task is about."""
     conversation: Conversation
     shown: Annotated[int, Field(ge=0)] = RESULT_SHOWN
     """Characters of each result that the model is shown."""
