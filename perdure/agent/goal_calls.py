@@ -16,7 +16,7 @@ from perdure.agent.steps.calls import (
     Value,
 )
 from perdure.agent.tool_specs import MemoryTool, memory_tools
-from perdure.agent.turns import Conversation, Turn, WantedCall
+from perdure.agent.turns import Conversation, ModelTurn, WantedCall
 from perdure.errors import InvalidArguments
 from perdure.model import Instant
 from perdure.names import Activity
@@ -44,7 +44,7 @@ class Calls:
         self._prepared = prepared
         self._agent = agent
 
-    def of(self, state: TaskState, conversation: Conversation, turn: Turn, now: Instant) -> Act:
+    def of(self, state: TaskState, conversation: Conversation, turn: ModelTurn, now: Instant) -> Act:
         """Return the calls of a turn that are neither on their way nor ended."""
         begun = {name for name, branch in state.branches.items() if branch.path}
         paths = {path_of(conversation.begun, place): place for place in range(len(turn.calls))}

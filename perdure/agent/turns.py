@@ -36,7 +36,7 @@ class Returned(Passed):
     """Whether it failed after it may have had its effect."""
 
 
-class Turn(Passed):
+class ModelTurn(Passed):
     """One turn of the model."""
 
     text: Value = Value()
@@ -53,7 +53,7 @@ class Turn(Passed):
         """Return what the call at a place gave; None: it has not ended."""
         return self.returned.get(str(place))
 
-    def ended(self, place: int, returned: Returned) -> "Turn":
+    def ended(self, place: int, returned: Returned) -> "ModelTurn":
         """Return the turn with what a call gave."""
         return self.changed(returned={**self.returned, str(place): returned})
 
@@ -82,7 +82,7 @@ class Conversation(Passed):
     """What stands for the turns that are no longer shown."""
     summary_size: int = 0
     """Characters of it."""
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[ModelTurn, ...] = ()
     """The newest ones."""
     begun: int = 0
     """How many turns there were."""
@@ -103,7 +103,7 @@ class Conversation(Passed):
         return self.read + self.written
 
     @property
-    def last(self) -> Turn | None:
+    def last(self) -> ModelTurn | None:
         """The last turn."""
         return self.turns[-1] if self.turns else None
 
@@ -134,7 +134,7 @@ class Reasoned(Passed):
     """What came of a turn."""
 
     kind: CallKind = CallKind.TURN
-    turn: Turn = Turn()
+    turn: ModelTurn = ModelTurn()
     read: int = 0
     written: int = 0
 
@@ -147,7 +147,7 @@ class CompressCall(StepContext):
     """The one of what was left out before."""
     first: int
     """The number of the first of the turns."""
-    turns: tuple[Turn, ...]
+    turns: tuple[ModelTurn, ...]
     limit: int
     """Characters that the summary may have."""
 

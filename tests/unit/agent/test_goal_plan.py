@@ -21,7 +21,7 @@ from perdure.agent.steps.calls import (
     StepContext,
     Value,
 )
-from perdure.agent.turns import CallKind, Compressed, Conversation, ReasonCall, Reasoned, Turn, WantedCall
+from perdure.agent.turns import CallKind, Compressed, Conversation, ModelTurn, ReasonCall, Reasoned, WantedCall
 from perdure.model import LONGEST_QUESTION
 from perdure.names import Activity
 from perdure.skills.shape import MOST_AT_ONCE
@@ -67,7 +67,7 @@ def reasoned(plan: GoalPlan, state: TaskState, *calls: WantedCall, text: str = "
     """Have the model take a turn."""
     [action] = actions(plan, state)
     assert action.activity == Activity.REASON
-    outcome = Reasoned(turn=Turn(text=Value(inline=text), calls=calls, **more), read=100, written=10)
+    outcome = Reasoned(turn=ModelTurn(text=Value(inline=text), calls=calls, **more), read=100, written=10)
     return ended(plan, started(state, action), action, reasoned=outcome.model_dump(mode="json"))
 
 

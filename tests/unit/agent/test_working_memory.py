@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from perdure.agent.prompts import Made, Read, extract, messages
 from perdure.agent.steps.calls import Value
-from perdure.agent.turns import RESULT_SHOWN, Conversation, Notes, Returned, Turn, WantedCall
+from perdure.agent.turns import RESULT_SHOWN, Conversation, ModelTurn, Notes, Returned, WantedCall
 from perdure.agent.working_memory import (
     CHARACTERS,
     COMPRESSED_AT,
@@ -30,14 +30,14 @@ DAY = date(2026, 3, 4)
 results = st.lists(st.integers(0, 30_000), max_size=6)
 
 
-def turn(lengths: list[int], text: str = "") -> Turn:
+def turn(lengths: list[int], text: str = "") -> ModelTurn:
     calls = tuple(WantedCall(tool="t", digest=str(place)) for place in range(len(lengths)))
     outputs = {str(place): Returned(output=Value(inline="x" * length)) for place, length in enumerate(lengths)}
     seen = len(text) + sum(min(RESULT_SHOWN, length) for length in lengths)
-    return Turn(text=Value(inline=text), calls=calls, returned=outputs, size=seen)
+    return ModelTurn(text=Value(inline=text), calls=calls, returned=outputs, size=seen)
 
 
-def read(one: Turn) -> Read:
+def read(one: ModelTurn) -> Read:
     calls = [Made(call.tool, {}, one.returned[str(place)].output.inline, "") for place, call in enumerate(one.calls)]
     return Read(text=str(one.text.inline), calls=calls)
 
