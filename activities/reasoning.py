@@ -12,7 +12,16 @@ from perdure.agent.prompts import Made, Read, extract, instructions, messages, t
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.values import Values
 from perdure.agent.tool_specs import MemoryTool, specs, told_name
-from perdure.agent.turns import CallKind, CompressCall, Compressed, ReasonCall, Reasoned, Returned, Turn, WantedCall
+from perdure.agent.turns import (
+    CallKind,
+    CompressCall,
+    Compressed,
+    ModelTurn,
+    ReasonCall,
+    Reasoned,
+    Returned,
+    WantedCall,
+)
 from perdure.agent.working_memory import LONGEST_NOTE
 from perdure.documents import mapping
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
@@ -69,7 +78,7 @@ class ReasoningActivities:
         ]
         turns = [await self._read(call, turn) for turn in said.turns]
         tools = specs([self._toolbox.get(name) for name in call.agent.tools], call.memory)
-        asked = messages(goal, remembered, said.notes, summary, turns, shown=call.shown)
+        asked = messages(goal, remembered, said.notes, summary, turns, day=call.date, shown=call.shown)
         try:
             replied = await model.reply(instructions(call.agent.instructions), asked, tools)
         except ContextExceeded:
@@ -106,7 +115,7 @@ class ReasoningActivities:
         kept = await self._keep(call, summary)
         return _ended("compressed", Compressed(summary=kept, size=len(summary), read=used.read, written=used.written))
 
-    async def _turn(self, call: ReasonCall, replied: Replied) -> Turn:
+    async def _turn(self, call: ReasonCall, replied: Replied) -> ModelTurn:
         names = {told_name(name): name for name in call.agent.tools}
         wanted = [
             await self._wanted(call, one, names, "" if place < MOST_CALLS else _TOO_MANY)
@@ -120,7 +129,7 @@ class ReasoningActivities:
         size = len(text) + sum(one.arguments.size or len(str(one.arguments.inline)) for one in wanted)
         kept = await self._keep(call, text)
         # Half a turn is not acted on: its last call may be cut in the middle.
-        return Turn(text=kept, calls=() if replied.is_cut else tuple(wanted), told=told, size=size)
+        return ModelTurn(text=kept, calls=() if replied.is_cut else tuple(wanted), told=told, size=size)
 
     async def _wanted(self, call: ReasonCall, one: ToolUse, names: Mapping[str, str], problem: str) -> WantedCall:
         tool = names.get(one.tool, _whole(one.tool)[:100])
@@ -137,7 +146,7 @@ class ReasoningActivities:
         digest = content_digest([tool, meant])[:32]
         return WantedCall(tool=tool, arguments=arguments, digest=digest, problem=problem or wrong)
 
-    async def _read(self, call: ReasonCall | CompressCall, turn: Turn) -> Read:
+    async def _read(self, call: ReasonCall | CompressCall, turn: ModelTurn) -> Read:
         calls: list[Made] = []
         for place, wanted in enumerate(turn.calls):
             gave = turn.gave(place) or Returned()

@@ -12,7 +12,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.taking_up import conversation_of_run
+from activities.conversations import conversation_of_run
 from perdure.agent.steps.calls import (
     EvaluateCall,
     Evaluated,

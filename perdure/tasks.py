@@ -85,7 +85,7 @@ class AgentTask(Request):
     agent: Name = "agent"
     """Who works on it: for a goal, one of the agents that the worker has."""
     date: Annotated[datetime.date, AfterValidator(_not_before_1970)] | None = None
-    """The day that the task is about, as ``${task.date}``; without one, the day on which it starts."""
+    """The day that the task is about, as ``${task.date}``, or as its model is told; without one, the day it starts."""
     memory: MemoryMode = MemoryMode.ON
     limits: Limits = Limits()
 

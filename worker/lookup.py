@@ -50,7 +50,7 @@ async def job_of(client: Client, workflow_id: str) -> WorkflowExecutionDescripti
     return await _described(client, workflow_id, Workflow.INGEST_MEMORY, refused)
 
 
-async def asking(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
+async def asker_of(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
     """Return what Temporal says of a task, or of a memory on hold: both ask questions.
 
     Raises:

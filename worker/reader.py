@@ -11,7 +11,7 @@ from perdure.changes import Actor
 from perdure.consents import is_granted, refusal, withheld
 from perdure.documents import refuse_unknown
 from perdure.entries import Entry, Memory, Purpose, State, headline_of
-from perdure.errors import InvalidInput, StoreUnavailable, TenantKeyMissing, UnknownOwner
+from perdure.errors import InvalidInput, StoreUnavailable, UnknownOwner
 from perdure.filters import Filters
 from perdure.jobs import SettledJob
 from perdure.memberships import Membership
@@ -243,17 +243,16 @@ class Reader:
 
 
 @asynccontextmanager
-async def open_reader(settings: Settings, addresses: Addresses) -> AsyncGenerator[Reader | None]:
-    """Open memory for reading in this process; None where it cannot read the tenant key.
+async def open_reader(settings: Settings, addresses: Addresses) -> AsyncGenerator[Reader]:
+    """Open memory for reading in this process.
 
     It changes nothing: neither a key nor a collection is made.
+
+    Raises:
+        InvalidInput: What is in the key's file is not a key.
+        TenantKeyMissing: This process cannot read the tenant key.
     """
-    try:
-        key = TenantKey.load(settings.tenant_key_file)
-    except TenantKeyMissing:
-        yield None
-        return
-    async with open_reading(settings, addresses, key) as reading:
+    async with open_reading(settings, addresses, TenantKey.load(settings.tenant_key_file)) as reading:
         yield Reader(reading, settings.recall_seconds)
 
 

@@ -1,10 +1,9 @@
 """The calls that a model wants: which are made, with what, and why one is not. Pure."""
 
-from typing import Any
-
 from perdure.agent.plan import Act, Action
 from perdure.agent.skill_plan import CARRIED_INLINE, SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.step_context import context_of
 from perdure.agent.steps.calls import (
     INLINE_LIMIT,
     Ended,
@@ -17,7 +16,7 @@ from perdure.agent.steps.calls import (
     Value,
 )
 from perdure.agent.tool_specs import MemoryTool, memory_tools
-from perdure.agent.turns import Conversation, Turn, WantedCall
+from perdure.agent.turns import Conversation, ModelTurn, WantedCall
 from perdure.errors import InvalidArguments
 from perdure.model import Instant
 from perdure.names import Activity
@@ -45,7 +44,7 @@ class Calls:
         self._prepared = prepared
         self._agent = agent
 
-    def of(self, state: TaskState, conversation: Conversation, turn: Turn, now: Instant) -> Act:
+    def of(self, state: TaskState, conversation: Conversation, turn: ModelTurn, now: Instant) -> Act:
         """Return the calls of a turn that are neither on their way nor ended."""
         begun = {name for name, branch in state.branches.items() if branch.path}
         paths = {path_of(conversation.begun, place): place for place in range(len(turn.calls))}
@@ -113,22 +112,6 @@ class Calls:
         shape = self._prepared.tools.get(wanted.tool)
         # Arguments are refused before anything is claimed.
         return shape is not None and shape.effect.is_once and not problem.startswith(InvalidArguments.code)
-
-
-def context_of(
-    task: TaskRun, prepared: PreparedTask, path: str, now: Instant, scope: Scope | None = None
-) -> dict[str, Any]:
-    """Return whose step it is and where it stands."""
-    return {
-        "tenant": prepared.tenant,
-        "epoch": prepared.epoch,
-        "session": task.session,
-        "task_id": task.task_id,
-        "path": path,
-        "memory": task.memory,
-        "occurred_at": now,
-        **({"scope": scope} if scope else {}),
-    }
 
 
 def path_of(turn: int, place: int) -> str:

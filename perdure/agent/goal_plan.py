@@ -6,9 +6,10 @@ the answer. All calls of a turn are on their way at the same time, each in a bra
 
 from typing import Any
 
-from perdure.agent.goal_calls import REPEATS_TOLD, Calls, context_of, inline_limit_of, place_of
+from perdure.agent.goal_calls import REPEATS_TOLD, Calls, inline_limit_of, place_of
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.step_context import context_of
 from perdure.agent.steps.calls import (
     Ended,
     EvaluateCall,
@@ -24,10 +25,10 @@ from perdure.agent.turns import (
     CompressCall,
     Compressed,
     Conversation,
+    ModelTurn,
     ReasonCall,
     Reasoned,
     Returned,
-    Turn,
     WantedCall,
 )
 from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, noted, shown, unnotable
@@ -159,7 +160,8 @@ class GoalPlan:
             path = f"turn[{number}].summary"
             how: dict[str, Any] = {"is_step": False, "is_model": True}
             return Action(branch=MAIN, path=path, activity=Activity.COMPRESS, call=summing, **how)
-        about = {"goal": Value(inline=self._task.goal), "conversation": conversation, "shown": shown(conversation)}
+        about = {"goal": Value(inline=self._task.goal), "date": self._prepared.date}
+        about |= {"conversation": conversation, "shown": shown(conversation)}
         reasoning = ReasonCall.model_validate(of | about)
         return Action(
             branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, is_model=True
@@ -176,7 +178,7 @@ class GoalPlan:
             return _positioned(state, changed.changed(exceeded=changed.exceeded + 1))
         turn, repeated = reasoned.turn, 0
         if reasoned.kind is not CallKind.TURN:
-            turn = Turn(told="Nothing can be made of your turn here. Call a tool, or give your answer.")
+            turn = ModelTurn(told="Nothing can be made of your turn here. Call a tool, or give your answer.")
         if turn.calls and conversation.last and _same(turn, conversation.last):
             repeated = conversation.repeated + 1
         if repeated >= REPEATS_TOLD:
@@ -196,8 +198,8 @@ class GoalPlan:
         return _positioned(state, changed)
 
     def _noted(
-        self, turn: Turn, place: int, wanted: WantedCall, conversation: Conversation
-    ) -> tuple[Turn, Conversation]:
+        self, turn: ModelTurn, place: int, wanted: WantedCall, conversation: Conversation
+    ) -> tuple[ModelTurn, Conversation]:
         """Write down what the model notes, and end the call at once."""
         given: Any = wanted.arguments.inline if isinstance(wanted.arguments.inline, dict) else {}
         kind, text = str(given.get("kind", "")), str(given.get("text", ""))
@@ -208,7 +210,7 @@ class GoalPlan:
             told = Returned(output=Value(inline="noted"))
         return turn.ended(place, told), conversation
 
-    def _answer(self, turn: Turn) -> EvaluateCall:
+    def _answer(self, turn: ModelTurn) -> EvaluateCall:
         """Return what makes the task's output of the model's last turn."""
         scope = Scope(inputs={"answer": turn.text})
         of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id, "scope": scope}
@@ -255,5 +257,5 @@ def _compressed(conversation: Conversation, made: Compressed) -> Conversation:
     )
 
 
-def _same(turn: Turn, other: Turn) -> bool:
+def _same(turn: ModelTurn, other: ModelTurn) -> bool:
     return sorted(call.digest for call in turn.calls) == sorted(call.digest for call in other.calls)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from datetime import date
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -48,7 +49,7 @@ def instructions(own: str) -> str:
 
 
 def messages(
-    goal: str, remembered: str, notes: Notes, summary: str, turns: Sequence[Read], *, shown: int
+    goal: str, remembered: str, notes: Notes, summary: str, turns: Sequence[Read], *, day: date, shown: int
 ) -> list[Message]:
     """Return the conversation in the form of the model.
 
@@ -58,9 +59,10 @@ def messages(
         notes: What it noted.
         summary: What stands for the turns before these.
         turns: The newest turns.
+        day: The day that the task is about.
         shown: Characters of each result that are shown.
     """
-    parts = [f"The goal:\n{goal}"]
+    parts = [f"The goal:\n{goal}", f"The day that it is about: {day} ({day:%A})."]
     if remembered.strip():
         parts.append(remembered)
     for kind, title in _LISTS.items():

@@ -1,7 +1,6 @@
 """The plan of a task that runs a skill: its steps in order or side by side, and what failures mean. Pure."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 from pydantic import JsonValue
@@ -9,6 +8,7 @@ from pydantic import JsonValue
 from perdure.agent.cursor import MAIN, Cursor, Here, Route, inside, leaves
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import Branch, TaskRun, TaskState
+from perdure.agent.step_context import context_of
 from perdure.agent.steps.calls import (
     Ended,
     EvaluateCall,
@@ -147,12 +147,11 @@ class SkillPlan:
     def _action(self, state: TaskState, cursors: Mapping[str, Cursor], branch: str, at: Here, now: Instant) -> Action:
         """Return the action of a step; where the task's memory mode leaves nothing to do, it is skipped."""
         task, prepared, step = self._task, self._prepared, at.step
-        of: dict[str, Any] = {"tenant": prepared.tenant, "task_id": task.task_id, "path": at.path}
-        of["scope"] = self._scope(cursors, branch, step.id)
+        scope = self._scope(cursors, branch, step.id)
         if isinstance(step, ForEach | Parallel):
+            of: dict[str, Any] = {"tenant": prepared.tenant, "task_id": task.task_id, "path": at.path, "scope": scope}
             return _expansion(branch, at.path, step, of)
-        of |= {"epoch": prepared.epoch, "session": task.session, "memory": task.memory}
-        of |= {"occurred_at": self._observed_at(now), "step": step}
+        of = context_of(task, prepared, at.path, now, scope) | {"step": step}
         if sum(cursor.inline for cursor in cursors.values()) > CARRIED_INLINE:
             of["inline_limit"] = SMALL_INLINE_LIMIT
         match step:
@@ -176,14 +175,6 @@ class SkillPlan:
             case _:
                 how = {"known": Ended(result=Result(status=StepStatus.SKIPPED))}
         return Action(branch=branch, path=at.path, **how)
-
-    def _observed_at(self, now: Instant) -> Instant:
-        """When what a step observes counts as observed: noon of the task's date, if it has one, a day ahead at most."""
-        day = self._task.date
-        if day is None:
-            return now
-        noon = now.replace(year=day.year, month=day.month, day=day.day, hour=12, minute=0, second=0, microsecond=0)
-        return min(noon, now + timedelta(days=1))
 
 
 def _expansion(branch: str, path: str, block: ForEach | Parallel, of: Mapping[str, Any]) -> Action:

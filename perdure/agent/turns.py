@@ -1,5 +1,6 @@
 """A model's work towards a goal, turn by turn: what it said, the calls it wanted, what they gave. Pure values."""
 
+import datetime
 from enum import auto
 from typing import Annotated
 
@@ -35,7 +36,7 @@ class Returned(Passed):
     """Whether it failed after it may have had its effect."""
 
 
-class Turn(Passed):
+class ModelTurn(Passed):
     """One turn of the model."""
 
     text: Value = Value()
@@ -52,7 +53,7 @@ class Turn(Passed):
         """Return what the call at a place gave; None: it has not ended."""
         return self.returned.get(str(place))
 
-    def ended(self, place: int, returned: Returned) -> "Turn":
+    def ended(self, place: int, returned: Returned) -> "ModelTurn":
         """Return the turn with what a call gave."""
         return self.changed(returned={**self.returned, str(place): returned})
 
@@ -81,7 +82,7 @@ class Conversation(Passed):
     """What stands for the turns that are no longer shown."""
     summary_size: int = 0
     """Characters of it."""
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[ModelTurn, ...] = ()
     """The newest ones."""
     begun: int = 0
     """How many turns there were."""
@@ -102,7 +103,7 @@ class Conversation(Passed):
         return self.read + self.written
 
     @property
-    def last(self) -> Turn | None:
+    def last(self) -> ModelTurn | None:
         """The last turn."""
         return self.turns[-1] if self.turns else None
 
@@ -122,6 +123,8 @@ class ReasonCall(StepContext):
 
     agent: Agent
     goal: Value
+    date: datetime.date
+    """The day that the task is about."""
     conversation: Conversation
     shown: Annotated[int, Field(ge=0)] = RESULT_SHOWN
     """Characters of each result that the model is shown."""
@@ -131,7 +134,7 @@ class Reasoned(Passed):
     """What came of a turn."""
 
     kind: CallKind = CallKind.TURN
-    turn: Turn = Turn()
+    turn: ModelTurn = ModelTurn()
     read: int = 0
     written: int = 0
 
@@ -144,7 +147,7 @@ class CompressCall(StepContext):
     """The one of what was left out before."""
     first: int
     """The number of the first of the turns."""
-    turns: tuple[Turn, ...]
+    turns: tuple[ModelTurn, ...]
     limit: int
     """Characters that the summary may have."""
 

@@ -4,7 +4,7 @@ Working memory holds 8,000 tokens. At 80 % of it, all turns but the newest five 
 counted as four characters each, which is what English text comes to; the provider's own count goes into the budget.
 """
 
-from perdure.agent.turns import RESULT_SHOWN, Conversation, Notes, Turn
+from perdure.agent.turns import RESULT_SHOWN, Conversation, ModelTurn, Notes
 
 LIMIT = 8_000
 """Tokens."""
@@ -41,7 +41,7 @@ def size(conversation: Conversation) -> int:
     return (notes + conversation.summary_size + turns) // CHARACTERS
 
 
-def evicted(conversation: Conversation) -> tuple[Turn, ...]:
+def evicted(conversation: Conversation) -> tuple[ModelTurn, ...]:
     """Return the turns that have to give way to a summary before the next one: none while there is room."""
     is_full = size(conversation) >= LIMIT * COMPRESSED_AT or bool(conversation.exceeded)
     kept = VERBATIM if conversation.exceeded < 2 else 1

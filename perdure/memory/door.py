@@ -1,7 +1,7 @@
 """Exactly-once writes to long-term memory: under a lease, at an expected version, recognised by an operation id.
 
 Every change is journaled before it is written and settled after it, so the journal can answer for a store that is
-away, and tell who changed what and why.
+away, and tell who changed what and why. What is only counted (``Door.count``) is not: the journal has no line of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -241,6 +241,8 @@ class Door:
         why: str = "",
     ) -> int:
         """Write what is only counted of entries, once for each operation; versions stay, so no plan is made again.
+
+        The journal gets no line of it, so what was counted since an entry last changed is lost with the store.
 
         Args:
             tenant: Whose.

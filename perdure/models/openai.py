@@ -21,7 +21,7 @@ LONGEST_WAIT = 3_600.0
 
 
 @contextmanager
-def asking() -> Generator[None]:
+def translated_errors() -> Generator[None]:
     """Translate the errors of one call.
 
     Raises:

@@ -8,6 +8,7 @@ import inspect
 import json
 import pkgutil
 import types
+from collections import Counter
 from datetime import UTC, date, datetime
 from enum import Enum
 from pathlib import Path
@@ -35,13 +36,20 @@ _SCALARS: dict[Any, Any] = {
 
 
 def types_of_builds() -> dict[str, type[BaseModel]]:
-    """Return every concrete type that is stored or crosses builds, by its name."""
+    """Return every concrete type that is stored or crosses builds, by its name.
+
+    Raises:
+        ValueError: Two of them have one name, and so one sample.
+    """
     for package in (perdure, activities, workflows):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     found = {one for one in _subclasses(Passed) if one not in (Request, Stored)}
     own = [one for one in found if one.model_config.get("extra") == "allow" and not one.__module__.startswith("tests.")]
-    return {one.__name__: one for one in sorted(own, key=lambda one: (one.__name__, one.__module__))}
+    names = Counter(one.__name__ for one in own)
+    if twice := sorted(name for name, count in names.items() if count > 1):
+        raise ValueError(f"types that are stored or cross builds have the same name: {', '.join(twice)}")
+    return {one.__name__: one for one in sorted(own, key=lambda one: one.__name__)}
 
 
 def sample(model: type[BaseModel], *, depth: int = 0) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput
 from perdure.items import RecordItem
 from perdure.memory.recall.query import Query
-from perdure.model import OpenEnum, Stored
+from perdure.model import OpenEnum, Passed, Stored
 from perdure.questions import Answer
 from perdure.requests import RememberRequest
 from perdure.skills.shape import RecordTemplate
@@ -111,3 +111,16 @@ def test_a_template_of_a_newer_build_is_filled_in_as_it_was_written() -> None:
 
 def test_what_a_newer_build_carries_more_of_is_read() -> None:
     assert len(Learned.model_validate({"jobs": ["j"] * 1_000}).jobs) == 1_000
+
+
+def test_two_types_of_one_name_are_refused_as_they_would_share_a_sample() -> None:
+    class Progress(Passed):
+        pass
+
+    # The tests' own types are left out; this one stands for one of the product.
+    Progress.__module__ = "perdure.doubled"
+    try:
+        with pytest.raises(ValueError, match=r"the same name: Progress$"):
+            samples.types_of_builds()
+    finally:
+        Progress.__module__ = __name__

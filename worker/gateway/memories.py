@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from perdure.changes import Actor
 from perdure.documents import refuse_unknown
 from perdure.entries import Entry
-from perdure.errors import TenantKeyMissing
 from perdure.identity import content_digest
 from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.names import DEFAULT_POLICY, Workflow
@@ -17,7 +16,7 @@ from worker.gateway.memory import MemoryCalls
 from worker.waiting import ANSWER_WITHIN
 
 if TYPE_CHECKING:
-    from worker.reader import Reader
+    pass
 
 
 class MemoriesCalls(MemoryCalls):
@@ -151,9 +150,3 @@ class MemoriesCalls(MemoryCalls):
             StoreUnavailable: Neither Redis nor the journal can tell.
         """
         return await (await self._keyed_reader()).members(of)
-
-    async def _keyed_reader(self) -> "Reader":
-        own = await self._own_reader()
-        if own is None:
-            raise TenantKeyMissing(str(self._settings.tenant_key_file))
-        return own

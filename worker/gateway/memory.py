@@ -66,6 +66,17 @@ class MemoryCalls(Base):
 
     async def _own_reader(self) -> "Reader | None":
         """Return memory as this process reads it by itself; None where it has no tenant key."""
+        try:
+            return await self._keyed_reader()
+        except TenantKeyMissing:
+            return None
+
+    async def _keyed_reader(self) -> "Reader":
+        """Return memory as this process reads it by itself.
+
+        Raises:
+            TenantKeyMissing: It cannot read the tenant key; says which file, why and what to do.
+        """
         # The stores' clients take a second to import, which the other calls need not wait for.
         from worker import reader  # noqa: PLC0415
 
@@ -84,10 +95,7 @@ class MemoryCalls(Base):
             TenantKeyMissing: This process has no tenant key, without which memory cannot be read here.
             StoreUnavailable: Weaviate does not answer.
         """
-        own = await self._own_reader()
-        if own is None:
-            raise TenantKeyMissing(str(self._settings.tenant_key_file))
-        return await own.read(user_id, handle, by=by)
+        return await (await self._keyed_reader()).read(user_id, handle, by=by)
 
     @translated
     async def remember(self, request: RememberRequest, *, by: Actor) -> str:

@@ -16,7 +16,7 @@ from perdure.questions import Answer
 from perdure.tasks import AgentTask, Progress, TaskResult
 from perdure.temporal.errors import is_cancelling, translated
 from worker.gateway.base import ANSWERED_WITHIN, Base
-from worker.lookup import StartedTask, asking, task_of
+from worker.lookup import StartedTask, asker_of, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class TaskCalls(Base):
             InvalidTask: There is no such task or hold, or it has ended.
         """
         client = await self.client()
-        if (await asking(client, workflow_id)).status is not WorkflowExecutionStatus.RUNNING:
+        if (await asker_of(client, workflow_id)).status is not WorkflowExecutionStatus.RUNNING:
             raise _ended(workflow_id, "it asks nothing")
         await self.served()
         handle = client.get_workflow_handle(workflow_id)

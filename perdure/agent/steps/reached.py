@@ -48,7 +48,7 @@ def so_far_of(call: StepCall) -> Reached:
             return so_far
 
 
-def asking(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_far: Reached) -> Asks:
+def question_of(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_far: Reached) -> Asks:
     """Return the question of a step, with how far it came."""
     if not text.strip():
         text = f"{call.path} asks, but its question is empty"

@@ -26,7 +26,7 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
-from perdure.agent.steps.reached import Reached, asking, so_far_of
+from perdure.agent.steps.reached import Reached, question_of, so_far_of
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping
@@ -129,7 +129,7 @@ class StepRunner:
                 )
             reached = Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
             about = about.changed(attempted_at=acted.at, deadline=acted.deadline)
-            return asking(call, text, about, choice_of(EffectFate), reached)
+            return question_of(call, text, about, choice_of(EffectFate), reached)
         about = about.changed(attempted_at=acted.at or attempt.started_at)
         asks = await self._unexpected(call, names, acted.output, about)
         return asks or await self._concluded(call, names, acted.output, so_far)
@@ -222,7 +222,7 @@ class StepRunner:
                 return None
             about = about.changed(attempted_at=found.at)
         text = written(evaluate(call.step.approve, names, f"{call.path}.approve"))
-        return asking(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
+        return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
 
     async def _perform(
         self,
@@ -274,7 +274,9 @@ class StepRunner:
             raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
         text = written(evaluate(step.ask, names, f"{call.path}.ask"))
         kept = await self._values.keep(call.tenant, call.task_id, output, epoch=call.epoch)
-        return asking(call, text, about, step.answer or AnswerSpec(), Reached(asked=QuestionKind.INPUT, acted=kept))
+        return question_of(
+            call, text, about, step.answer or AnswerSpec(), Reached(asked=QuestionKind.INPUT, acted=kept)
+        )
 
     async def _concluded(
         self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: Reached

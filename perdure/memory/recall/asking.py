@@ -20,7 +20,7 @@ from perdure.memory.recall import local
 from perdure.memory.recall.absences import What
 from perdure.memory.recall.journaled import journaled
 from perdure.memory.recall.query import FoundBy, Query
-from perdure.memory.recall.sources import Question, Sources, Wanted
+from perdure.memory.recall.sources import Sought, Sources, Wanted
 from perdure.memory.recall.turns import Asked, named, without_names
 from perdure.models.embedding import Vector
 from perdure.stores.weaviate.schema import Kind
@@ -67,7 +67,7 @@ class Asking:
         self._tenant = query.tenant
         self._started = asyncio.get_running_loop().time()
         self._entries: dict[str, Entry] | None = None
-        self._question: Question | None = None
+        self._sought: Sought | None = None
         self._withdrawn: tuple[Purpose, ...] = ()
         # Several searches may need the journal at once, or who wrote last; one asks.
         self._reading, self._looking = asyncio.Lock(), asyncio.Lock()
@@ -106,13 +106,13 @@ class Asking:
         """Take the question as it is once it is known what the user consents to."""
         self._query = query
 
-    async def question(self) -> Question:
+    async def sought(self) -> Sought:
         """Return the question's names, words and vector; computed once."""
-        if self._question is None:
-            self._question = await self._asked()
-        return self._question
+        if self._sought is None:
+            self._sought = await self._asked()
+        return self._sought
 
-    async def _asked(self) -> Question:
+    async def _asked(self) -> Sought:
         query, up = self._query, self._is_up
         names = self._from.speakers.known(self._tenant) if up and query.filters.covers("turn") else Counter[str]()
         vector = None
@@ -124,9 +124,9 @@ class Asking:
         asked = Asked(query.text, stems(query.text, self._from.longterm.language), named(query.text, names))
         if up and (vector is None or asked.names):
             vector = await self._embedded(without_names(query.text, asked.names))
-        return Question(asked, vector, names.total())
+        return Sought(asked, vector, names.total())
 
-    async def hits(self, question: Question, wanted: Wanted) -> tuple[list[Hit], FoundBy]:
+    async def hits(self, sought: Sought, wanted: Wanted) -> tuple[list[Hit], FoundBy]:
         """Return the hits of the store, or of the journal where it does not answer, and which of them answered."""
 
         async def search(vector: Vector | None) -> list[Hit]:
@@ -140,13 +140,13 @@ class Asking:
                 word_limit=wanted.words,
             )
 
-        hits = await self._searched(search, question.vector)
+        hits = await self._searched(search, sought.vector)
         if hits is not None:
             return hits, FoundBy.SEMANTIC
         entries = [one for one in (await self._recallable(self._query.filters)) if one.kind in wanted.kinds]
         return await self._by_words(entries), FoundBy.JOURNAL
 
-    async def nearby(self, question: Question, *, limit: int, min_confidence: float) -> list[Hit]:
+    async def nearby(self, sought: Sought, *, limit: int, min_confidence: float) -> list[Hit]:
         """Return the entries near to the question whatever they are limited to, the superseded ones too."""
 
         async def search(vector: Vector | None) -> list[Hit]:
@@ -154,7 +154,7 @@ class Asking:
                 self._tenant, text=self._query.text, vector=vector, limit=limit, min_confidence=min_confidence
             )
 
-        hits = await self._searched(search, question.vector)
+        hits = await self._searched(search, sought.vector)
         if hits is not None:
             return hits
         return await self._by_words(

@@ -34,7 +34,7 @@ from perdure.memory.recall.ranking import (
     reordered,
     score_exact,
 )
-from perdure.memory.recall.sources import Question, Sources, Wanted
+from perdure.memory.recall.sources import Sought, Sources, Wanted
 from perdure.memory.recall.telemetry import Telemetry
 from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
 from perdure.memory.recall.uses import Uses
@@ -159,7 +159,7 @@ class Recall:
                 (withheld, told), _ = await allowed
             else:
                 # Embedding takes most of a recall's time, and neither answer changes the question.
-                ((withheld, told), _), _ = await together(allowed, asking.question())
+                ((withheld, told), _), _ = await together(allowed, asking.sought())
             query = query.changed(withheld=withheld)
             asking.limited(query)
             searched = together(self._items(query, asking), self._always(query, asking))
@@ -252,9 +252,9 @@ class Recall:
             return []
         if query.strategy is Strategy.PRECISE:
             return await self._named(query, asking, limit)
-        question = await asking.question()
+        sought = await asking.sought()
         known, said = await together(
-            self._known(query, asking, question, limit), self._said(query, asking, question, limit)
+            self._known(query, asking, sought, limit), self._said(query, asking, sought, limit)
         )
         return sharing(known, said, limit)
 
@@ -283,9 +283,9 @@ class Recall:
         asking.seen += [Hit(one, None if one.id in named else NOT_MEANT) for one in candidates.values()]
         return [recalled(one.scored, one.found_by, one.why) for one in found[:limit]]
 
-    async def _known(self, query: Query, asking: Asking, question: Question, limit: int) -> list[RecalledItem]:
+    async def _known(self, query: Query, asking: Asking, sought: Sought, limit: int) -> list[RecalledItem]:
         most = max(_CANDIDATES, limit)
-        hits, found_by = await asking.hits(question, Wanted(("record", "memory"), most, most))
+        hits, found_by = await asking.hits(sought, Wanted(("record", "memory"), most, most))
         asking.seen += hits
         ranked = rank(hits, now=query.now, floor=self._embedder.relevance_floor, limit=limit, rules=self._rules)
         chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant(ranked)
@@ -294,13 +294,13 @@ class Recall:
             chosen = reordered(chosen, profile, now=query.now, task=query.task, rules=self._rules)
         return [recalled(scored, found_by, explained(scored, profile)) for scored in chosen]
 
-    async def _said(self, query: Query, asking: Asking, question: Question, limit: int) -> list[RecalledItem]:
-        if not query.filters.covers("turn") or not (question.turns or "weaviate" in asking.degraded):
+    async def _said(self, query: Query, asking: Asking, sought: Sought, limit: int) -> list[RecalledItem]:
+        if not query.filters.covers("turn") or not (sought.turns or "weaviate" in asking.degraded):
             return []
-        hits, found_by = await asking.hits(question, Wanted(("turn",), *limits(question.turns)))
+        hits, found_by = await asking.hits(sought, Wanted(("turn",), *limits(sought.turns)))
         asking.seen += hits
         ranked: Sequence[Scored] = await asyncio.to_thread(
-            rank_turns, question.asked, hits, stored=question.turns, limit=limit
+            rank_turns, sought.asked, hits, stored=sought.turns, limit=limit
         )
         chosen = ranked if query.strategy is Strategy.SIMILARITY else relevant_turns(ranked)
         return [recalled(scored, found_by, explained(scored, RELEVANCE_FIRST)) for scored in chosen]
@@ -310,8 +310,8 @@ class Recall:
     ) -> tuple[LeftOut, ...]:
         hits = asking.seen
         if query.explain and query.text.strip():
-            question = await asking.question()
-            hits = [*hits, *await asking.nearby(question, limit=EXPLAINED, min_confidence=LEAST_CONFIDENCE)]
+            sought = await asking.sought()
+            hits = [*hits, *await asking.nearby(sought, limit=EXPLAINED, min_confidence=LEAST_CONFIDENCE)]
         hits = alternating([hit for hit in hits if query.filters.objection(hit.entry) is not Omission.CONSENT])
         floor = self._embedder.relevance_floor
         return omissions(query, items=items, unplaced=unplaced, hits=hits, floor=floor)

@@ -45,8 +45,8 @@ class Sources:
     """None: nobody has said anything."""
 
 
-class Question(NamedTuple):
-    """What is asked, as the searches need it."""
+class Sought(NamedTuple):
+    """What a recall looks for, as its searches need it."""
 
     asked: Asked
     vector: Vector | None

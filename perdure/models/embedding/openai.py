@@ -6,7 +6,7 @@ import openai
 
 from perdure.errors import EmbeddingMismatch, InvalidInput, StoreUnavailable
 from perdure.models.embedding import Vector
-from perdure.models.openai import asking
+from perdure.models.openai import translated_errors
 
 _TEXTS_A_CALL = 256
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
@@ -55,7 +55,7 @@ class OpenAIEmbedder:
         return vectors
 
     async def _call(self, texts: Sequence[str]) -> list[Vector]:
-        with asking():
+        with translated_errors():
             answer = await self._client.embeddings.create(model=self._model, input=list(texts))
         vectors = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
         if len(vectors) != len(texts):

@@ -18,7 +18,7 @@ from perdure.models.language.conversation import (
     ToolUse,
     Usage,
 )
-from perdure.models.openai import asking
+from perdure.models.openai import translated_errors
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -51,7 +51,7 @@ class OpenAILanguageModel:
     async def answer(self, instructions: str, text: str, form: type[M]) -> M | None:
         """Return the model's answer; see ``LanguageModel``."""
         try:
-            with asking():
+            with translated_errors():
                 return await (self._response if self._api == "responses" else self._completion)(
                     instructions, text, form
                 )
@@ -76,7 +76,7 @@ class OpenAILanguageModel:
 
     async def reply(self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Replied:
         """Return the model's next turn; see ``LanguageModel``."""
-        with asking():
+        with translated_errors():
             if self._api == "responses":
                 return await self._next_response(instructions, messages, tools)
             return await self._next_completion(instructions, messages, tools)

@@ -88,7 +88,7 @@ class Connection:
         async with self._opening:
             if self._opened and not prepare:
                 return
-            async with asking(self._open_timeout):
+            async with answered_within(self._open_timeout):
                 await self._connect()
                 for kind in KINDS:
                     name = collection_name(self.prefix, kind)
@@ -116,14 +116,14 @@ class Connection:
             StoreUnavailable: Weaviate does not answer.
         """
         if not self._connected:
-            async with self._opening, asking(self._open_timeout):
+            async with self._opening, answered_within(self._open_timeout):
                 await self._connect()
         return self._client
 
     async def is_up(self) -> bool:
         """Return whether Weaviate answers now."""
         try:
-            async with asking(_UP_WITHIN):
+            async with answered_within(_UP_WITHIN):
                 return await (await self.client()).is_ready()
         except StoreUnavailable:
             return False
@@ -186,7 +186,7 @@ def make_client(url: str, grpc_port: int, *, api_key: SecretStr | None = None) -
 
 
 @asynccontextmanager
-async def asking(seconds: float) -> AsyncGenerator[None]:
+async def answered_within(seconds: float) -> AsyncGenerator[None]:
     """Bound the time that a call to Weaviate may take; its client alone would retry for a minute.
 
     Raises:

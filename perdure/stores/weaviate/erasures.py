@@ -11,7 +11,7 @@ from weaviate.exceptions import WeaviateBaseError
 from perdure.erasures import Erasure
 from perdure.errors import StoreUnavailable
 from perdure.losses import Store
-from perdure.stores.weaviate.connection import Connection, asking
+from perdure.stores.weaviate.connection import Connection, answered_within
 
 _NAMES = UUID("c0a7c1de-52b9-4a0e-93ce-5f5b0e6f5a7d")
 
@@ -32,7 +32,7 @@ class WeaviateErasures:
         """Return the latest erasure of each user."""
         collection = await self._collection()
         found: dict[str, Erasure] = {}
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             if not await collection.exists():
                 return {}
             async for item in collection.iterator(return_properties=["line"]):
@@ -43,7 +43,7 @@ class WeaviateErasures:
     async def of(self, tenant: str) -> Erasure | None:
         """Return a user's latest erasure."""
         collection = await self._collection()
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             if not await collection.exists():
                 return None
             found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, tenant)])
@@ -56,7 +56,7 @@ class WeaviateErasures:
         if known is not None and known.order >= erasure.order:
             return
         properties: Any = {"line": erasure.model_dump_json()}
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             result = await collection.data.insert_many(
                 [DataObject(uuid=uuid5(_NAMES, erasure.tenant), properties=properties)]
             )
@@ -65,7 +65,7 @@ class WeaviateErasures:
 
     async def _made(self) -> CollectionAsync[Any, Any]:
         collection = await self._collection()
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             if not await collection.exists():
                 client = await self._connection.client()
                 line = wvc.Property(

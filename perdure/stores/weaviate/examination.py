@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from weaviate import WeaviateAsyncClient
 
 from perdure.stores.weaviate import schema
-from perdure.stores.weaviate.connection import asking, make_client
+from perdure.stores.weaviate.connection import answered_within, make_client
 from perdure.stores.weaviate.schema import KINDS, Embedding, collection_name
 
 _WITHIN = 10.0
@@ -61,7 +61,7 @@ async def differences(
 async def _connected(url: str, grpc_port: int, api_key: SecretStr | None) -> AsyncGenerator[WeaviateAsyncClient]:
     client = make_client(url, grpc_port, api_key=api_key)
     try:
-        async with asking(_WITHIN):
+        async with answered_within(_WITHIN):
             await client.connect()
             yield client
     finally:

@@ -11,7 +11,7 @@ from weaviate.exceptions import WeaviateBaseError
 
 from perdure.errors import StoreLost, StoreUnavailable
 from perdure.losses import Mark, Store, Told
-from perdure.stores.weaviate.connection import Connection, asking
+from perdure.stores.weaviate.connection import Connection, answered_within
 
 _NAMES = UUID("5e2f6dc0-9a43-4c5a-8f5f-3f0d2f0e5b11")
 _ID = "journal"
@@ -36,7 +36,7 @@ class WeaviateMarks:
     async def told(self) -> Told:
         """Return what Weaviate says of itself."""
         collection = await self._collection()
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             if not self._there and not await collection.exists():
                 return Told(None, {})
             try:
@@ -72,7 +72,7 @@ class WeaviateMarks:
     async def rebuilt_by(self) -> str:
         """Return the token under which Weaviate is being rebuilt; empty where there is none."""
         collection = await self._collection()
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             if not await collection.exists():
                 return ""
             found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, _REBUILDING)])
@@ -95,7 +95,7 @@ class WeaviateMarks:
         """
         collection = await self._collection()
         if at_least:
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 found = await collection.query.fetch_objects_by_ids([uuid5(_NAMES, writer)])
             known = [Mark.read(str(one.properties["value"])) for one in found.objects]
             if not known or known[0].done < at_least:
@@ -113,13 +113,13 @@ class WeaviateMarks:
     async def remove(self, writer: str) -> None:
         """Remove the marks of a retired process."""
         collection = await self._collection()
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             await collection.data.delete_by_id(uuid5(_NAMES, writer))
 
     async def _put(self, name: str, value: str) -> None:
         collection, place = await self._collection(), uuid5(_NAMES, name)
         properties = {"name": name, "value": value}
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             # A batch of one overwrites what is there; the call for a single object refuses it.
             result = await collection.data.insert_many([_object(place, properties)])
         if result.has_errors:
@@ -127,7 +127,7 @@ class WeaviateMarks:
 
     async def _make(self) -> None:
         collection = await self._collection()
-        async with asking(self._timeout):
+        async with answered_within(self._timeout):
             if await collection.exists():
                 return
             client = await self._connection.client()

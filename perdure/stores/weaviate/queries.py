@@ -15,7 +15,7 @@ from perdure.entries import Entry, Hit
 from perdure.errors import StoreUnavailable, VectorIndexDamaged
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
-from perdure.stores.weaviate.connection import Connection, MissingTenant, asking
+from perdure.stores.weaviate.connection import Connection, MissingTenant, answered_within
 from perdure.stores.weaviate.mapping import RETURNED, WORDS, entry_from
 from perdure.stores.weaviate.schema import Kind
 from perdure.together import together
@@ -74,7 +74,7 @@ class Queries:
         """Return the entries that meet a condition."""
         collection = await self._connection.of(tenant, kind)
         try:
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 found = await collection.query.fetch_objects(
                     filters=condition, limit=min(limit, _MOST), sort=sort, return_properties=RETURNED
                 )
@@ -91,7 +91,7 @@ class Queries:
 
         async def stored(uuid: str) -> list[Entry]:
             before = str(UUID(int=UUID(uuid).int - 1))
-            async with few, asking(self._timeout):
+            async with few, answered_within(self._timeout):
                 found = await collection.query.fetch_objects(limit=1, after=before, return_properties=RETURNED)
             return [
                 entry_from(item.properties["text"], item.properties["document"])
@@ -118,7 +118,7 @@ class Queries:
         collection, after = await self._connection.of(tenant, kind), None
         while True:
             try:
-                async with asking(self._timeout):
+                async with answered_within(self._timeout):
                     found = await collection.query.fetch_objects(limit=page, after=after, return_properties=properties)
             except MissingTenant:
                 return
@@ -151,7 +151,7 @@ class Queries:
         """Return the entries that share the rarest words with a text of stems, best first."""
         collection = await self._connection.of(tenant, kind)
         try:
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 found = await collection.query.bm25(
                     query=text,
                     query_properties=[WORDS],
@@ -168,7 +168,7 @@ class Queries:
         """Return how many entries meet a condition; without one, how many are stored."""
         collection = await self._connection.of(tenant, kind)
         try:
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 answer = await collection.aggregate.over_all(filters=condition, total_count=True)
         except MissingTenant:
             return 0
@@ -178,7 +178,7 @@ class Queries:
         """Return how many entries meet a condition, for each value of a property."""
         collection = await self._connection.of(tenant, kind)
         try:
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 answer = await collection.aggregate.over_all(
                     filters=condition, group_by=GroupByAggregate(prop=by), total_count=True
                 )
@@ -198,7 +198,7 @@ class Queries:
     ) -> Sequence[Any]:
         collection = await self._connection.of(tenant, kind)
         try:
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 found = await collection.query.near_vector(
                     near_vector=vector,
                     limit=limit,

@@ -14,7 +14,7 @@ import structlog
 from weaviate.classes.tenants import TenantActivityStatus
 
 from perdure.errors import StoreUnavailable
-from perdure.stores.weaviate.connection import Connection, MissingTenant, asking
+from perdure.stores.weaviate.connection import Connection, MissingTenant, answered_within
 from perdure.stores.weaviate.schema import KINDS, Kind
 
 _log = structlog.get_logger(__name__)
@@ -98,7 +98,7 @@ class Resting:
         """
         for kind in KINDS:
             collection = await self._connection.collection(kind)
-            async with asking(_SECONDS):
+            async with answered_within(_SECONDS):
                 tenants = await collection.tenants.get()
             await self._active.found(
                 [name for name, tenant in tenants.items() if tenant.activity_status is TenantActivityStatus.ACTIVE]
@@ -117,7 +117,7 @@ class Resting:
     async def _rest(self, kind: Kind, tenants: Sequence[str]) -> None:
         collection = await self._connection.collection(kind)
         try:
-            async with asking(_SECONDS):
+            async with answered_within(_SECONDS):
                 # One that does not exist would keep Weaviate from closing the others.
                 known = await collection.tenants.get_by_names(list(tenants))
                 active = [name for name, one in known.items() if one.activity_status is TenantActivityStatus.ACTIVE]

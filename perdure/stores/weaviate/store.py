@@ -12,7 +12,7 @@ from perdure.errors import VectorIndexDamaged
 from perdure.identity import object_uuid
 from perdure.stores.weaviate import conditions
 from perdure.stores.weaviate.conditions import Condition
-from perdure.stores.weaviate.connection import Connection, asking
+from perdure.stores.weaviate.connection import Connection, answered_within
 from perdure.stores.weaviate.earliest import bound
 from perdure.stores.weaviate.erasures import WeaviateErasures
 from perdure.stores.weaviate.mapping import NEVER, micros
@@ -233,7 +233,7 @@ class LongTerm(Searches):
         names: set[str] = set()
         for kind in KINDS:
             collection = await self._connection.collection(kind)
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 names |= set(await collection.tenants.get())
         return sorted(names)
 

@@ -17,7 +17,7 @@ from perdure.entries import Entry
 from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.identity import object_uuid
 from perdure.stores.weaviate import conditions
-from perdure.stores.weaviate.connection import STORE, Connection, MissingTenant, asking
+from perdure.stores.weaviate.connection import STORE, Connection, MissingTenant, answered_within
 from perdure.stores.weaviate.mapping import properties_of
 from perdure.stores.weaviate.schema import KINDS, Embedding, Kind
 
@@ -97,7 +97,7 @@ class Writes:
         """Remove a tenant."""
         for kind in KINDS:
             collection = await self._connection.collection(kind)
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 found = await collection.tenants.get_by_name(tenant)
                 if found and found.activity_status is not TenantActivityStatus.ACTIVE:
                     # An inactive one has left its folder behind in some versions (weaviate#8889).
@@ -113,7 +113,7 @@ class Writes:
         self._running.add(running)
         running.add_done_callback(self._forget)
         try:
-            async with asking(self._timeout):
+            async with answered_within(self._timeout):
                 await asyncio.shield(running)
         except asyncio.CancelledError:
             await asyncio.wait({running})

@@ -1,6 +1,6 @@
 """The plan of a goal: each call once, mistakes told and counted, budgets kept, and the same through a rollover."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -11,8 +11,17 @@ from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversat
 from perdure.agent.plan import Act, Action, Finish
 from perdure.agent.skill_plan import SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Ended, PreparedTask, RecallCall, RememberCall, Result, StepCall, Value
-from perdure.agent.turns import CallKind, Compressed, Conversation, Reasoned, Turn, WantedCall
+from perdure.agent.steps.calls import (
+    Ended,
+    PreparedTask,
+    RecallCall,
+    RememberCall,
+    Result,
+    StepCall,
+    StepContext,
+    Value,
+)
+from perdure.agent.turns import CallKind, Compressed, Conversation, ModelTurn, ReasonCall, Reasoned, WantedCall
 from perdure.model import LONGEST_QUESTION
 from perdure.names import Activity
 from perdure.skills.shape import MOST_AT_ONCE
@@ -58,7 +67,7 @@ def reasoned(plan: GoalPlan, state: TaskState, *calls: WantedCall, text: str = "
     """Have the model take a turn."""
     [action] = actions(plan, state)
     assert action.activity == Activity.REASON
-    outcome = Reasoned(turn=Turn(text=Value(inline=text), calls=calls, **more), read=100, written=10)
+    outcome = Reasoned(turn=ModelTurn(text=Value(inline=text), calls=calls, **more), read=100, written=10)
     return ended(plan, started(state, action), action, reasoned=outcome.model_dump(mode="json"))
 
 
@@ -133,6 +142,24 @@ def test_what_the_model_remembers_is_a_value_and_no_template() -> None:
         assert isinstance(action.call, RememberCall)
         assert action.call.scope.inputs == {"given": value}
         state = returned(plan, state)
+
+
+def test_what_a_task_with_a_date_observes_is_dated_to_it_and_its_model_is_told() -> None:
+    day = date(2025, 11, 30)
+    prepared = plan_of()[1].prepared.changed(date=day)
+    plan = GoalPlan(TaskRun(task_id="k", user_id="u", goal="Find it", date=day), prepared)
+    state = plan.begin(TaskState(prepared=prepared, started_at=NOW, renewed_at=NOW))
+    [retrieving] = actions(plan, state)
+    state = ended(plan, started(state, retrieving), retrieving, context="")
+    [reasoning] = actions(plan, state)
+    assert isinstance(reasoning.call, ReasonCall)
+    assert reasoning.call.date == day
+    state = reasoned(plan, state, wanted("look"), wanted("recall"), wanted("remember"))
+    for action in (retrieving, reasoning, *actions(plan, state)):
+        assert isinstance(action.call, StepContext)
+        assert action.call.occurred_at == datetime(2025, 11, 30, 12, tzinfo=UTC)
+    assert isinstance(retrieving.call, RecallCall)
+    assert retrieving.call.now == NOW, "memory is asked as it is now"
 
 
 @pytest.mark.parametrize(("mode", "tool"), [(MemoryMode.OFF, "recall"), (MemoryMode.READ, "remember")])

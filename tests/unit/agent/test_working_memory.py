@@ -1,11 +1,13 @@
 """Working memory: bounded, the newest turns verbatim, the goal and what was noted never lost."""
 
+from datetime import date
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.agent.prompts import Made, Read, extract, messages
 from perdure.agent.steps.calls import Value
-from perdure.agent.turns import RESULT_SHOWN, Conversation, Notes, Returned, Turn, WantedCall
+from perdure.agent.turns import RESULT_SHOWN, Conversation, ModelTurn, Notes, Returned, WantedCall
 from perdure.agent.working_memory import (
     CHARACTERS,
     COMPRESSED_AT,
@@ -23,17 +25,19 @@ from perdure.agent.working_memory import (
 )
 from perdure.models.language.conversation import Instruction, ToolOutput
 
+DAY = date(2026, 3, 4)
+
 results = st.lists(st.integers(0, 30_000), max_size=6)
 
 
-def turn(lengths: list[int], text: str = "") -> Turn:
+def turn(lengths: list[int], text: str = "") -> ModelTurn:
     calls = tuple(WantedCall(tool="t", digest=str(place)) for place in range(len(lengths)))
     outputs = {str(place): Returned(output=Value(inline="x" * length)) for place, length in enumerate(lengths)}
     seen = len(text) + sum(min(RESULT_SHOWN, length) for length in lengths)
-    return Turn(text=Value(inline=text), calls=calls, returned=outputs, size=seen)
+    return ModelTurn(text=Value(inline=text), calls=calls, returned=outputs, size=seen)
 
 
-def read(one: Turn) -> Read:
+def read(one: ModelTurn) -> Read:
     calls = [Made(call.tool, {}, one.returned[str(place)].output.inline, "") for place, call in enumerate(one.calls)]
     return Read(text=str(one.text.inline), calls=calls)
 
@@ -52,7 +56,7 @@ def test_nothing_gives_way_while_there_is_room_and_then_all_but_the_newest_five(
 def test_what_the_model_reads_of_the_newest_turns_stays_within_the_limit(shape: list[list[int]]) -> None:
     conversation = Conversation(turns=tuple(map(turn, shape)), begun=len(shape))
     cap = shown(conversation)
-    said = messages("goal", "", Notes(), "", [read(one) for one in conversation.turns], shown=cap)
+    said = messages("goal", "", Notes(), "", [read(one) for one in conversation.turns], day=DAY, shown=cap)
     outputs = [one for one in said if isinstance(one, ToolOutput)]
     # What says how much is left out, and the least that is shown of each result, come on top.
     spare = len(outputs) * 260
@@ -91,11 +95,11 @@ def test_what_is_done_is_no_longer_to_come() -> None:
     assert (notes.next, notes.done) == ((), ("ask Ada",))
 
 
-def test_the_goal_and_the_notes_are_in_the_first_message_whatever_gave_way() -> None:
+def test_the_goal_its_day_and_the_notes_are_in_the_first_message_whatever_gave_way() -> None:
     notes = Notes(constraints=("only read",), decisions=("use B",))
-    [first] = messages("Sort it", "<memory>", notes, "did A", [], shown=10)
+    [first] = messages("Sort it", "<memory>", notes, "did A", [], day=DAY, shown=10)
     assert isinstance(first, Instruction)
-    for part in ("Sort it", "<memory>", "- only read", "- use B", "did A"):
+    for part in ("Sort it", "2026-03-04 (Wednesday)", "<memory>", "- only read", "- use B", "did A"):
         assert part in first.text
 
 

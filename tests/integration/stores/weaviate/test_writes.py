@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from perdure.stores.weaviate.connection import asking
+from perdure.stores.weaviate.connection import answered_within
 from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Writes
 from tests.conftest import Servers
@@ -33,7 +33,7 @@ async def longterm(servers: Servers) -> AsyncGenerator[LongTerm]:
 
 
 async def _to_its_end(self: Writes, write: Coroutine[Any, Any, None]) -> None:
-    async with asking(2):
+    async with answered_within(2):
         await write
 
 

@@ -47,6 +47,15 @@ async def test_a_memory_is_listed_corrected_and_taken_back(installed: Installati
     assert shown.out.startswith("The standup is at 9.\n")
 
 
+async def test_who_has_no_tenant_key_is_told_which_file_is_missing_and_where_it_comes_from(
+    installed: Installation, user: str
+) -> None:
+    home = installed.folder / "nobody's home"
+    ran = await installed.perdure("memories", "list", "--user", user, PERDURE_HOME=str(home))
+    path, fix = home / "tenant.key", "start a worker with this data folder (perdure up), or copy the key of the install"
+    assert ran.complaint.startswith(f"error: PRD206 {path} cannot be read: No such file or directory; {fix}")
+
+
 async def test_pins_feedback_merging_and_forgetting(installed: Installation, user: str) -> None:
     one, other = [await told(installed, user, text) for text in ("Cats rule.", "The cats are the rulers.")]
     await asked(installed, "pin", one, "--user", user)

@@ -1,5 +1,6 @@
 """The journal on disk: whole after any crash, shared by processes, and able to forget for good."""
 
+import ast
 import asyncio
 import json
 import os
@@ -533,3 +534,34 @@ async def test_an_entrys_history_names_who_and_why(tmp_path: Path) -> None:
         (version, BY, "insert", f"job {version}") for version in (1, 2, 3)
     ]
     assert decode(encode(found[:1]).strip()) == found[0]
+
+
+WRITERS = {
+    "activities/submitting",
+    "perdure/memory/change_log",
+    "perdure/memory/consenting",
+    "perdure/memory/membership",
+    "perdure/memory/reconciling/reconciler",
+    "perdure/memory/repair",
+}
+"""The modules that write the journal; all others change memory through the door."""
+
+
+def appends_to_journal(module: Path) -> bool:
+    awaited = [
+        one.value for one in ast.walk(ast.parse(module.read_text(encoding="utf-8"))) if isinstance(one, ast.Await)
+    ]
+    calls = [one.func for one in awaited if isinstance(one, ast.Call)]
+    return any(
+        isinstance(call, ast.Attribute) and call.attr == "append" and "journal" in ast.unparse(call.value)
+        for call in calls
+    )
+
+
+def test_the_modules_that_write_the_journal_are_these_and_documented() -> None:
+    modules = [
+        module for room in ("perdure", "activities", "workflows", "worker") for module in Path(room).rglob("*.py")
+    ]
+    assert {str(module.with_suffix("")) for module in modules if appends_to_journal(module)} == WRITERS
+    rule = Path("CONTRIBUTING.md").read_text(encoding="utf-8").split("## Rules", 1)[1].split("\n- ", 2)[1]
+    assert {name for name in WRITERS if f"`{name.removeprefix('perdure/')}`" not in rule} == set()

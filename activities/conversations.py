@@ -1,4 +1,4 @@
-"""A later run of a task that has a goal: it goes on from the turns of the one before, as long as Temporal has them."""
+"""The conversation of an earlier run of a task, which a later run goes on from as long as Temporal has it."""
 
 from datetime import timedelta
 
