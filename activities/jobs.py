@@ -15,6 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.episodes import SessionNotes
 from activities.submitting import Submitter
 from perdure.consents import is_granted
+from perdure.documents import refuse_unknown
 from perdure.entries import Purpose
 from perdure.episodes import said_to_people
 from perdure.errors import (
@@ -118,8 +119,10 @@ class IngestActivities:
         An item that does not say when it was observed was observed now.
 
         Raises:
+            InvalidInput: The request is malformed, or none of its items can be used.
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
+        refuse_unknown(request)
         tenant = await self.members.tenant(request.user_id, request.of)
         # Where Redis is away the items wait, and the first plan of their job looks.
         with suppress(StoreUnavailable):
