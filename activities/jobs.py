@@ -15,12 +15,15 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.episodes import SessionNotes
 from activities.submitting import Submitter
 from perdure.consents import is_granted
+from perdure.documents import refuse_unknown
 from perdure.entries import Purpose
 from perdure.episodes import said_to_people
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidInput,
     JobFailed,
+    ModelKeyRefused,
+    StoreRefused,
     StoreUnavailable,
     TenantErased,
     VersionConflict,
@@ -118,8 +121,10 @@ class IngestActivities:
         An item that does not say when it was observed was observed now.
 
         Raises:
+            InvalidInput: The request is malformed, or none of its items can be used.
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
+        refuse_unknown(request)
         tenant = await self.members.tenant(request.user_id, request.of)
         # Where Redis is away the items wait, and the first plan of their job looks.
         with suppress(StoreUnavailable):
@@ -228,16 +233,17 @@ class IngestActivities:
             except TenantErased as error:
                 await self.writer.refuse(request.batch, str(error), operation=request.operation)
                 raise
-        if any(isinstance(item, MemoryItem) for item in request.batch.items):
-            await self.changed.note(request.batch.tenant, datetime.now(UTC))
+            if any(isinstance(item, MemoryItem) for item in request.batch.items):
+                await self.changed.note(request.batch.tenant, datetime.now(UTC))
         return applied
 
     @activity.defn(name=Activity.HOLD_DOUBTFUL)
     async def hold(self, request: HoldCall) -> None:
         """Put on hold what contradicts what is believed, until a person says which of the two holds."""
         holds = self.intake.doubtful(request.batch, request.held, job=request.operation, at=datetime.now(UTC))
-        for hold in holds:
-            await self.submitter.hold(hold)
+        with _accepted():
+            for hold in holds:
+                await self.submitter.hold(hold)
 
     @activity.defn(name=Activity.CONFIRM_INGEST)
     async def confirm(self, request: ConfirmCall) -> tuple[ItemReceipt, ...]:
@@ -271,8 +277,10 @@ def _accepted() -> Generator[None]:
     """Let a job that was accepted wait for a worker with the right settings, where this one's are wrong."""
     try:
         yield
-    except EmbeddingMismatch as error:
+    except (EmbeddingMismatch, ModelKeyRefused) as error:
         raise StoreUnavailable("embedding", str(error)) from error
+    except StoreRefused as error:
+        raise StoreUnavailable(error.store, str(error)) from error
 
 
 def _root(error: BaseException) -> BaseException:

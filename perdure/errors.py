@@ -31,9 +31,10 @@ PerdureError
 │   ├── ServerNotFound      PRD211  with every route that was tried, and what to install
 │   ├── ServerNotStarted    PRD212
 │   └── HomeUnusable        PRD213
-├── StoreRefused            PRD232  a server refuses this client's login; not retried
+├── StoreRefused            PRD232  a server refuses this client's login or rights; a person has to correct them
 ├── ModelRefused            PRD220  a model's provider refuses the key or the request; not retried
-│   └── ContextExceeded     PRD221  the request is longer than the model can read
+│   ├── ContextExceeded     PRD221  the request is longer than the model can read
+│   └── ModelKeyRefused     PRD223  the provider refuses the key, or knows no such model for it
 ├── VersionConflict         PRD300  another change of the memory came first; planned again
 ├── LeaseLost               PRD301  this process no longer holds the tenant's lease; retried
 ├── ClaimLost               PRD302  another attempt owns this effect now; retried
@@ -261,6 +262,12 @@ class ContextExceeded(ModelRefused):
     """A request is longer than the model can read."""
 
     code = "PRD221"
+
+
+class ModelKeyRefused(ModelRefused):
+    """The provider refuses this process's key, or knows no such model for it: one with another key may be let in."""
+
+    code = "PRD223"
 
 
 class JournalMismatch(PerdureError):

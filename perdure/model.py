@@ -16,15 +16,21 @@ from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     SerializerFunctionWrapHandler,
     TypeAdapter,
+    WrapValidator,
     model_serializer,
 )
 
 LONGEST_QUESTION = 8_000
 """Characters of a question to memory."""
+
+LONGEST_TEXT = 8_000
+"""Characters of a text, which keep a plan for a batch of 100 well under Temporal's 2 MB."""
 
 
 class Model(BaseModel):
@@ -33,7 +39,7 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def changed(self, **changes: Any) -> Self:
-        """Return a copy with some fields changed, each checked against its field's type and bounds.
+        """Return a copy with some fields changed, each checked against its field's type, bounds and validators.
 
         Validators of the model as a whole are not run.
 
@@ -95,12 +101,18 @@ class OpenEnum(StrEnum):
         return self._value_ in type(self)._value2member_map_
 
 
+_VALIDATORS = {"after": AfterValidator, "before": BeforeValidator, "plain": PlainValidator, "wrap": WrapValidator}
+
+
 @functools.cache
 def _field(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
     if name not in model.model_fields:
         raise TypeError(f"{model.__name__} has no field {name!r}")
     field: Any = model.model_fields[name]
     annotation: Any = Annotated[field.annotation, field] if field.metadata else field.annotation
+    for method, validator in model.__pydantic_decorators__.field_validators.items():
+        if name in validator.info.fields:
+            annotation = Annotated[annotation, _VALIDATORS[validator.info.mode](getattr(model, method))]
     return TypeAdapter(annotation)
 
 
@@ -153,8 +165,8 @@ TenantId = Annotated[
 ]
 """A tenant, as it stands in keys and file names."""
 
-Text = Annotated[str, Field(min_length=1, max_length=8_000), AfterValidator(_readable)]
-"""A text of at most 8,000 characters, which keeps a plan for a batch of 100 well under Temporal's 2 MB."""
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(_readable)]
+"""A text of at most ``LONGEST_TEXT`` characters."""
 
 one_line = AfterValidator(_one_line)
 """Refuses text with control characters, line breaks and tabs among them."""

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from perdure.assertions import Assertion
 from perdure.entries import Label, MemoryType, Source
-from perdure.model import Instant, OpenEnum, Passed, Text, Unit
+from perdure.model import Instant, OpenEnum, Passed, Request, Text, Unit
 
 
 class Voice(OpenEnum):
@@ -29,7 +29,7 @@ def _is_short(before: str) -> str:
     return before
 
 
-class Said(Passed):
+class Said(Request):
     """One thing that was said: a turn, a tool's result, the outcome of a task."""
 
     text: Text

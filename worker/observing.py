@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from perdure.documents import join, refuse_unknown
 from perdure.memory.extraction import observing
 from perdure.memory.extraction.model import extractor_of
-from perdure.memory.extraction.private import screened_json
+from perdure.memory.extraction.private import redacted, screened_json
 from perdure.memory.extraction.screening import screen
 from perdure.memory.policies import WritePolicy, policy_named
 from perdure.models.language import open_language_model
@@ -55,10 +55,14 @@ def screened(request: RememberRequest, settings: Settings) -> RememberRequest:
     """Return a request without private data and secrets, so that no history holds them.
 
     Raises:
-        InvalidInput: There is no such policy, or it refuses what holds some.
+        InvalidInput: There is no such policy, or it refuses what holds some; or a turn is too long once they are
+            replaced.
     """
     policy = policy_named(policies_of(settings), request.policy)
     items = tuple(screened_json(item, policy, join("items", index)) for index, item in enumerate(request.items))
-    turns = tuple(one.changed(text=screen(one.text, policy.allow).text, before="") for one in request.turns)
+    turns = tuple(
+        redacted(one, {"text": screen(one.text, policy.allow).text, "before": ""}, join("turns", index))
+        for index, one in enumerate(request.turns)
+    )
     changed = {name: value for name, value in {"items": items, "turns": turns}.items() if value}
     return request.changed(**changed)

@@ -8,10 +8,13 @@ from email.utils import parsedate_to_datetime
 
 import openai
 
-from perdure.errors import ContextExceeded, ModelBusy, ModelRefused, StoreUnavailable
+from perdure.errors import ContextExceeded, ModelBusy, ModelKeyRefused, ModelRefused, StoreUnavailable
 
 _WORTH_RETRYING = {408, 409, 429}
 """Client errors that can pass: timeout, conflict, rate limit. With any other, the same call fails again."""
+
+_REFUSE_KEY = {401, 403, 404}
+"""Client errors that another key or another model's name can end."""
 
 _LONGEST = "context_length_exceeded"
 """The code of the error that a conversation is longer than the model can read."""
@@ -27,7 +30,8 @@ def translated_errors() -> Generator[None]:
     Raises:
         ContextExceeded: What is asked is longer than the model can read.
         ModelBusy: The call may be repeated, after as long as the server says.
-        ModelRefused: The same call would fail again: the key, the model's name or the request is wrong.
+        ModelKeyRefused: The same call would fail again: the key or the model's name is wrong.
+        ModelRefused: The same call would fail again: the request is wrong.
         StoreUnavailable: The call may be repeated.
     """
     try:
@@ -38,7 +42,8 @@ def translated_errors() -> Generator[None]:
         if (wait := _asked_wait(error)) is not None:
             raise ModelBusy("openai", type(error).__name__, wait) from error
         if error.status_code < 500 and error.status_code not in _WORTH_RETRYING:
-            raise ModelRefused("openai", f"{type(error).__name__}, HTTP {error.status_code}") from error
+            kind = ModelKeyRefused if error.status_code in _REFUSE_KEY else ModelRefused
+            raise kind("openai", f"{type(error).__name__}, HTTP {error.status_code}") from error
         raise StoreUnavailable("openai", type(error).__name__) from error
     except openai.OpenAIError as error:
         raise StoreUnavailable("openai", type(error).__name__) from error

@@ -65,12 +65,22 @@ _REFUSED = {
 
 
 def failure_of(
-    error: PerdureError, *, attempt: str = "", next_retry_delay: timedelta | None = None
+    error: PerdureError,
+    *,
+    attempt: str = "",
+    next_retry_delay: timedelta | None = None,
+    retryable: bool | None = None,
 ) -> ApplicationError:
     """Return the failure that carries an error through Temporal: its class's name, its message and its parts.
 
     Its details are texts, which every data converter can carry: what a person may read beside the message, what is
     known of the attempt, and the parts.
+
+    Args:
+        error: The error.
+        attempt: What is known of the attempt, as JSON.
+        next_retry_delay: After how long it is retried; None: as the activity's policy says.
+        retryable: Whether it is retried; None: as errors of its class are.
     """
     carried = error.carried()
     return ApplicationError(
@@ -79,7 +89,7 @@ def failure_of(
         attempt,
         *([json.dumps(carried)] if carried else []),
         type=type(error).__name__,
-        non_retryable=not error.retryable,
+        non_retryable=not (error.retryable if retryable is None else retryable),
         next_retry_delay=next_retry_delay,
     )
 

@@ -6,7 +6,7 @@ and is not kept.
 """
 
 import traceback
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
@@ -14,7 +14,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory, CancelledError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
-from perdure.errors import PerdureError, StillRunning, StoreRefused, StoreUnavailable
+from perdure.errors import ModelKeyRefused, PerdureError, StillRunning, StoreRefused
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
 from perdure.temporal.heartbeats import beating, beats
@@ -23,13 +23,23 @@ _log = structlog.get_logger(__name__)
 
 _LONGEST_PAUSE = 30.0
 
+_LONGEST_PAUSE_REFUSED = 300.0
+"""Seconds; a choice: somebody has to correct a login or its rights before another attempt can succeed."""
 
-def pause() -> timedelta:
+REFUSED_FOR = timedelta(days=7)
+"""For how long an activity is retried whose worker a store refuses: as long as a step waits for one that is away. What
+was accepted waits for longer: it raises ``StoreUnavailable`` instead."""
+
+
+def pause(longest: float = _LONGEST_PAUSE) -> timedelta:
     """Return how long to wait after an attempt that ended with an error.
 
     The policy's shorter interval is for attempts whose worker died; those can be retried at once.
+
+    Args:
+        longest: Seconds at most.
     """
-    return timedelta(seconds=min(_LONGEST_PAUSE, 2.0 ** (min(activity.info().attempt, 10) - 1)))
+    return timedelta(seconds=min(longest, 2.0 ** (min(activity.info().attempt, 10) - 1)))
 
 
 def details(text: str = "") -> tuple[str, str]:
@@ -39,14 +49,24 @@ def details(text: str = "") -> tuple[str, str]:
 
 
 class ActivityInterceptor(Interceptor):
-    """Sends the heartbeats of every activity, and turns its errors into failures."""
+    """Sends the heartbeats of every activity, and turns its errors into failures.
+
+    What refuses this worker is logged once for each activity, by name and with the fix, as only a person can end it.
+    """
+
+    def __init__(self) -> None:
+        self._told: set[tuple[str, str]] = set()
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
         """Wrap an activity."""
-        return _Inbound(next)
+        return _Inbound(next, self._told)
 
 
 class _Inbound(ActivityInboundInterceptor):
+    def __init__(self, next: ActivityInboundInterceptor, told: set[tuple[str, str]]) -> None:
+        super().__init__(next)
+        self._told = told
+
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         try:
             async with beating():
@@ -55,12 +75,15 @@ class _Inbound(ActivityInboundInterceptor):
         except (FailureError, CancelledError, activity._CompleteAsyncError):  # pyright: ignore[reportPrivateUsage]
             raise
         except PerdureError as error:
-            if isinstance(error, StoreRefused):
-                # A worker whose login is refused ends: what was accepted waits for one that is let in.
-                error = StoreUnavailable(error.store, str(error))
             _, attempt = details()
             wait = pause() if error.retry_after is None else timedelta(seconds=error.retry_after)
-            raise failure_of(error, attempt=attempt, next_retry_delay=wait) from None
+            retryable = error.retryable
+            if refusal := _refusal(error):
+                self._tell(refusal)
+                wait = pause(_LONGEST_PAUSE_REFUSED)
+                # Another worker may be let in, and so may this one once its rights are corrected.
+                retryable |= isinstance(error, StoreRefused) and _tried_for() < REFUSED_FOR
+            raise failure_of(error, attempt=attempt, next_retry_delay=wait, retryable=retryable) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
             _log.error(
                 "unexpected failure",
@@ -74,6 +97,21 @@ class _Inbound(ActivityInboundInterceptor):
                 type=type(error).__name__,
                 next_retry_delay=pause(),
             ) from None
+
+    def _tell(self, refusal: PerdureError) -> None:
+        told = (activity.info().activity_type, str(refusal))
+        if told not in self._told:
+            self._told.add(told)
+            _log.error("this worker is refused", activity=told[0], problem=told[1])
+
+
+def _refusal(error: PerdureError) -> PerdureError | None:
+    """Return the refusal of this worker that an error is, or stands for."""
+    return next((one for one in (error, error.__cause__) if isinstance(one, StoreRefused | ModelKeyRefused)), None)
+
+
+def _tried_for() -> timedelta:
+    return datetime.now(UTC) - activity.info().scheduled_time
 
 
 def still_running(what: str, *, again_after: timedelta) -> ApplicationError:

@@ -28,6 +28,7 @@ PINNED = {
     "NothingRuns": ("PRD205", True),
     "TenantKeyMissing": ("PRD206", True),
     "EmbeddingMismatch": ("PRD201", False),
+    "ModelKeyRefused": ("PRD223", False),
     "TenantKeyMismatch": ("PRD202", False),
     "JournalMismatch": ("PRD203", True),
     "SchemaMismatch": ("PRD207", False),

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from perdure.documents import join
 from perdure.errors import InvalidItem
@@ -14,6 +14,9 @@ from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.extraction.findings.remainder import says_something
 from perdure.memory.extraction.screening import screen
 from perdure.memory.policies import Private, WritePolicy
+from perdure.model import Model
+
+M = TypeVar("M", bound=Model)
 
 _TEXTS = ("content", "summary", "intent", "payload", "metadata_json")
 """What of an item may hold anything."""
@@ -51,7 +54,34 @@ def screened(item: Item, policy: WritePolicy) -> Item | UnusableItem:
     content = clean.fields.get("content", getattr(item, "content", None))
     if isinstance(content, str) and "[" in content and not says_something(content):
         return UnusableItem(reason="beside private data or a secret it says nothing")
-    return item.changed(**clean.fields) if clean.fields else item
+    try:
+        return redacted(item, clean.fields)
+    except InvalidItem as error:
+        return UnusableItem(reason=f"{error.field}: {error.problem} ({error.fix})")
+
+
+def redacted(value: M, clean: Mapping[str, Any], path: str = "") -> M:
+    """Return a value with some fields as screening left them.
+
+    The words in brackets that stand for findings can be longer than these, so what was at its limit may exceed it.
+
+    Args:
+        value: The value as it was given.
+        clean: The screened fields, by name.
+        path: Where the value stands in what was given; empty for the whole.
+
+    Raises:
+        InvalidItem: A screened field is larger than it may be.
+    """
+    for name, screened in clean.items():
+        try:
+            value = value.changed(**{name: screened})
+        except ValidationError as problem:
+            found = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+            said = found["msg"].removeprefix("Value error, ")
+            said = f"with words such as [email] in place of private data, {said[:1].lower()}{said[1:]}"
+            raise InvalidItem(join(path, name), said, fix="shorten it, or leave the private data out") from None
+    return value
 
 
 def screened_json(item: JsonValue, policy: WritePolicy, field: str) -> JsonValue:

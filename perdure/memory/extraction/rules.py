@@ -24,6 +24,7 @@ from perdure.memory.extraction.grounds import (
 )
 from perdure.memory.extraction.screening import Screened, screen
 from perdure.memory.extraction.trimming import trimmed
+from perdure.model import LONGEST_TEXT
 from perdure.said import Extraction, Ground, Left, Said, Voice
 
 _REASONS = {
@@ -99,7 +100,11 @@ def extraction_of(said: Said, allow: Iterable[str] = (), believe: Iterable[Groun
     if not screened.says_something or not screened.text.strip():
         return Extraction(left=taken_out)
     statements, left = _statements(screened.text, judge)
-    candidates = tuple(candidate_of(statement, said) for statement in statements)
+    # What stands in place of private data can be longer than that.
+    short = [statement for statement in statements if len(statement) <= LONGEST_TEXT]
+    if len(short) < len(statements):
+        left = (*left, _left(Ground.UNCLEAR))
+    candidates = tuple(candidate_of(statement, said) for statement in short)
     return Extraction(candidates=candidates, left=tuple(dict.fromkeys((*taken_out, *left))))
 
 

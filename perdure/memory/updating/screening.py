@@ -5,7 +5,7 @@ from pydantic import JsonValue
 from perdure.entries import MARKER
 from perdure.errors import InvalidInput
 from perdure.memory.extraction.findings.remainder import says_something
-from perdure.memory.extraction.private import screened_json
+from perdure.memory.extraction.private import redacted, screened_json
 from perdure.memory.policies import WritePolicy
 from perdure.updates import Correction, UpdateRequest
 
@@ -17,13 +17,14 @@ def screened_update(request: UpdateRequest, policy: WritePolicy) -> UpdateReques
     """Return a change as it may be made.
 
     Raises:
-        InvalidInput: The policy refuses what holds private data, or without them nothing is left to say.
+        InvalidInput: The policy refuses what holds private data, or without them nothing is left to say; or a field is
+            too long once they are replaced.
     """
     note = _clean(request.note, policy, "note")
     update = request.update
     if isinstance(update, Correction):
         update = _corrected(update, policy)
-    return request.changed(update=update, note=note)
+    return redacted(request, {"update": update, "note": note})
 
 
 def _corrected(update: Correction, policy: WritePolicy) -> Correction:
@@ -35,7 +36,7 @@ def _corrected(update: Correction, policy: WritePolicy) -> Correction:
         changed["asked"] = _clean(update.asked, policy, "asked")
     if update.content is not None:
         changed["content"] = screened_text(update.content, policy, "content")
-    return update.changed(**changed)
+    return redacted(update, changed)
 
 
 def screened_text(text: str, policy: WritePolicy, field: str) -> str:

@@ -1,16 +1,19 @@
 """Memory in anybody's own workflow, on a worker of their own that registers nothing of Perdure's."""
 
 from collections.abc import AsyncGenerator
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from pydantic import JsonValue
-from temporalio.client import Client
+from temporalio.client import ActivityFailureError, Client
+from temporalio.exceptions import ApplicationError
 from temporalio.worker import Replayer, Worker
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
-from perdure.requests import Recalled, RecallHandle
+from perdure.names import Activity
+from perdure.requests import Recalled, RecallHandle, Submitted
 from perdure.temporal import Plugin
 from perdure.temporal.memory import QUEUE
 from tests.conftest import Servers
@@ -19,6 +22,7 @@ from tests.support.own_workflow import Greet, Greetings
 from worker.gateway import Gateway
 
 WISH = "I want to be greeted in Latin."
+TURN: dict[str, JsonValue] = {"text": "Hello.", "at": "2026-05-01T12:00:00Z", "occurrence": "o"}
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 
 
@@ -61,3 +65,38 @@ async def test_what_was_forgotten_or_is_another_users_is_not_read(here: Deployme
     [entry] = (await here.services.longterm.get(tenant, [handle.items[0].id])).values()
     await here.services.longterm.put(tenant, [entry.forgotten("the test")], {})
     assert await gateway.read(user, handle) == []
+
+
+@pytest.mark.parametrize(
+    ("mistake", "complaint"),
+    [
+        ({"off": "team:ops"}, "off: is not a field here (did you mean 'of'?)"),
+        (
+            {"turns": [{"text": "t", "at": "2026-05-01T12:00:00Z", "occurrence": "o", "speker": "Kim"}]},
+            "turns[0].speker",
+        ),
+    ],
+)
+async def test_a_field_that_remember_does_not_know_is_refused(
+    here: Deployment, mistake: dict[str, JsonValue], complaint: str
+) -> None:
+    user = f"user {uuid4().hex}"
+    item: JsonValue = {"kind": "memory", "content": WISH, "occurrence": "o"}
+    given: dict[str, JsonValue] = {"user_id": user, "key": "k", "items": [item]}
+
+    async def remembered(request: dict[str, JsonValue]) -> Submitted:
+        return await here.client.execute_activity(
+            Activity.REMEMBER,
+            RememberRequest.model_validate(request),
+            id=uuid4().hex,
+            task_queue=QUEUE,
+            result_type=Submitted,
+            start_to_close_timeout=timedelta(seconds=30),
+        )
+
+    with pytest.raises(ActivityFailureError) as refused:
+        await remembered(given | mistake)
+    assert isinstance(refused.value.cause, ApplicationError)
+    assert (refused.value.cause.type, refused.value.cause.non_retryable) == ("InvalidInput", True)
+    assert complaint in refused.value.cause.message
+    assert (await remembered(given)).job, "the control"

@@ -175,7 +175,7 @@ async def test_faults_of_the_server_are_waited_out_as_long_as_it_says(agents: Ag
 @pytest.mark.parametrize(
     ("says", "problem"),
     [
-        (Fails(401), "PRD220"),
+        (Fails(401), "PRD223"),
         (Fails(400, body='{"error": {"message": "m", "code": "bad"}}'), "PRD220"),
         (Says(declines=True), "declines"),
     ],

@@ -8,10 +8,11 @@ from pydantic import JsonValue
 from perdure.assertions import Assertion
 from perdure.entries import Lane, Relation
 from perdure.errors import InvalidItem
-from perdure.items import Item, MemoryItem, RecordItem, TurnItem
+from perdure.items import LARGEST_METADATA, LARGEST_PAYLOAD, Item, MemoryItem, RecordItem, TurnItem
 from perdure.jobs import UnusableItem
 from perdure.memory.extraction.private import screened, screened_json
 from perdure.memory.policies import Private, WritePolicy
+from perdure.model import LONGEST_TEXT
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 POLICY = WritePolicy()
@@ -135,3 +136,37 @@ def test_what_is_far_too_large_is_cut_before_it_is_looked_through(content: JsonV
     assert isinstance(clean, dict)
     assert clean["payload"] == {"a": 1}
     assert len(str(clean["content"])) == 20_001
+
+
+ADDRESS = " host 1.2.3.4"
+
+
+def up_to(length: int, end: str = ADDRESS) -> str:
+    return ("the printers of team blue run there, " * length)[: length - len(end)] + end
+
+
+def addresses(size: int) -> JsonValue:
+    return [ADDRESS for _ in range((size - 2) // (len(ADDRESS) + 3))]
+
+
+@pytest.mark.parametrize(
+    ("item", "field", "full"),
+    [
+        (PLAIN, "content", up_to(LONGEST_TEXT)),
+        (PLAIN, "metadata_json", addresses(LARGEST_METADATA)),
+        (TURN.changed(content="It runs."), "content", up_to(LONGEST_TEXT)),
+        (RECORD.changed(payload={}), "summary", up_to(500)),
+        (RECORD.changed(payload={}, summary=""), "intent", up_to(200)),
+        (RECORD.changed(payload={}, summary=""), "payload", addresses(LARGEST_PAYLOAD)),
+    ],
+    ids=["memory content", "metadata", "turn content", "summary", "intent", "payload"],
+)
+def test_what_no_longer_fits_without_it_is_refused_with_its_field(item: Item, field: str, full: JsonValue) -> None:
+    refused = screened(item.changed(**{field: full}), POLICY)
+    assert isinstance(refused, UnusableItem)
+    assert refused.reason.startswith(f"{field}: ")
+    assert refused.reason.endswith("(shorten it, or leave the private data out)")
+    assert "1.2.3.4" not in refused.reason
+    # The control: half as much fits.
+    half = full[len(full) // 2 :] if isinstance(full, str | list) else full
+    assert isinstance(screened(item.changed(**{field: half}), POLICY), type(item))

@@ -12,6 +12,7 @@ from perdure.memory.extraction.model import extractor_of
 from perdure.memory.extraction.rules import RuleExtractor, extraction_of
 from perdure.memory.extraction.trimming import trimmed
 from perdure.memory.policies import WritePolicy
+from perdure.model import LONGEST_TEXT
 from perdure.said import Extraction, Extractor, Ground, Said, Voice
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -279,3 +280,11 @@ def test_what_the_policy_believes_has_to_meet_the_other_grounds() -> None:
     text = "Is the build server maybe down right now?"
     found = extraction_of(said(text), believe=[Ground.QUESTION, Ground.UNSTABLE])
     assert (found.candidates, [left.ground for left in found.left]) == ((), [Ground.TRANSIENT])
+
+
+def test_a_statement_that_is_too_long_without_private_data_is_left() -> None:
+    address = " host 1.2.3.4"
+    text = ("I like very " + "very " * LONGEST_TEXT)[: LONGEST_TEXT - len(address)] + address
+    assert (kept(text), grounds(text)) == ([], [Ground.PRIVATE, Ground.UNCLEAR])
+    # The control.
+    assert len(kept(text[: LONGEST_TEXT // 2] + address)) == 1

@@ -6,6 +6,7 @@ from perdure.entries import Relation
 from perdure.errors import InvalidInput
 from perdure.memory.policies import Private, WritePolicy
 from perdure.memory.updating.screening import screened_update
+from perdure.model import LONGEST_TEXT
 from perdure.updates import Correction, Pinning, UpdateRequest
 
 POLICY = WritePolicy()
@@ -50,3 +51,18 @@ def test_what_has_none_stays_as_it_is(update: Correction | Pinning) -> None:
     assert screened_update(request, STRICT) == request
     noted = screened_update(request.changed(note=f"see {EMAIL}"), POLICY)
     assert noted.note == "see [email]"
+
+
+@pytest.mark.parametrize(("field", "length"), [("note", 500), ("asked", 2_000), ("content", LONGEST_TEXT)])
+def test_what_no_longer_fits_without_it_is_refused_with_the_field(field: str, length: int) -> None:
+    def given(length: int) -> UpdateRequest:
+        text = ("the printers of team blue run there, " * length)[:length] + " host 1.2.3.4"
+        request = asked(Correction(content="It runs."))
+        if field == "note":
+            return request.changed(note=text)
+        return request.changed(update=Correction(**{field: text}))  # pyright: ignore[reportArgumentType]
+
+    with pytest.raises(InvalidInput, match=rf"{field}: .* at most {length} characters \(shorten it, or ") as problem:
+        screened_update(given(length - len(" host 1.2.3.4")), POLICY)
+    assert "1.2.3.4" not in str(problem.value)
+    screened_update(given(length // 2), POLICY)

@@ -6,7 +6,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from perdure.errors import EmbeddingMismatch, InvalidInput, ModelRefused, StoreUnavailable
+from perdure.errors import EmbeddingMismatch, InvalidInput, ModelKeyRefused, ModelRefused, StoreUnavailable
 from perdure.models.embedding.openai import OpenAIEmbedder
 
 
@@ -52,13 +52,23 @@ async def test_an_error_is_raised_at_once_and_not_tried_again(httpserver: HTTPSe
     assert len(httpserver.log) == 1
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, ModelRefused),
+        (401, ModelKeyRefused),
+        (403, ModelKeyRefused),
+        (404, ModelKeyRefused),
+        (422, ModelRefused),
+    ],
+)
 async def test_what_would_be_refused_again_is_not_retried(
-    httpserver: HTTPServer, embedder: OpenAIEmbedder, status: int
+    httpserver: HTTPServer, embedder: OpenAIEmbedder, status: int, kind: type[ModelRefused]
 ) -> None:
     httpserver.expect_request("/v1/embeddings").respond_with_json({"error": {"message": "secret words"}}, status=status)
     with pytest.raises(ModelRefused, match=f"HTTP {status}; check the key") as caught:
         await embedder.embed(["a"])
+    assert type(caught.value) is kind
     assert not caught.value.retryable
     assert "secret" not in str(caught.value)
 
