@@ -1,10 +1,12 @@
 """The conversation of an earlier run of a task, which a later run goes on from as long as Temporal has it."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from perdure.agent.goal_calls import turn_of
 from perdure.agent.turns import Conversation
 from perdure.errors import InvalidTask
 from perdure.names import CONVERSATION
@@ -34,3 +36,9 @@ async def conversation_of_run(client: Client, run: WorkflowExecution) -> Convers
         if error.status is RPCStatusCode.NOT_FOUND:
             return None
         raise of_call(error) from error
+
+
+def effects_behind(conversation: Conversation | None, effects: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths of the effects of turns that a conversation does not reach; all of them where there is none."""
+    begun = conversation.begun if conversation else 0
+    return tuple(path for path in effects if turn_of(path) > begun)

@@ -12,7 +12,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.conversations import conversation_of_run
+from activities.conversations import conversation_of_run, effects_behind
 from perdure.agent.steps.calls import (
     EvaluateCall,
     Evaluated,
@@ -167,6 +167,8 @@ class TaskActivities:
     ) -> Conversation | None:
         """Return the turns that a task's model has taken in its newest run before this one; None where it took none.
 
+        An older run does not stand for a newer one that is gone: the turns between would be taken anew, and act anew.
+
         Args:
             tenant: Whose task it is.
             task_id: The task.
@@ -174,19 +176,21 @@ class TaskActivities:
             binding: What it stands for.
 
         Raises:
-            InvalidTask: It has acted, and Temporal no longer has them.
+            InvalidTask: It has acted in a turn that Temporal no longer has.
+            StoreUnavailable: Redis does not answer, or Temporal does not list such a turn's run yet.
         """
+        found = None
         for run in reversed(runs):
             known = await run.memo_value(BINDING, None, type_hint=TaskBinding)
             if binding.is_same(known) and (found := await conversation_of_run(self.client, run)) is not None:
-                return found
-        if effects := await self.bindings.effects(tenant, task_id):
+                break
+        if unseen := effects_behind(found, await self.bindings.effects(tenant, task_id)):
             if activity.info().attempt < LISTED_WITHIN:
                 # Temporal lists a run a moment after it was prepared.
                 raise StoreUnavailable("temporal", "does not list the run in which the task has acted")
-            problem = f"{task_id!r} has acted ({', '.join(effects)}) in a run that Temporal no longer has"
+            problem = f"{task_id!r} has acted ({', '.join(unseen)}) in a run that Temporal no longer has"
             raise InvalidTask("task_id", problem, fix="a model's turns cannot be taken again: choose a new task_id")
-        return None
+        return found
 
     def _of_skill(self, task: AgentTask) -> _Pinned:
         skill = self.skills.get(task.skill)

@@ -119,6 +119,11 @@ def path_of(turn: int, place: int) -> str:
     return f"turn[{turn}].call[{place}]"
 
 
+def turn_of(path: str) -> int:
+    """Return the number of the turn that a call is of."""
+    return int(path.partition("[")[2].partition("]")[0])
+
+
 def place_of(branch: str) -> int:
     """Return which call of its turn a branch makes."""
     return int(branch.rpartition("[")[2].removesuffix("]"))

@@ -52,6 +52,8 @@ local t = redis.call('TIME')
 local expiry = t[1] * 1000 + math.floor(t[2] / 1000) + ttl
 local unknown = {}
 bind(KEYS[1], ARGV[2], ARGV[3])
+-- A completed task stays bound, also where the claims that bound it are released.
+if ARGV[2] ~= '' then redis.call('HDEL', KEYS[1], 'claimed') end
 redis.call('SADD', KEYS[2], KEYS[2])
 for _, key in ipairs(redis.call('SMEMBERS', KEYS[2])) do
   if redis.call('PEXPIRE', key, ttl) == 0 then

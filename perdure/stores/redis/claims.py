@@ -8,8 +8,8 @@ Owns the atomic moves between these states and nothing else; what to do in each 
            (only by who        (only from the owner that was seen: after the deadline,
             found it free)      or from one that made the effect with other arguments)
 
-The first claim of a task binds the task's id to what the task is, unless it is released; claims and binding are kept
-for the same time.
+The first claim of a task binds the task's id to what the task is. Once every claim was released, nothing happened and
+the id is free again, unless the task has completed. Claims and binding are kept for the same time.
 
 Deadlines are measured by the clock of Redis, and by that of the owner's machine: another attempt waits for both, as
 either may be set forward. A process compares its own share of that time with a clock that also runs while the machine
@@ -80,7 +80,7 @@ local other = bind(KEYS[3], ARGV[8], ARGV[9])
 if other then return {'bound', '', 0, other, '', '', 0} end
 if ARGV[8] ~= '' then keep(KEYS[3], ARGV[3]) end
 if not owner then
-  if binds then redis.call('HSET', KEYS[1], 'binds', 'yes') end
+  if binds then redis.call('HSET', KEYS[3], 'claimed', 'yes') end
   return take('yes', true)
 end
 if owner == ARGV[1] and not result then return {'ours', owner, deadline - now, '', arguments, '', at} end
@@ -128,13 +128,16 @@ _RELEASE = (
     _COMMON
     + """
 if owner == ARGV[1] and not result and fresh == 'yes' then
-  local binds = redis.call('HGET', KEYS[1], 'binds')
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[2], KEYS[1])
   redis.call('SREM', KEYS[4], KEYS[1])
-  -- The set of a task that was renewed is a member of itself.
-  local others = redis.call('SCARD', KEYS[4]) - redis.call('SISMEMBER', KEYS[4], KEYS[4])
-  if binds and others == 0 then redis.call('HDEL', KEYS[3], 'digest', 'binding') end
+  if redis.call('HEXISTS', KEYS[3], 'claimed') == 1 then
+    -- The set also has the task's large values, and itself once it was renewed.
+    for _, key in ipairs(redis.call('SMEMBERS', KEYS[4])) do
+      if string.find(key, ':claim:', 1, true) then return {'theirs', '', 0, '', '', '', 0} end
+    end
+    redis.call('HDEL', KEYS[3], 'digest', 'binding', 'claimed')
+  end
 end
 return {'theirs', '', 0, '', '', '', 0}
 """

@@ -160,6 +160,47 @@ async def test_a_release_frees_the_tasks_id_unless_another_claim_binds_it(claims
         await claims.claim(bound, "d", 5)
 
 
+@pytest.mark.parametrize("first", ["a", "b"])
+async def test_the_last_release_frees_the_tasks_id_whoever_bound_it(claims: Claims, first: str) -> None:
+    binding = TaskBinding(skill="s", version="1", inputs={}, day=date(2026, 1, 1))
+    bound = OnceEffect(tenant=T, task_id=uuid4().hex, step="s", binding=binding)
+    other = replace(bound, step="t")
+    mended = replace(bound, binding=binding.changed(version="2"))
+    await claims.claim(bound, "a", 5)
+    await claims.claim(other, "b", 5)
+    one, two = ((bound, "a"), (other, "b")) if first == "a" else ((other, "b"), (bound, "a"))
+    await claims.release(*one)
+    with pytest.raises(InvalidTask):
+        await claims.claim(mended, "c", 5)
+    await claims.release(*two)
+    assert (await claims.claim(mended, "c", 5)).holding is Holding.OURS
+
+
+async def test_a_release_frees_the_id_of_a_task_that_keeps_a_large_value(claims: Claims, servers: Servers) -> None:
+    binding = TaskBinding(skill="s", version="1", inputs={}, day=date(2026, 1, 1))
+    bound = OnceEffect(tenant=T, task_id=uuid4().hex, step="s", binding=binding)
+    redis = connect(servers.redis_url)
+    await Outputs(redis, timedelta(minutes=1)).keep(T, '"large"', bound.task_id)
+    await TaskBindings(redis, timedelta(minutes=1)).keep(T, bound.task_id)
+    await claims.claim(bound, "a", 5)
+    await claims.release(bound, "a")
+    mended = replace(bound, binding=binding.changed(version="2"))
+    assert (await claims.claim(mended, "b", 5)).holding is Holding.OURS
+    await redis.aclose()
+
+
+async def test_a_release_does_not_free_the_id_of_a_completed_task(claims: Claims, servers: Servers) -> None:
+    binding = TaskBinding(skill="s", version="1", inputs={}, day=date(2026, 1, 1))
+    bound = OnceEffect(tenant=T, task_id=uuid4().hex, step="s", binding=binding)
+    redis = connect(servers.redis_url)
+    await claims.claim(bound, "a", 5)
+    await TaskBindings(redis, timedelta(minutes=1)).keep(T, bound.task_id, binding)
+    await claims.release(bound, "a")
+    with pytest.raises(InvalidTask):
+        await claims.claim(replace(bound, binding=binding.changed(version="2")), "b", 5)
+    await redis.aclose()
+
+
 async def test_without_redis_there_is_no_claim(key: OnceEffect) -> None:
     redis = connect("redis://127.0.0.1:1")
     with pytest.raises(StoreUnavailable):

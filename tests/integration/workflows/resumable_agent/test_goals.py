@@ -211,13 +211,13 @@ async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_ro
 
 async def delete_run(agents: Bench, handle: WorkflowHandle[Any, Any]) -> None:
     """Have Temporal forget a task's run, as its retention does."""
-    execution = WorkflowExecution(workflow_id=handle.id)
+    execution = WorkflowExecution(workflow_id=handle.id, run_id=handle.result_run_id or "")
     request = DeleteWorkflowExecutionRequest(namespace="default", workflow_execution=execution)
     await agents.client.workflow_service.delete_workflow_execution(request)
 
     async def is_gone() -> bool:
         try:
-            await agents.client.get_workflow_handle(handle.id).describe()
+            await agents.client.get_workflow_handle(handle.id, run_id=handle.result_run_id).describe()
         except RPCError as error:
             return error.status is RPCStatusCode.NOT_FOUND
         return False
@@ -254,7 +254,10 @@ async def test_a_later_run_goes_on_from_the_turns_that_were_taken_and_repeats_no
         assert len(server.asked) == 5, "no turn that acted is asked anew"
 
 
-async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
+async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(
+    agents: Agents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.tasks.LISTED_WITHIN", 2)
     ledger = str(tmp_path / "ledger")
     task = goal()
     async with agents(counts_up(ledger), AGENT.replace("turns: 30", "turns: 1")) as (one, _):
@@ -267,6 +270,37 @@ async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(agents: Age
         assert "Temporal no longer has" in str(caught.value.cause)
         assert "turn[1].call[0]" in str(caught.value.cause)
         assert lines_of(ledger) == ["line0"]
+
+
+async def test_an_older_run_does_not_stand_for_a_newer_one_that_is_gone(
+    agents: Agents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.tasks.LISTED_WITHIN", 2)
+    ledger, asked_in = str(tmp_path / "ledger"), list[int]()
+
+    def script(asked: Asked) -> Says:
+        append = Call("append", {"ledger": ledger, "line": f"line{len(asked.outputs)}"})
+        asked_in.append(len(asked.outputs))
+        # Asked anew, the model puts its third call at another place: there, it is another effect.
+        moved = asked_in.count(2) > 1
+        return Says(calls=(Call("append", {"ledger": ledger, "line": "other"}), append) if moved else (append,))
+
+    task = goal()
+    limited = AGENT.replace("turns: 30", "turns: 2")
+    async with agents(script, limited) as (one, server):
+        first = await one.start(task)
+        with pytest.raises(WorkflowFailureError):
+            await first.result()
+        (tmp_path / "agents" / "worker.yaml").write_text(AGENT.replace("turns: 30", "turns: 3"), encoding="utf-8")
+        second = await one.start(task)
+        with pytest.raises(WorkflowFailureError):
+            await second.result()
+        await delete_run(one, second)
+        with pytest.raises(WorkflowFailureError) as caught:
+            await (await one.start(task)).result()
+        assert "has acted (turn[3].call[0]) in a run that Temporal no longer has" in str(caught.value.cause)
+        assert lines_of(ledger) == ["line0", "line1", "line2"]
+        assert len(server.asked) == 3
 
 
 async def test_a_goal_is_bound_to_its_words_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
