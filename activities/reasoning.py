@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pydantic import JsonValue
 from temporalio import activity
 
+from activities.conversations import effects_behind
 from activities.episodes import SessionNotes
 from perdure.agent.prompts import Made, Read, extract, instructions, messages, transcript
 from perdure.agent.steps.calls import Ended, Result, Value
@@ -25,10 +26,11 @@ from perdure.agent.turns import (
 from perdure.agent.working_memory import LONGEST_NOTE
 from perdure.documents import mapping
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
-from perdure.errors import ContextExceeded, InvalidArguments
+from perdure.errors import ContextExceeded, InvalidArguments, InvalidTask
 from perdure.identity import content_digest
 from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction, Replied, ToolUse, Usage
+from perdure.stores.redis.bindings import TaskBindings
 from perdure.tasks import StepStatus
 from perdure.tools import Toolbox
 
@@ -54,13 +56,17 @@ class ReasoningActivities:
         toolbox: The tools that they may be told of.
         values: Where large values are kept.
         notes: Where it is written what they are no longer shown.
+        bindings: Know what a task has done.
     """
 
-    def __init__(self, models: LanguageModels, toolbox: Toolbox, values: Values, notes: SessionNotes) -> None:
+    def __init__(
+        self, models: LanguageModels, toolbox: Toolbox, values: Values, notes: SessionNotes, bindings: TaskBindings
+    ) -> None:
         self._models = models
         self._toolbox = toolbox
         self._values = values
         self._notes = notes
+        self._bindings = bindings
 
     @activity.defn
     async def reason(self, call: ReasonCall) -> Ended:
@@ -68,11 +74,14 @@ class ReasoningActivities:
 
         Raises:
             InvalidInput: There is no such model.
+            InvalidTask: The task has acted in a later turn, in a run that this one was reset from.
             ModelRefused: It refuses the request.
             StoreUnavailable: It does not answer.
         """
         model = self._models.get(call.agent.model)
         said = call.conversation
+        if call.earlier is not None:
+            await self._require_newest(call)
         remembered, summary, goal = [
             await self._text(call, value) for value in (said.recalled or Value(inline=""), said.summary, call.goal)
         ]
@@ -114,6 +123,18 @@ class ReasoningActivities:
         summary = summary or extract(before, texts, call.limit)
         kept = await self._keep(call, summary)
         return _ended("compressed", Compressed(summary=kept, size=len(summary), read=used.read, written=used.written))
+
+    async def _require_newest(self, call: ReasonCall) -> None:
+        """Refuse a turn where the task has acted in a later one: asked anew, the model would act anew beside it.
+
+        Raises:
+            InvalidTask: It has.
+            StoreUnavailable: Redis does not answer.
+        """
+        effects = await self._bindings.effects(call.tenant, call.task_id)
+        if behind := effects_behind(call.conversation, effects):
+            problem = f"the run was reset to before it acted ({', '.join(behind)})"
+            raise InvalidTask("task_id", problem, fix="run the task again under its id: it goes on from those turns")
 
     async def _turn(self, call: ReasonCall, replied: Replied) -> ModelTurn:
         names = {told_name(name): name for name in call.agent.tools}

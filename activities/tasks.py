@@ -165,7 +165,7 @@ class TaskActivities:
     async def _earlier_turns(
         self, tenant: str, task_id: str, runs: Sequence[WorkflowExecution], binding: TaskBinding
     ) -> Conversation | None:
-        """Return the turns that a task's model has taken in its newest run before this one; None where it took none.
+        """Return the turns that a task's model has taken, by its newest run that knows all that was done; None: none.
 
         An older run does not stand for a newer one that is gone: the turns between would be taken anew, and act anew.
 
@@ -179,18 +179,21 @@ class TaskActivities:
             InvalidTask: It has acted in a turn that Temporal no longer has.
             StoreUnavailable: Redis does not answer, or Temporal does not list such a turn's run yet.
         """
-        found = None
+        effects, newest = await self.bindings.effects(tenant, task_id), None
         for run in reversed(runs):
             known = await run.memo_value(BINDING, None, type_hint=TaskBinding)
-            if binding.is_same(known) and (found := await conversation_of_run(self.client, run)) is not None:
-                break
-        if unseen := effects_behind(found, await self.bindings.effects(tenant, task_id)):
+            found = await conversation_of_run(self.client, run) if binding.is_same(known) else None
+            # A run that was reset stands before what the one acted that it was reset from.
+            if found is not None and not effects_behind(found, effects):
+                return found
+            newest = newest or found
+        if unseen := effects_behind(newest, effects):
             if activity.info().attempt < LISTED_WITHIN:
                 # Temporal lists a run a moment after it was prepared.
                 raise StoreUnavailable("temporal", "does not list the run in which the task has acted")
             problem = f"{task_id!r} has acted ({', '.join(unseen)}) in a run that Temporal no longer has"
             raise InvalidTask("task_id", problem, fix="a model's turns cannot be taken again: choose a new task_id")
-        return found
+        return None
 
     def _of_skill(self, task: AgentTask) -> _Pinned:
         skill = self.skills.get(task.skill)

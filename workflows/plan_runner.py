@@ -131,6 +131,8 @@ class PlanRunner:
             self._running.do(action.branch, Phase.RUNNING)
         else:
             self._running.outbox.add(outcome.items, outcome.refused)
+            if action.hands_over:
+                self._running.outbox.flush()
             if not self._running.outbox.has_room:
                 self._running.do(action.branch, Phase.REMEMBERING)
                 await self._running.outbox.room()

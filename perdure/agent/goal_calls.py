@@ -1,5 +1,8 @@
 """The calls that a model wants: which are made, with what, and why one is not. Pure."""
 
+from collections.abc import Sequence
+from itertools import takewhile
+
 from perdure.agent.plan import Act, Action
 from perdure.agent.skill_plan import CARRIED_INLINE, SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
@@ -25,9 +28,11 @@ from perdure.skills.shape import MOST_AT_ONCE, MemoryTemplate, RecallStep, Recal
 from perdure.tasks import StepStatus
 
 REPEATS_TOLD = 2
-"""Repetitions of the same calls in a row after which the model is told, and its effects are not repeated."""
+"""Turns in a row with the same call after which the model is told, and the call is not made again if it acts."""
 
 _NOT_AGAIN = "not called: you have made this same call {times} times in a row, and it may act"
+_TWICE = "not called: it is in this turn already, and it may act"
+_UNCERTAIN = "not called: this same call failed before, and its effect may have happened"
 
 
 class Calls:
@@ -57,8 +62,8 @@ class Calls:
         self, path: str, wanted: WantedCall, conversation: Conversation, state: TaskState, now: Instant
     ) -> Action:
         """Return one call; one that cannot be made has ended already, with what the model is told of it."""
-        if problem := self.problem(wanted, conversation):
-            return Action(branch=path, path=path, known=_known(problem), is_step=False)
+        if wanted.problem:
+            return Action(branch=path, path=path, known=_known(wanted.problem), is_step=False)
         given = wanted.arguments
         match wanted.tool:
             case MemoryTool.RECALL:
@@ -72,7 +77,7 @@ class Calls:
                 remembering = RememberStep(id="remember", remember=(entry,))
                 context = context_of(self._task, self._prepared, path, now, _scope(given))
                 call = RememberCall.model_validate({**context, "step": remembering})
-                return Action(branch=path, path=path, activity=Activity.REMEMBER_STEP, call=call)
+                return Action(branch=path, path=path, activity=Activity.REMEMBER_STEP, call=call, hands_over=True)
             case tool:
                 shape = self._prepared.tools[tool]
                 approve = f"May {tool} be called?" if tool in self._agent.approve else None
@@ -87,7 +92,21 @@ class Calls:
                     of |= {"binding": self._prepared.binding, "earlier": state.earlier}
                 return Action(branch=path, path=path, activity=tool, call=StepCall.model_validate(of), tool=shape)
 
-    def problem(self, wanted: WantedCall, conversation: Conversation) -> str:
+    def checked(self, turn: ModelTurn, before: Conversation) -> ModelTurn:
+        """Return a turn with the reason at each of its calls that is not made.
+
+        Args:
+            turn: What the model wants now.
+            before: The conversation without it.
+        """
+        calls = turn.calls
+        return turn.changed(
+            calls=tuple(
+                call.changed(problem=self._problem(call, calls[:place], before)) for place, call in enumerate(calls)
+            )
+        )
+
+    def _problem(self, wanted: WantedCall, beside: Sequence[WantedCall], before: Conversation) -> str:
         """Return why a call is not made; empty: it is."""
         if wanted.problem:
             return wanted.problem
@@ -97,15 +116,8 @@ class Calls:
         if wanted.tool not in self._prepared.tools:
             known = ", ".join((*self._agent.tools, *own))
             return f"there is no tool {wanted.tool!r}; there are {known}"
-        if conversation.repeated >= REPEATS_TOLD and self._prepared.tools[wanted.tool].effect.is_once:
-            return _NOT_AGAIN.format(times=conversation.repeated + 1)
-        if any(
-            call.digest == wanted.digest and (gave := turn.gave(place)) and gave.may_have_acted
-            for turn in conversation.turns
-            for place, call in enumerate(turn.calls)
-        ):
-            return "not called: this same call failed before, and its effect may have happened"
-        return ""
+        is_once = self._prepared.tools[wanted.tool].effect.is_once
+        return _repetition(wanted.digest, beside, before) if is_once else ""
 
     def may_have_acted(self, wanted: WantedCall, problem: str) -> bool:
         """Return whether a call that failed may have had an effect that must not be repeated."""
@@ -127,6 +139,22 @@ def turn_of(path: str) -> int:
 def place_of(branch: str) -> int:
     """Return which call of its turn a branch makes."""
     return int(branch.rpartition("[")[2].removesuffix("]"))
+
+
+def _repetition(digest: str, beside: Sequence[WantedCall], before: Conversation) -> str:
+    """Return why a call that acts is not made a further time; empty: it is."""
+    if digest in before.uncertain:
+        return _UNCERTAIN
+    if any(call.digest == digest for call in beside):
+        return _TWICE
+    times = _in_a_row(digest, before.turns)
+    return _NOT_AGAIN.format(times=times + 1) if times >= REPEATS_TOLD else ""
+
+
+def _in_a_row(digest: str, turns: Sequence[ModelTurn]) -> int:
+    """Return in how many of the newest turns a call stands, without a turn between them that does not have it."""
+    having = (any(call.digest == digest for call in turn.calls) for turn in reversed(turns))
+    return sum(1 for _ in takewhile(bool, having))
 
 
 def inline_limit_of(conversation: Conversation) -> int:

@@ -31,7 +31,7 @@ from perdure.agent.turns import (
     Returned,
     WantedCall,
 )
-from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, noted, shown, unnotable
+from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, length_of, noted, shown, unnotable
 from perdure.model import LONGEST_QUESTION, Instant
 from perdure.names import Activity
 from perdure.questions import FailedAttempt, TakenAnswer
@@ -46,6 +46,8 @@ MISTAKES = 5
 
 REPEATS = 5
 """Repetitions of the same calls in a row after which the task fails."""
+
+_NO_END = "This answer did not end the task. Check it against the goal, and give your answer again."
 
 _AGAIN = (
     "You have made these same calls {times} times in a row, with the same arguments: they will give nothing else. "
@@ -73,6 +75,10 @@ class GoalPlan:
         """Return the state before the first turn, or where an earlier run of the task stood."""
         earlier = self._prepared.position
         conversation = Conversation.model_validate(earlier) if earlier is not None else Conversation()
+        if (last := conversation.last) is not None and not last.calls and not last.told:
+            # The run that gave this answer did not end well with it, or a person wants another one.
+            turns = (*conversation.turns[:-1], last.changed(told=_NO_END))
+            conversation = conversation.changed(turns=turns)
         # It was given up, or ended by somebody: what was counted in a row begins anew.
         return _positioned(state, conversation.changed(mistakes=0, repeated=0, exceeded=0))
 
@@ -90,7 +96,7 @@ class GoalPlan:
             return Finish(evaluation=self._answer(last))
         if problem := self._exhausted(conversation):
             return Finish(problem=problem)
-        return Act(actions=(self._turn(conversation, now),))
+        return Act(actions=(self._turn(conversation, now, state.earlier),))
 
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
         """Return the state after a turn, a call or a summary."""
@@ -112,10 +118,13 @@ class GoalPlan:
         """Return the state after a failure: that of a call is told to the model, that of a turn fails the task."""
         if branch == MAIN:
             return state.changed(failure=f"{_conversation(state).begun + 1}. turn: {problem}")
-        returned, last = Returned(problem=problem), _conversation(state).last
+        returned, conversation = Returned(problem=problem), _conversation(state)
+        last = conversation.last
         if last is not None and self._calls.may_have_acted(last.calls[place_of(branch)], problem):
             told = f"{problem}; its effect may have happened: find out, and do not repeat it"
-            returned = Returned(problem=told, may_have_acted=True)
+            returned = Returned(problem=told)
+            uncertain = (*conversation.uncertain, last.calls[place_of(branch)].digest)
+            state = _positioned(state, conversation.changed(uncertain=uncertain))
         return _returned(state, branch, returned).counted(StepStatus.FAILED)
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
@@ -138,7 +147,7 @@ class GoalPlan:
             return f"{used}, and agent {agent.name!r} may use {agent.tokens:,} (tokens)"
         return ""
 
-    def _turn(self, conversation: Conversation, now: Instant) -> Action:
+    def _turn(self, conversation: Conversation, now: Instant, earlier: Instant | None) -> Action:
         """Return what the model's branch does next: recall, make a summary, or take a turn."""
         number = conversation.begun + 1
         if conversation.recalled is None and self._task.memory.recalls:
@@ -161,7 +170,7 @@ class GoalPlan:
             how: dict[str, Any] = {"is_step": False, "is_model": True}
             return Action(branch=MAIN, path=path, activity=Activity.COMPRESS, call=summing, **how)
         about = {"goal": Value(inline=self._task.goal), "date": self._prepared.date}
-        about |= {"conversation": conversation, "shown": shown(conversation)}
+        about |= {"conversation": conversation, "shown": shown(conversation), "earlier": earlier}
         reasoning = ReasonCall.model_validate(of | about)
         return Action(
             branch=MAIN, path=f"turn[{number}]", activity=Activity.REASON, call=reasoning, is_step=False, is_model=True
@@ -183,11 +192,11 @@ class GoalPlan:
             repeated = conversation.repeated + 1
         if repeated >= REPEATS_TOLD:
             turn = turn.changed(told=_AGAIN.format(times=repeated + 1))
+        turn = self._calls.checked(turn, conversation)
         for place, wanted in enumerate(turn.calls):
             if wanted.tool == MemoryTool.NOTE and not wanted.problem:
                 turn, changed = self._noted(turn, place, wanted, changed)
-        unusable = [self._calls.problem(wanted, conversation) for wanted in turn.calls]
-        is_mistake = all(unusable) if unusable else bool(turn.told)
+        is_mistake = all(wanted.problem for wanted in turn.calls) if turn.calls else bool(turn.told)
         changed = changed.changed(
             turns=(*changed.turns, turn),
             begun=changed.begun + 1,
@@ -236,14 +245,10 @@ def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
     conversation = _conversation(state)
     [*before, turn] = conversation.turns
     place = place_of(branch)
-    size = turn.size + _shown_size(returned.output, returned.problem)
+    size = turn.size + min(RESULT_SHOWN, len(returned.problem) + length_of(returned.output))
     turn = turn.ended(place, returned).changed(size=size)
     state = _positioned(state, conversation.changed(turns=(*before, turn)))
     return state.changed(branches={name: one for name, one in state.branches.items() if name != branch})
-
-
-def _shown_size(output: Value, problem: str) -> int:
-    return min(RESULT_SHOWN, len(problem) + (output.size or len(str(output.inline))))
 
 
 def _compressed(conversation: Conversation, made: Compressed) -> Conversation:

@@ -39,6 +39,8 @@ class Action:
     """Whether a language model answers it, which takes its time; it counts no step."""
     critical: bool = False
     """Whether what it remembers must be searchable before the branch goes on."""
+    hands_over: bool = False
+    """Whether what it remembers is submitted at once: no later run of the task comes by here again."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,7 +60,7 @@ def messages(
         summary: What stands for the turns before these.
         turns: The newest turns.
         day: The day that the task is about.
-        shown: Characters of each result that are shown.
+        shown: Characters of each text, of each call's arguments and of each result that are shown.
     """
     parts = [f"The goal:\n{goal}", f"The day that it is about: {day} ({day:%A})."]
     if remembered.strip():
@@ -79,16 +79,30 @@ def messages(
 def _turn(one: Read, number: int, shown: int) -> list[Message]:
     # Ids of our own: a model may give one twice, and a server refuses what repeats it.
     calls = tuple(
-        ToolUse(id=f"call_{number}_{place}", tool=made.tool, arguments=json.dumps(made.arguments, ensure_ascii=False))
+        ToolUse(id=f"call_{number}_{place}", tool=made.tool, arguments=_arguments(made.arguments, shown))
         for place, made in enumerate(one.calls)
     )
-    found: list[Message] = [Reply(text=one.text, calls=calls)] if one.text or calls else []
+    found: list[Message] = [Reply(text=shortened(one.text, shown), calls=calls)] if one.text or calls else []
     for call, made in zip(calls, one.calls, strict=True):
         told = f"It failed: {made.problem}" if made.problem else shortened(_text(made.output), shown)
         found.append(ToolOutput(id=call.id, text=told))
     if one.told:
         found.append(Instruction(text=one.told))
     return found
+
+
+def _arguments(given: JsonValue, shown: int) -> str:
+    """Return a call's arguments as JSON; of long ones each text is shortened, or the whole where they are many."""
+    written = json.dumps(given, ensure_ascii=False)
+    if len(written) > shown and isinstance(given, dict):
+        written = json.dumps(_each_shortened(given, shown // max(1, len(given))), ensure_ascii=False)
+    if len(written) > 2 * shown:
+        written = json.dumps({"arguments": shortened(written, shown)}, ensure_ascii=False)
+    return written
+
+
+def _each_shortened(given: dict[str, JsonValue], limit: int) -> dict[str, JsonValue]:
+    return {name: shortened(one, limit) if isinstance(one, str) else one for name, one in given.items()}
 
 
 def transcript(one: Read, number: int, *, outputs: bool) -> str:

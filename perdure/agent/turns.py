@@ -7,11 +7,12 @@ from typing import Annotated
 from pydantic import Field
 
 from perdure.agent.steps.calls import StepContext, Value
-from perdure.model import OpenEnum, Passed
+from perdure.model import Instant, OpenEnum, Passed
 from perdure.registry.agents import Agent
 
 RESULT_SHOWN = 8_000
-"""Characters of a tool's result that the model is shown; of a longer one it reads the beginning and the end."""
+"""Characters of a tool's result, of a call's arguments and of what the model said that it is shown; of what is longer
+it reads the beginning and the end."""
 
 
 class WantedCall(Passed):
@@ -32,8 +33,6 @@ class Returned(Passed):
     output: Value = Value()
     problem: str = ""
     """Why it failed; empty: it did not."""
-    may_have_acted: bool = False
-    """Whether it failed after it may have had its effect."""
 
 
 class ModelTurn(Passed):
@@ -94,6 +93,8 @@ class Conversation(Passed):
     """Turns in a row that nothing could be made of."""
     repeated: int = 0
     """How often in a row the last turn's calls were wanted before."""
+    uncertain: tuple[str, ...] = ()
+    """Digests of the calls that failed after they may have had their effect. Never evicted: none is made again."""
     exceeded: int = 0
     """How often in a row it was longer than the model can read."""
 
@@ -127,7 +128,9 @@ class ReasonCall(StepContext):
     """The day that the task is about."""
     conversation: Conversation
     shown: Annotated[int, Field(ge=0)] = RESULT_SHOWN
-    """Characters of each result that the model is shown."""
+    """Characters of each text, of each call's arguments and of each result that the model is shown."""
+    earlier: Instant | None = None
+    """When an earlier run began whose effects this one may not know; None: there is none. See ``TaskState.earlier``."""
 
 
 class Reasoned(Passed):

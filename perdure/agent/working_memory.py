@@ -4,6 +4,7 @@ Working memory holds 8,000 tokens. At 80 % of it, all turns but the newest five 
 counted as four characters each, which is what English text comes to; the provider's own count goes into the budget.
 """
 
+from perdure.agent.steps.calls import Value
 from perdure.agent.turns import RESULT_SHOWN, Conversation, ModelTurn, Notes
 
 LIMIT = 8_000
@@ -31,7 +32,7 @@ SUMMARY_LIMIT = int(LIMIT * CHARACTERS * _SUMMARY_PART)
 """Characters that a summary may have."""
 
 _SHORTEST = 200
-"""Characters of a result that are shown however little room there is."""
+"""Characters of each part that are shown however little room there is."""
 
 
 def size(conversation: Conversation) -> int:
@@ -49,13 +50,27 @@ def evicted(conversation: Conversation) -> tuple[ModelTurn, ...]:
 
 
 def shown(conversation: Conversation) -> int:
-    """Return how many characters of each result the model is shown, so that all together stay within the limit."""
-    results = sum(len(turn.calls) for turn in conversation.turns)
-    over = size(conversation) - LIMIT
-    if not results or over <= 0:
-        return RESULT_SHOWN
-    room = max(0, sum(turn.size for turn in conversation.turns) - over * CHARACTERS)
-    return max(_SHORTEST, room // results)
+    """Return how many characters of each part of a turn the model is shown, so that all stay within the limit."""
+    room = (LIMIT - size(conversation.changed(turns=()))) * CHARACTERS
+    parts = sorted(part for turn in conversation.turns for part in _parts(turn))
+    for place, part in enumerate(parts):
+        share = room // (len(parts) - place)
+        if part > share:
+            return max(_SHORTEST, min(RESULT_SHOWN, share))
+        room -= part
+    return RESULT_SHOWN
+
+
+def _parts(turn: ModelTurn) -> list[int]:
+    """Return the sizes, in characters, of what a turn said, of its calls' arguments and of what they gave."""
+    values = [turn.text, *(call.arguments for call in turn.calls), *(gave.output for gave in turn.returned.values())]
+    problems = [len(gave.problem) for gave in turn.returned.values()]
+    return [min(RESULT_SHOWN, length_of(value)) for value in values] + problems
+
+
+def length_of(value: Value) -> int:
+    """Return about how many characters a value takes as text."""
+    return value.size or len(str(value.inline))
 
 
 def shortened(text: str, limit: int) -> str:

@@ -69,7 +69,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner),
-        ReasoningActivities(services.models, services.toolbox, values, services.notes),
+        ReasoningActivities(services.models, services.toolbox, values, services.notes, services.bindings),
         IngestActivities(
             client=client,
             members=services.members,

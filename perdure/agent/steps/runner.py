@@ -292,9 +292,10 @@ def _key(call: StepCall, arguments: Mapping[str, JsonValue]) -> str:
     """Return the idempotency key of a call.
 
     A path names a step of a skill, and its arguments are the same whoever runs it. Of a model's turns it names a place
-    only: asked anew, the model may want something else there, which is another call.
+    only: asked anew, the model may want another tool or other arguments there, which is another call.
     """
-    place = call.path if call.arguments is None else f"{call.path}#{content_digest(dict(arguments))[:16]}"
+    wanted: JsonValue = [call.step.tool, dict(arguments)]
+    place = call.path if call.arguments is None else f"{call.path}#{content_digest(wanted)[:16]}"
     return idempotency_key(call.tenant, call.task_id, place)
 
 

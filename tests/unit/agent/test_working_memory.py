@@ -1,9 +1,11 @@
 """Working memory: bounded, the newest turns verbatim, the goal and what was noted never lost."""
 
+import json
 from datetime import date
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from perdure.agent.prompts import Made, Read, extract, messages
 from perdure.agent.steps.calls import Value
@@ -23,7 +25,7 @@ from perdure.agent.working_memory import (
     size,
     unnotable,
 )
-from perdure.models.language.conversation import Instruction, ToolOutput
+from perdure.models.language.conversation import Instruction, Reply, ToolOutput
 
 DAY = date(2026, 3, 4)
 
@@ -61,6 +63,35 @@ def test_what_the_model_reads_of_the_newest_turns_stays_within_the_limit(shape: 
     # What says how much is left out, and the least that is shown of each result, come on top.
     spare = len(outputs) * 260
     assert sum(len(one.text) for one in outputs) <= LIMIT * CHARACTERS + spare
+
+
+def test_long_texts_and_arguments_are_shortened_as_results_are_and_stay_json() -> None:
+    file, many = "x" * 100_000, [str(number) for number in range(20_000)]
+    arguments: list[JsonValue] = [{"path": "a.txt", "content": file}, {"numbers": list(many)}]
+    calls = tuple(
+        WantedCall(tool="t", digest=str(place), arguments=Value(inline=one)) for place, one in enumerate(arguments)
+    )
+    one = ModelTurn(text=Value(inline=file), calls=calls, size=200_000 + len(str(many)))
+    conversation = Conversation(turns=(one,) * VERBATIM, begun=VERBATIM)
+    shape = Read(text=file, calls=[Made("t", given, "", "") for given in arguments])
+    said = messages("goal", "", Notes(), "", [shape] * VERBATIM, day=DAY, shown=shown(conversation))
+    assert sum(len(message.model_dump_json()) for message in said) < 1.5 * LIMIT * CHARACTERS
+    for reply in [message for message in said if isinstance(message, Reply)]:
+        first = json.loads(reply.calls[0].arguments)
+        assert first["path"] == "a.txt"
+        assert "characters left out" in first["content"]
+        assert "characters left out" in json.loads(reply.calls[1].arguments)["arguments"]
+        assert "characters left out" in reply.text
+
+
+@given(st.lists(st.integers(0, 50_000), min_size=1, max_size=40))
+def test_what_is_shown_of_each_part_fits_and_leaves_little_room_unused(sizes: list[int]) -> None:
+    calls = tuple(WantedCall(tool="t", digest=str(n), arguments=Value(size=size)) for n, size in enumerate(sizes))
+    conversation = Conversation(turns=(ModelTurn(calls=calls, size=sum(sizes)),), begun=1)
+    cap, room = shown(conversation), LIMIT * CHARACTERS
+    taken = sum(min(size, cap) for size in sizes)
+    assert taken <= max(room, 200 * len(sizes)) + 10 * len(sizes)
+    assert cap == RESULT_SHOWN or cap == 200 or taken > 0.9 * room
 
 
 @given(st.text(max_size=300), st.integers(0, 200))
