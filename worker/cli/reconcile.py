@@ -19,7 +19,7 @@ async def reconcile(
     *,
     user: Annotated[
         str,
-        typer.Option("--user", help="Only this user's memories; a loss of all is not made up for."),
+        typer.Option("--user", help="Only this user's memories; what a store lost of everybody stays lost."),
     ] = "",
     of: Of = None,
     new_journal: Annotated[
