@@ -120,7 +120,7 @@ class TaskActivities:
 
         Raises:
             InvalidInput: For an unknown field, skill, agent, tool, name or input, with the nearest one there is; for a
-                task that another workflow runs, and for an id that stands for another task.
+                task that another workflow runs, and for an id that is already used by another task.
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)

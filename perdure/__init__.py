@@ -4,82 +4,143 @@ A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` 
 """
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Lane, MemoryType
+from perdure.entries import Lane, MemoryType, Purpose, Relation
+from perdure.episodes import Episode, EpisodeKind
+from perdure.erasures import ErasureReceipt
 from perdure.errors import (
+    InvalidAnswer,
     InvalidInput,
+    InvalidTask,
+    ModelRefused,
     NotDone,
     PerdureError,
+    StoreRefused,
     StoreUnavailable,
     TaskFailed,
     TenantErased,
+    TenantKeyMissing,
+    UnknownOwner,
     WorkerUnavailable,
+    WorkflowCancelled,
+    WorkflowFailed,
 )
-from perdure.jobs import Receipt
-from perdure.memberships import MemberRequest
-from perdure.memory.recall.query import RecalledItem, RecallResult
+from perdure.filters import Omission
+from perdure.jobs import Decision, Fate, ItemReceipt, Receipt
+from perdure.memberships import Enrolment, MemberRequest
+from perdure.memory.recall.query import FoundBy, LeftOut, RecalledItem, RecallResult, Trigger
 from perdure.model import Model
-from perdure.questions import Answer, AnswerType, Question
+from perdure.questions import Answer, AnswerSpec, AnswerType, Question, QuestionKind, Subject
 from perdure.requests import (
     ConsentRequest,
+    Consents,
     EraseRequest,
     ForgetRequest,
     ForgetResult,
+    NotBelieved,
+    Observed,
     ObserveRequest,
+    Recalled,
     RecallHandle,
     RecallRequest,
+    Reconciled,
     ReconcileRequest,
+    ReconcileResult,
     RememberRequest,
+    Report,
     UndoRequest,
     UndoResult,
 )
-from perdure.tasks import AgentTask, Limits, MemoryMode, Progress, TaskResult
+from perdure.said import Ground, Said, Voice
+from perdure.strategies import ProfileName, Strategy
+from perdure.tasks import AgentTask, Evaluation, Limits, MemoryMode, Phase, Progress, RecallSummary, TaskResult
 from perdure.tools import Tool, ToolCall, tool
-from perdure.updates import Correction, Feedback, Merger, Pinning, Removal, Reversion, UpdateRequest
+from perdure.updates import Correction, Credit, Feedback, Merger, Pinning, Removal, Reversion, Updated, UpdateRequest
 
 __all__ = [
     "Actor",
     "ActorKind",
     "AgentTask",
     "Answer",
+    "AnswerSpec",
     "AnswerType",
     "ConsentRequest",
+    "Consents",
     "Correction",
+    "Credit",
+    "Decision",
+    "Enrolment",
+    "Episode",
+    "EpisodeKind",
     "EraseRequest",
+    "ErasureReceipt",
+    "Evaluation",
+    "Fate",
     "Feedback",
     "ForgetRequest",
     "ForgetResult",
+    "FoundBy",
+    "Ground",
+    "InvalidAnswer",
     "InvalidInput",
+    "InvalidTask",
+    "ItemReceipt",
     "Lane",
+    "LeftOut",
     "Limits",
     "MemberRequest",
     "MemoryMode",
     "MemoryType",
     "Merger",
     "Model",
+    "ModelRefused",
+    "NotBelieved",
     "NotDone",
     "ObserveRequest",
+    "Observed",
+    "Omission",
     "PerdureError",
+    "Phase",
     "Pinning",
+    "ProfileName",
     "Progress",
+    "Purpose",
     "Question",
+    "QuestionKind",
     "RecallHandle",
     "RecallRequest",
     "RecallResult",
+    "RecallSummary",
+    "Recalled",
     "RecalledItem",
     "Receipt",
     "ReconcileRequest",
+    "ReconcileResult",
+    "Reconciled",
+    "Relation",
     "RememberRequest",
     "Removal",
+    "Report",
     "Reversion",
+    "Said",
+    "StoreRefused",
     "StoreUnavailable",
+    "Strategy",
+    "Subject",
     "TaskFailed",
     "TaskResult",
     "TenantErased",
+    "TenantKeyMissing",
     "Tool",
     "ToolCall",
+    "Trigger",
     "UndoRequest",
     "UndoResult",
+    "UnknownOwner",
     "UpdateRequest",
+    "Updated",
+    "Voice",
     "WorkerUnavailable",
+    "WorkflowCancelled",
+    "WorkflowFailed",
     "tool",
 ]

@@ -178,7 +178,9 @@ def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = In
             for name in type(value).model_fields:
                 refuse_unknown(getattr(value, name), join(path, name), error)
         case OpenEnum() if not value.known:
-            raise error(path, f"{value.value!r} is no choice", fix=nearest(value.value, map(str, type(value))))
+            raise error(
+                path, f"{value.value!r} is not one of the choices", fix=nearest(value.value, map(str, type(value)))
+            )
         case dict():
             for key, item in cast("dict[object, object]", value).items():
                 refuse_unknown(item, join(path, str(key)), error)

@@ -52,8 +52,8 @@ UNREACHABLE = (
     "what the user wrote into memories of teams and agents, with the histories of those requests: it is theirs",
     "what the tasks of members recalled from a team or an agent, or wrote to it: it stands in their sessions and "
     "histories, and is the members'",
-    "requests for a team or an agent that were refused or under way meanwhile: they are found with the member"
-    " who asked",
+    "requests for a team or an agent that were refused, or under way during its erasure: erasing the member who made "
+    "them removes these",
     "tasks and requests of the user that were made before and that Temporal begins only after this receipt: they are "
     "refused and write nothing, but their histories have what was given to them; erase again to remove these",
     "archived histories, and other Temporal clusters that replicate this one",

@@ -204,7 +204,9 @@ def typed(value: JsonValue, spec: AnswerSpec) -> JsonValue:
             return _yes_no(text)
         case AnswerType.CHOICE:
             if not isinstance(text, str) or text not in spec.choices:
-                raise InvalidAnswer("value", f"{_shown(text)} is no choice", fix=f"choose {' or '.join(spec.choices)}")
+                raise InvalidAnswer(
+                    "value", f"{_shown(text)} is not one of the choices", fix=f"choose {' or '.join(spec.choices)}"
+                )
             return text
         case _:
             if not isinstance(value, str):

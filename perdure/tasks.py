@@ -99,7 +99,7 @@ class AgentTask(Request):
 
     def _require_one_plan(self) -> None:
         if self.skill and self.goal.strip():
-            raise InvalidTask("goal", "stands beside a skill", fix="give one of the two")
+            raise InvalidTask("goal", "is given together with a skill", fix="give one of the two")
         if not (self.skill or self.goal.strip()):
             raise InvalidTask("skill", "is missing", fix="name a skill, or give a goal")
         if self.inputs and not self.skill:
@@ -179,17 +179,18 @@ class TaskBinding(Passed):
         names = sorted(self.inputs.keys() | bound.inputs.keys())
         found = [f"inputs.{name}" for name in names if self.inputs.get(name) != bound.inputs.get(name)]
         if self.skill != bound.skill:
-            found.append(f"skill ({self.skill or 'a goal'!r}, and it was {bound.skill or 'a goal'!r})")
+            before, now = [repr(one) if one else "a goal" for one in (bound.skill, self.skill)]
+            found.append(f"skill (was {before} and is now {now})")
         elif self.goal != bound.goal:
             found.append("goal")
         elif self.version != bound.version:
             found.append(f"skill ({self.skill!r} has changed since)" if self.skill else "its agent, which has changed")
         if self.date != bound.date:
-            found.append(f"date ({self.date or 'none'}, and it was {bound.date or 'none'})")
+            found.append(f"date (was {bound.date or 'not given'} and is now {self.date or 'not given'})")
         if not found:
             # It was prepared while nothing could tell the day.
-            found.append(f"its day ({self.day}, and it was {bound.day}: run it again)")
-        problem = f"{task_id!r} stands for another task, which differs in {', '.join(found)}"
+            found.append(f"its day (was {bound.day} and is now {self.day}: run it again)")
+        problem = f"{task_id!r} is already used by another task, which differs in {', '.join(found)}"
         return InvalidTask("task_id", problem, fix="choose a new task_id, or give what it was started with")
 
 

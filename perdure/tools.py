@@ -214,7 +214,7 @@ def tool(
         kind = Effect(effect)
         if not kind.known:
             fix = nearest(effect, [one.value for one in Effect])
-            raise InvalidInput(f"tool {named}", f"has the effect {effect!r}, which is no choice", fix=fix)
+            raise InvalidInput(f"tool {named}", f"has the effect {effect!r}, which is not one of the choices", fix=fix)
         if check is not None and kind is not Effect.ONCE:
             raise InvalidInput(f"tool {named}", "has a check, which only a once tool needs")
         if (seconds := timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)) <= 0:

@@ -42,7 +42,7 @@ MAIN = "main"
 """The branch of the model's turns."""
 
 MISTAKES = 5
-"""Turns in a row that nothing could be made of, after which the task fails."""
+"""Turns in a row that could not be used, after which the task fails."""
 
 REPEATS = 5
 """Repetitions of the same calls in a row after which the task fails."""
@@ -117,7 +117,7 @@ class GoalPlan:
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state after a failure: that of a call is told to the model, that of a turn fails the task."""
         if branch == MAIN:
-            return state.changed(failure=f"{_conversation(state).begun + 1}. turn: {problem}")
+            return state.changed(failure=f"turn {_conversation(state).begun + 1}: {problem}")
         returned, conversation = Returned(problem=problem), _conversation(state)
         last = conversation.last
         if last is not None and self._calls.may_have_acted(last.calls[place_of(branch)], problem):
@@ -135,7 +135,7 @@ class GoalPlan:
         """Return why the model gets no further turn; empty: it does."""
         agent = self._agent
         if conversation.mistakes >= MISTAKES:
-            return f"the model made {MISTAKES} turns in a row that nothing could be made of"
+            return f"the model made {MISTAKES} unusable turns in a row"
         if conversation.repeated >= REPEATS:
             return f"the model made the same calls {REPEATS + 1} times in a row"
         if conversation.exceeded > 2:

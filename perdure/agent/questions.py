@@ -63,7 +63,7 @@ class Questions:
         if question is None:
             waiting = f"open: {', '.join(sorted(self._open))}" if self._open else "no question is open"
             name, answered = repr(answer.question_id), answer.question_id in self._answered
-            problem = f"{name} is answered already" if answered else f"nobody asked {name}"
+            problem = f"{name} is answered already" if answered else f"there is no question {name}"
             raise InvalidAnswer("question_id", problem, fix=waiting)
         typed(answer.value, question.answer)
 

@@ -90,7 +90,7 @@ class Conversation(Passed):
     written: int = 0
     """Tokens that it has written."""
     mistakes: int = 0
-    """Turns in a row that nothing could be made of."""
+    """Turns in a row that could not be used."""
     repeated: int = 0
     """How often in a row the last turn's calls were wanted before."""
     uncertain: tuple[str, ...] = ()

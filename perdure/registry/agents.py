@@ -1,5 +1,6 @@
 """Agents: who works towards a goal, with which tools, model and bounds. Read from YAML; runs nothing."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -52,8 +53,8 @@ def read_agent(text: str, where: str = "agent") -> Agent:
         InvalidExpression: When its ``expect`` does not parse.
     """
     agent = validated(Agent, read_document(text, where, InvalidAgent), "", InvalidAgent)
-    if len(set(agent.tools)) < len(agent.tools):
-        raise InvalidAgent("tools", "names one twice", fix="write each once")
+    if twice := [name for name, times in Counter(agent.tools).items() if times > 1]:
+        raise InvalidAgent("tools", f"names {twice[0]!r} more than once", fix="write each once")
     for name in agent.approve:
         if name not in agent.tools:
             raise InvalidAgent("approve", f"{name!r} is not among its tools", fix="add it to tools")

@@ -13,6 +13,20 @@ from typer.main import get_command
 
 from perdure.documents import read_document, validated
 from perdure.errors import InvalidTask
+from perdure.names import (
+    AGAIN,
+    ANSWER,
+    BINDING,
+    CONVERSATION,
+    MEMORY,
+    PROGRESS,
+    QUESTIONS,
+    REPORT,
+    RESULT,
+    STAGE,
+    STARTED_BY,
+    TASK,
+)
 from perdure.registry.agents import read_agent
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
@@ -80,3 +94,16 @@ def test_a_task_can_be_read(text: str) -> None:
 def test_a_link_leads_somewhere(document: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8"))
     assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
+
+
+def test_every_module_and_room_of_perdure_has_its_place_on_the_map() -> None:
+    rooms = Path("CONTRIBUTING.md").read_text(encoding="utf-8").split("### Inside `perdure/`")[1].split("\n### ")[0]
+    named = {word.rstrip("/") for code in re.findall(r"`([^`]+)`", rooms) for word in code.split()}
+    found = {path.stem for path in Path("perdure").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert found - named - {"__init__"} == set()
+
+
+def test_every_query_update_and_memo_is_documented() -> None:
+    said = Path("docs/temporal.md").read_text(encoding="utf-8").split("## Names")[1]
+    ours = (ANSWER, PROGRESS, QUESTIONS, MEMORY, CONVERSATION, RESULT, STAGE, REPORT, TASK, STARTED_BY, BINDING, AGAIN)
+    assert [name for name in ours if f"`{name}`" not in said] == []

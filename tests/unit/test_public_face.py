@@ -1,58 +1,107 @@
 """What ``import perdure`` gives, and what it does not load."""
 
+import inspect
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
 
 import perdure
+from perdure import errors
+from perdure.model import OpenEnum, Request
 
 EXPORTED = {
     "Actor",
     "ActorKind",
     "AgentTask",
     "Answer",
+    "AnswerSpec",
     "AnswerType",
     "ConsentRequest",
+    "Consents",
     "Correction",
+    "Credit",
+    "Decision",
+    "Enrolment",
+    "Episode",
+    "EpisodeKind",
     "EraseRequest",
+    "ErasureReceipt",
+    "Evaluation",
+    "Fate",
     "Feedback",
     "ForgetRequest",
     "ForgetResult",
+    "FoundBy",
+    "Ground",
+    "InvalidAnswer",
     "InvalidInput",
+    "InvalidTask",
+    "ItemReceipt",
     "Lane",
+    "LeftOut",
     "Limits",
     "MemberRequest",
     "MemoryMode",
     "MemoryType",
     "Merger",
     "Model",
+    "ModelRefused",
+    "NotBelieved",
     "NotDone",
     "ObserveRequest",
+    "Observed",
+    "Omission",
     "PerdureError",
+    "Phase",
     "Pinning",
+    "ProfileName",
     "Progress",
+    "Purpose",
     "Question",
-    "RecalledItem",
+    "QuestionKind",
+    "Recalled",
     "RecallHandle",
     "RecallRequest",
     "RecallResult",
+    "RecallSummary",
+    "RecalledItem",
     "Receipt",
     "ReconcileRequest",
+    "ReconcileResult",
+    "Reconciled",
+    "Relation",
     "RememberRequest",
     "Removal",
+    "Report",
     "Reversion",
+    "Said",
+    "StoreRefused",
     "StoreUnavailable",
+    "Strategy",
+    "Subject",
     "TaskFailed",
     "TaskResult",
     "TenantErased",
-    "tool",
+    "TenantKeyMissing",
     "Tool",
     "ToolCall",
+    "Trigger",
     "UndoRequest",
     "UndoResult",
+    "UnknownOwner",
     "UpdateRequest",
+    "Updated",
+    "Voice",
     "WorkerUnavailable",
+    "WorkflowCancelled",
+    "WorkflowFailed",
+    "tool",
 }
 
 HEAVY = ("temporalio", "redis", "weaviate", "openai", "numpy", "opentelemetry")
@@ -65,7 +114,20 @@ PURE = (
         "perdure.agent.steps.validation",
         "perdure.agent.steps.calls",
         "perdure.agent.steps.items",
-        "perdure.agent.plan",
+        *(
+            f"perdure.agent.{name}"
+            for name in (
+                "cursor",
+                "goal_calls",
+                "goal_plan",
+                "plan",
+                "prompts",
+                "step_context",
+                "tool_specs",
+                "turns",
+                "working_memory",
+            )
+        ),
         "perdure.requests",
     ),
     *(
@@ -83,6 +145,7 @@ PURE = (
         for name in ("aliases", "candidates", "grounds.changes", "rules", "statements", "verifying")
     ),
     *("perdure.stores.journal.lines", "perdure.stores.journal.folding", "perdure.models.embedding"),
+    *("perdure.models.language", "perdure.registry.agents"),
 )
 """Values and pure rules: no store, no model and no Temporal is loaded with them."""
 
@@ -114,8 +177,56 @@ def test_control_a_module_that_loads_a_server_is_named() -> None:
     assert loaded.startswith("perdure.stores.redis.connection redis")
 
 
+RESULTS = {
+    "AgentTask": (perdure.Progress, perdure.TaskResult),
+    "Answer": (),
+    "ConsentRequest": (perdure.Consents,),
+    "EraseRequest": (perdure.ErasureReceipt,),
+    "ForgetRequest": (perdure.ForgetResult,),
+    "Limits": (),
+    "MemberRequest": (perdure.Enrolment,),
+    "ObserveRequest": (perdure.Observed, perdure.Receipt),
+    "RecallRequest": (perdure.RecallResult, perdure.RecallHandle),
+    "ReconcileRequest": (perdure.ReconcileResult,),
+    "RememberRequest": (perdure.Receipt,),
+    "UndoRequest": (perdure.UndoResult,),
+    "UpdateRequest": (perdure.Updated,),
+}
+"""What comes of each exported request."""
+
+
+def parts_of(hint: Any) -> set[type]:
+    """Return the models and choices that a type names, and all that these are made of."""
+    found: set[type] = {hint} if inspect.isclass(hint) and issubclass(hint, BaseModel | OpenEnum) else set()
+    fields = hint.model_fields.values() if inspect.isclass(hint) and issubclass(hint, BaseModel) else ()
+    return found.union(*map(parts_of, (*get_args(hint), *(field.annotation for field in fields))))
+
+
+def test_with_a_request_goes_all_that_it_is_made_of_and_all_that_comes_of_it() -> None:
+    exported = {name: getattr(perdure, name) for name in perdure.__all__}
+    requests = {name: one for name, one in exported.items() if inspect.isclass(one) and issubclass(one, Request)}
+    assert requests.keys() == RESULTS.keys()
+    needed = {part for name, one in requests.items() for whole in (one, *RESULTS[name]) for part in parts_of(whole)}
+    assert {part.__name__ for part in needed - {*exported.values()}} == set()
+
+
+def test_the_errors_that_the_gateway_documents_are_exported() -> None:
+    known = {name for name, one in vars(errors).items() if inspect.isclass(one)}
+    sources = [path.read_text(encoding="utf-8") for path in Path("worker/gateway").glob("*.py")]
+    documented = {name for source in sources for name in re.findall(r"^ +([A-Z][A-Za-z]+): ", source, re.MULTILINE)}
+    assert (documented & known) - {*perdure.__all__} == set()
+
+
 def test_the_playbook_uses_nothing_but_the_public_face() -> None:
     sources = [path.read_text(encoding="utf-8") for path in Path("playbooks").rglob("*.py")]
     imports = {line for source in sources for line in source.splitlines() if "perdure" in line and "import" in line}
     assert all(line.startswith("from perdure import ") for line in imports)
     assert Path(perdure.__file__).with_name("py.typed").exists()
+
+
+def test_the_contract_keeps_temporal_out_of_every_module_but_its_own_folder() -> None:
+    contracts = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    [contract] = [one for one in contracts if one.get("forbidden_modules") == ["temporalio"]]
+    found = {f"perdure.{path.stem}" for path in Path("perdure").iterdir() if path.is_dir() or path.suffix == ".py"}
+    left_out = {"perdure.temporal", "perdure.settings", "perdure.__init__", "perdure.__pycache__"}
+    assert {*contract["source_modules"]} == found - left_out

@@ -65,8 +65,8 @@ def test_whatever_is_given_is_typed_or_refused_and_a_typed_value_stays_itself(
         ("1e999", spec(AnswerType.NUMBER), "is not a number"),
         (10**400, spec(AnswerType.NUMBER), "is not a number"),
         ("perhaps", spec(AnswerType.YES_NO), "'perhaps' is neither yes nor no"),
-        ("c", spec(AnswerType.CHOICE, "a", "b"), "'c' is no choice .choose a or b"),
-        (["a"], spec(AnswerType.CHOICE, "a", "b"), "is no choice"),
+        ("c", spec(AnswerType.CHOICE, "a", "b"), "'c' is not one of the choices .choose a or b"),
+        (["a"], spec(AnswerType.CHOICE, "a", "b"), "is not one of the choices"),
     ],
 )
 def test_a_wrong_answer_is_refused_with_the_reason(value: JsonValue, takes: AnswerSpec, message: str) -> None:

@@ -70,12 +70,13 @@ def test_a_binding_holds_names_and_digests_and_stays_what_it_is_for_ever() -> No
 @pytest.mark.parametrize(
     ("one", "other", "differs"),
     [
-        (bound(), bound(skill="b"), "skill ('s', and it was 'b')"),
+        (bound(), bound(skill="b"), "skill (was 'b' and is now 's')"),
+        (bound(skill="", goal="x", inputs={}), bound(skill="b", inputs={}), "skill (was 'b' and is now a goal)"),
         (bound(), bound(version="v2"), "skill ('s' has changed since)"),
         (bound(inputs={"a": 1, "b": 2}), bound(inputs={"b": 3, "c": 4}), "inputs.a, inputs.b, inputs.c"),
-        (bound(inputs={"a": 1}, date=DAY), bound(inputs={"a": 1}), "date (2026-05-01, and it was none)"),
-        (bound(), bound(date=DAY), "date (none, and it was 2026-05-01)"),
-        (bound(), bound(day=date(2026, 4, 30)), "its day (2026-05-01, and it was 2026-04-30: run it again)"),
+        (bound(inputs={"a": 1}, date=DAY), bound(inputs={"a": 1}), "date (was not given and is now 2026-05-01)"),
+        (bound(), bound(date=DAY), "date (was 2026-05-01 and is now not given)"),
+        (bound(), bound(day=date(2026, 4, 30)), "its day (was 2026-04-30 and is now 2026-05-01: run it again)"),
         (bound(version="v2"), bound(day=date(2026, 4, 30)), "skill ('s' has changed since)"),
         (bound(inputs={"a": 1}), bound(version="v2"), "inputs.a, skill ('s' has changed since)"),
     ],
@@ -84,5 +85,6 @@ def test_another_task_under_the_same_id_is_refused_with_what_differs(
     one: TaskBinding, other: TaskBinding, differs: str
 ) -> None:
     error = one.refused("t", other)
-    assert (error.field, error.problem) == ("task_id", f"'t' stands for another task, which differs in {differs}")
+    problem = f"'t' is already used by another task, which differs in {differs}"
+    assert (error.field, error.problem) == ("task_id", problem)
     assert error.fix == "choose a new task_id, or give what it was started with"

@@ -111,7 +111,7 @@ def test_an_effect_that_this_build_does_not_know_counts_as_once() -> None:
     assert strange.effect.is_once
     assert of_tool(strange, 4.0) == of_tool(strange.changed(effect=Effect.ONCE), 4.0)
     assert of_tool(strange, 4.0) != of_tool(strange.changed(effect=Effect.READ), 4.0)
-    with pytest.raises(InvalidInput, match=r"has the effect 'onec', which is no choice .did you mean 'once'"):
+    with pytest.raises(InvalidInput, match=r"the effect 'onec', which is not one of the choices .did you mean 'once'"):
         tool(effect="onec")(measure.function)  # pyright: ignore[reportArgumentType]
 
 

@@ -60,7 +60,7 @@ async def show(
     """
     if bool(user.strip()) == bool(of):
         problem = "is given together with --user" if of else "is missing, and --user too"
-        raise InvalidInput("--of", problem, fix="say whose memory, by one of the two")
+        raise InvalidInput("--of", problem, fix="give either --user or --of")
     found = await audits.show(Settings(), user, of, since and since.replace(tzinfo=UTC))
     if as_json:
         show_json([line.model_dump(mode="json", include=_SHOWN) for line in found])

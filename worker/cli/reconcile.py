@@ -17,7 +17,10 @@ _PLACES = {"merged": "in both", "local": "in the journal alone", "remote": "in t
 
 async def reconcile(
     *,
-    user: Annotated[str, typer.Option("--user", help="Only this user's memories; makes good no loss.")] = "",
+    user: Annotated[
+        str,
+        typer.Option("--user", help="Only this user's memories; what a store lost of everybody stays lost."),
+    ] = "",
     of: Of = None,
     new_journal: Annotated[
         bool, typer.Option("--new-journal", help="Begin the journal anew: its folder is lost, and there is no backup.")

@@ -88,7 +88,7 @@ class Base:
         """Check that a worker serves the task queue, and wait a moment for one that is just starting.
 
         Raises:
-            StoreUnavailable: No worker serves the task queue.
+            WorkerUnavailable: No worker serves the task queue.
         """
         for attempt in range(1 + int(local_worker.WITHIN / local_worker.LOOK_AGAIN)):
             if await self.workers():

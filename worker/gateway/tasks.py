@@ -1,7 +1,7 @@
 """What can be asked about tasks."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
@@ -18,9 +18,6 @@ from perdure.temporal.errors import is_cancelling, translated
 from worker.gateway.base import ANSWERED_WITHIN, Base
 from worker.lookup import StartedTask, asker_of, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
-
-if TYPE_CHECKING:
-    pass
 
 TaskHandle = WorkflowHandle[Any, TaskResult]
 
@@ -44,7 +41,7 @@ class TaskCalls(Base):
             again: Whether to run a task that has completed once more; what must not happen twice does not.
 
         Raises:
-            InvalidTask: The task's id stands for another task; with the difference.
+            InvalidTask: The task's id is already used by another task; with the difference.
         """
         client = await self.client()
         try:

@@ -49,7 +49,7 @@ def screened_text(text: str, policy: WritePolicy, field: str) -> str:
         raise InvalidInput(field, f"carries {MARKER}", fix="recalled records are not remembered again")
     clean = _clean(text, policy, field)
     if not clean.strip() or ("[" in clean and not says_something(clean)):
-        raise InvalidInput(field, "says nothing, or nothing beside private data or a secret")
+        raise InvalidInput(field, "is empty, or says nothing but private data or secrets, which are not kept")
     return clean
 
 

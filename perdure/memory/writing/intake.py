@@ -23,8 +23,8 @@ from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.weaviate.store import LongTerm
 
-_SEEN_ONCE = "it tells what somebody was seen to do once: kept when it is observed again"
-_UNTOLD = "it tells what somebody was seen to do, and whether it was seen before cannot be told now: observe it again"
+_SEEN_ONCE = "it is a habit that was observed only once: it is kept when it is observed again"
+_UNTOLD = "it is a habit, and Redis cannot tell now whether it was observed before: observe it again"
 
 _PLACES = 2
 """In how many places somebody has to be seen to do something before it is believed."""

@@ -48,7 +48,8 @@ def connect(url: str, *, timeout: float = 2.0) -> Redis:
         InvalidInput: The URL is not an address of Redis.
     """
     if not url.startswith(("redis://", "rediss://", "unix://")):
-        raise InvalidInput("redis_url", f"{url.partition(':')[0]} is no scheme of Redis", fix="write redis://host:port")
+        scheme = url.partition(":")[0]
+        raise InvalidInput("redis_url", f"{scheme!r} is not a scheme that Redis has", fix="write redis://host:port")
     pool: Any = _Counting  # The types of its constructors are not written out.
     try:
         pool = pool.from_url(

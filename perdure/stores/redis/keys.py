@@ -139,7 +139,7 @@ def recalled(tenant: str, task_id: str) -> str:
 
 
 def output(tenant: str, kind: str, reference: str) -> str:
-    """Return the key of a large value: a task's ``output``, or an ``answer`` that waits to be fetched."""
+    """Return the key of a large value: a task's ``output``, or the ``result`` of a recall that waits to be fetched."""
     return _of(tenant, f"{kind}:{reference}")
 
 

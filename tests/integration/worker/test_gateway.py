@@ -213,7 +213,7 @@ async def test_an_answer_that_nobody_asked_for_is_refused_and_a_cancelled_task_s
     async with Gateway(here.settings, servers) as gateway:
         started = await gateway.start(task, by=TESTER)
         await until(lambda: gateway.progress(started.workflow_id), lambda now: bool(now and now.questions))
-        with pytest.raises(InvalidAnswer, match="nobody asked 'b'") as refused:
+        with pytest.raises(InvalidAnswer, match="there is no question 'b'") as refused:
             await gateway.answer(started.workflow_id, Answer(question_id="b", value="MIT"), by=TESTER)
         assert (refused.value.field, bool(refused.value.fix)) == ("question_id", True)
         assert await gateway.ended(started.workflow_id) is None

@@ -188,7 +188,7 @@ async def test_what_an_agent_sees_somebody_do_is_kept_when_it_is_seen_again(gate
         [item] = (await gateway.receipt(found.job)).items
         assert (item.fate, item.reason) == (
             Fate.REJECTED,
-            "it tells what somebody was seen to do once: kept when it is observed again",
+            "it is a habit that was observed only once: it is kept when it is observed again",
         )
         assert await here.services.longterm.everything(tenant) == {}
     await observed(gateway, user, said("The user often books window seats.", 2, Voice.AGENT))

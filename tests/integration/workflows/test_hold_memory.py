@@ -450,8 +450,8 @@ async def test_somebody_elses_hold_is_answered_as_unknown(gateway: Gateway, user
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        ({"question_id": "approval", "value": "perhaps"}, "value: 'perhaps' is no choice"),
-        ({"question_id": "aproval", "value": "yes"}, "question_id: nobody asked 'aproval'"),
+        ({"question_id": "approval", "value": "perhaps"}, "value: 'perhaps' is not one of the choices"),
+        ({"question_id": "aproval", "value": "yes"}, "question_id: there is no question 'aproval'"),
         ({"question_id": "approval", "value": "yes", "nte": "x"}, "nte: is not a field here"),
         ({"question_id": "approval", "value": ["yes"]}, "value"),
         ({"question_id": "approval", "value": ""}, "value: is empty"),

@@ -206,7 +206,7 @@ def test_turns_of_mistakes_alone_end_the_task_and_one_good_turn_begins_the_count
         )
     move = plan.next(state, NOW)
     assert isinstance(move, Finish)
-    assert "5 turns in a row" in move.problem
+    assert "5 unusable turns in a row" in move.problem
 
 
 def test_the_same_calls_again_act_no_more_and_end_the_task() -> None:

@@ -14,10 +14,10 @@ QUESTION = Question(id="a", kind=QuestionKind.APPROVAL, text="?", answer=choice_
 
 def test_an_answer_must_fit_what_is_open() -> None:
     questions = Questions(())
-    with pytest.raises(InvalidAnswer, match=r"nobody asked 'a' .no question is open"):
+    with pytest.raises(InvalidAnswer, match=r"there is no question 'a' .no question is open"):
         questions.check(Answer(question_id="a", value="yes"))
     questions.ask(questions.named(QUESTION, NOW))
-    with pytest.raises(InvalidAnswer, match=r"'maybe' is no choice .choose yes or no"):
+    with pytest.raises(InvalidAnswer, match=r"'maybe' is not one of the choices .choose yes or no"):
         questions.check(Answer(question_id="a", value="maybe"))
     questions.check(Answer(question_id="a", value="yes"))
     questions.answer(Answer(question_id="a", value="yes"), NOW)
@@ -108,7 +108,7 @@ def test_a_question_that_was_withdrawn_takes_no_answer_and_the_others_are_named(
         questions.ask(questions.named(QUESTION.changed(id=identifier), NOW))
     questions.withdraw("b")
     questions.withdraw("nobody asked it")
-    with pytest.raises(InvalidAnswer, match=r"nobody asked 'b' .open: a, c."):
+    with pytest.raises(InvalidAnswer, match=r"there is no question 'b' .open: a, c."):
         questions.check(Answer(question_id="b", value="yes"))
 
 
@@ -116,6 +116,6 @@ def test_a_question_that_was_put_is_no_longer_about_to_be() -> None:
     questions = Questions(())
     questions.ask(questions.named(QUESTION, NOW))
     questions.withdraw("a")
-    with pytest.raises(InvalidAnswer, match="nobody asked 'a'"):
+    with pytest.raises(InvalidAnswer, match="there is no question 'a'"):
         questions.check(Answer(question_id="a", value="yes"))
     questions.ask(QUESTION)

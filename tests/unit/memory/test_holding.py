@@ -117,15 +117,18 @@ strict:
     [
         ("rules: [{}]", r"default.hold.rules\[0\]: .*has no condition"),
         ("rules: [{types: []}]", "has no condition"),
-        ("rules: [{types: [constrant]}]", r"hold.rules\[0\].types\[0\]: 'constrant' is no choice \(did you mean"),
-        ("rules: [{private: [phone]}]", r"private\[0\]: 'phone' is no choice"),
+        (
+            "rules: [{types: [constrant]}]",
+            r"hold.rules\[0\].types\[0\]: 'constrant' is not one of the choices \(did you mean",
+        ),
+        ("rules: [{private: [phone]}]", r"private\[0\]: 'phone' is not one of the choices"),
         ("rules: [{tag: [x]}]", r"hold.rules\[0\].tag: is not a field here"),
         ("rules: [{below: 2}]", r"hold.rules\[0\].below"),
         ("deadline: soon", "default.hold.deadline: .*7d"),
         ("deadline: 0d", "default.hold.deadline"),
         ("deadline: -1d", "default.hold.deadline"),
         ("deadline: 999999999d", "default.hold.deadline"),
-        ("on_silence: believe", "default.hold.on_silence: 'believe' is no choice"),
+        ("on_silence: believe", "default.hold.on_silence: 'believe' is not one of the choices"),
     ],
 )
 def test_a_mistake_is_named_with_its_field(written: str, message: str) -> None:

@@ -20,8 +20,11 @@ def test_what_a_file_leaves_out_stays() -> None:
         ("default: {minimum: 0.5}", "default.minimum: is not a field here"),
         ("default: {minimum_confidence: 2}", "default.minimum_confidence"),
         ("default: {minimum_confidence: .nan}", "default.minimum_confidence"),
-        ("default: {private: keep}", r"default.private: 'keep' is no choice"),
-        ("default: {believe: [hearsy]}", r"default.believe\[0\]: 'hearsy' is no choice \(did you mean 'hearsay'"),
+        ("default: {private: keep}", r"default.private: 'keep' is not one of the choices"),
+        (
+            "default: {believe: [hearsy]}",
+            r"believe\[0\]: 'hearsy' is not one of the choices \(did you mean 'hearsay'",
+        ),
         ("default: 3", "default: is a number"),
         ("- default", "is a list"),
     ],

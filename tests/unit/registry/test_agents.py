@@ -52,3 +52,8 @@ def test_the_first_folder_wins_and_an_edit_counts_at_once(tmp_path: Path) -> Non
     assert (library.get("a").instructions, library.names()) == ("Be two.", ["a"])
     with pytest.raises(InvalidAgent, match="there is no agent 'b'"):
         library.get("b")
+
+
+def test_a_tool_that_is_listed_twice_is_named() -> None:
+    with pytest.raises(InvalidAgent, match="tools: names 'look' more than once"):
+        read_agent("name: a\ntools: [write, look, look]\n", "a.yaml")

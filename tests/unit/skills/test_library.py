@@ -174,7 +174,7 @@ def test_a_step_declares_which_answers_it_takes(answer: str, expected: AnswerSpe
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ("intger", r"steps\[0\].answer.type: 'intger' is no choice \(did you mean 'integer'\?\)"),
+        ("intger", r"steps\[0\].answer.type: 'intger' is not one of the choices \(did you mean 'integer'\?\)"),
         ("{typ: text}", r"steps\[0\].answer.typ: is not a field here \(did you mean 'type'\?\)"),
         ("choice", r"steps\[0\].answer: has no choices"),
         ("{choices: [a]}", r"steps\[0\].answer: has choices \(write type: choice\)"),

@@ -111,7 +111,7 @@ async def test_a_result_whose_claim_was_lost_is_taken_with_all_that_the_claim_sa
     await claims.store(key, "a", "1")
     found = await claims.claim(key, "b", 5)
     assert (found.holding, found.owner, found.result, found.arguments) == (Holding.DONE, "a", "1", "these")
-    with pytest.raises(InvalidTask, match="stands for another task"):
+    with pytest.raises(InvalidTask, match="is already used by another task"):
         await claims.claim(replace(key, step="t", binding=binding.changed(skill="other")), "b", 5)
     assert await TaskBindings(redis, timedelta(minutes=1)).keep(T, key.task_id) == (), "it is renewed with the task"
     assert await ask(redis, "SMEMBERS", key.places[3]) == {keys.claim(T, key.key), key.places[3]}

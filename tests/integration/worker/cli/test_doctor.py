@@ -219,7 +219,7 @@ async def test_one_bad_setting_hides_nothing_else(installed: Installation, tmp_p
     assert found.keys() == {"embedding", "tools", "tenant key", "redis", "journal", "stores", "retention"}
     assert "PRD100 embedding: there is no model 'all-minilm'" in found["embedding"]
     assert "PRD100 tools no.such.tools: cannot be imported" in found["tools"]
-    assert "PRD100 redis_url: http is no scheme of Redis" in found["redis"]
+    assert "PRD100 redis_url: 'http' is not a scheme that Redis has" in found["redis"]
 
 
 async def asked(url: str, *command: str) -> Any:

@@ -70,7 +70,7 @@ async def test_one_bad_item_does_not_keep_the_good_ones_out(installed: Installat
     assert told.status == 1
     fates = [line.split()[0] for line in told.out.splitlines()]
     assert fates == [Fate.SEARCHABLE, Fate.REJECTED, Fate.SEARCHABLE]
-    assert "is no choice (did you mean 'feedback'?)" in told.out
+    assert "is not one of the choices (did you mean 'feedback'?)" in told.out
     assert told.out.splitlines()[0].endswith("kept, and not recalled: it was over on 2020-01-01")
 
     # What is there can be forgotten and restored.

@@ -36,7 +36,7 @@ async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) 
 
     unasked = await installed.perdure("answer", started, "packages[7].inspect", "MIT")
     assert unasked.status == 2
-    assert "nobody asked 'packages[7].inspect' (open: packages[0].inspect)" in unasked.complaint
+    assert "there is no question 'packages[7].inspect' (open: packages[0].inspect)" in unasked.complaint
     empty = await installed.typed(first.replace("ANSWER", "''"))
     assert (empty.status, empty.complaint) == (2, "error: PRD106 value: is empty")
 
@@ -106,7 +106,7 @@ async def test_another_task_under_an_id_that_was_used_is_refused_with_the_differ
     other = installed.write("other.yaml", (installed.folder / file).read_text().replace(".csv", "-2.csv"))
     refused = await installed.perdure("run", other)
     assert refused.status == 2
-    assert f"{task_id!r} stands for another task, which differs in inputs.report" in refused.complaint
+    assert f"{task_id!r} is already used by another task, which differs in inputs.report" in refused.complaint
     again = await installed.start("run", file, "--again")
     await again.says("^started task-")
     # It recalls now what it inspected then, so its row has other arguments: nobody but a person knows what to do.

@@ -51,7 +51,7 @@ async def test_an_answer_is_taken_once_and_only_for_a_question_that_is_open(agen
     question = await question_of(handle)
     assert (question.id, question.text) == ("a", "What licence has x?")
     assert (await handle.query("progress", result_type=Progress)).phase is Phase.WAITING
-    assert "PRD106 question_id: nobody asked 'b' (open: a)" in await refused(handle, "b", "MIT")
+    assert "PRD106 question_id: there is no question 'b' (open: a)" in await refused(handle, "b", "MIT")
     assert "value: is empty" in await refused(handle, "a", " ")
     await answer(handle, "a", "MIT")
     result = await handle.result()

@@ -73,7 +73,10 @@ async def test_other_inputs_under_an_id_that_claimed_are_refused_with_the_differ
     await (await agents.start(first)).result()
     if bound:
         message = await refused(agents, other, another())
-        assert f"PRD101 task_id: {first.task_id!r} stands for another task, which differs in inputs.line" in message
+        assert (
+            f"PRD101 task_id: {first.task_id!r} is already used by another task, which differs in inputs.line"
+            in message
+        )
     else:
         tenant = agents.services.tenant_key.tenant_of(first.user_id)
         await ask(agents.services.redis, "DEL", *keys.task(tenant, first.task_id))
@@ -92,7 +95,7 @@ async def test_another_day_or_a_mended_skill_is_refused_once_something_was_claim
     task = agents.task(skill, inputs={"ledger": str(ledger), "line": "May"})
     await (await agents.start(task)).result()
     dated = AgentTask.model_validate({**task.model_dump(), "date": "2026-05-01"})
-    assert "differs in date (2026-05-01, and it was none)" in await refused(agents, dated, another())
+    assert "differs in date (was not given and is now 2026-05-01)" in await refused(agents, dated, another())
     (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND}\ndescription: mended")
     assert f"differs in skill ({skill!r} has changed since)" in await refused(agents, task, another())
 

@@ -187,7 +187,7 @@ async def failed_from_ui(agents: Bench, workflow: str, payloads: list[Payload]) 
         ({"inputz": {}}, "PRD101 inputz: is not a field here (did you mean 'inputs'?)"),
         ({"zzz": 1}, "PRD101 zzz: is not a field here (there are: agent, date, goal, inputs, limits, "),
         ({"limits": {"step": 5}}, "PRD101 limits.step: is not a field here (did you mean 'steps'?)"),
-        ({"memory": "of"}, "PRD101 memory: 'of' is no choice (did you mean 'off'?)"),
+        ({"memory": "of"}, "PRD101 memory: 'of' is not one of the choices (did you mean 'off'?)"),
         ({"carried": None, "skil": "x"}, "PRD101 skil: is not a field here (did you mean 'skill'?)"),
         ({"carried": {}}, "PRD101 carried."),
         ({"date": "1960-01-01"}, "PRD101 date: is before 1970 (give the day that the task is about)"),

@@ -123,7 +123,7 @@ async def test_a_model_that_makes_mistakes_only_is_stopped(agents: Agents) -> No
     async with agents(lambda _: Says(calls=(Call("nothing", {}),))) as (one, server):
         with pytest.raises(WorkflowFailureError) as caught:
             await (await one.start(goal())).result()
-    assert "5 turns in a row" in str(caught.value.cause)
+    assert "5 unusable turns in a row" in str(caught.value.cause)
     assert len(server.asked) == 5
 
 

@@ -14,7 +14,7 @@ TASKS = {
     "task_id: t\nuser_id: ada\nskil: x\n": "skil: is not a field here (did you mean 'skill'?)",
     "task_id: t\nskill: dependency-audit\n": "user_id: is missing",
     "task_id: t\nuser_id: ada\nskill: s\nlimits: {steps: none}\n": "limits.steps: input should be a valid integer",
-    "task_id: t\nuser_id: ada\nskill: s\nmemory: of\n": "memory: 'of' is no choice (did you mean 'off'?)",
+    "task_id: t\nuser_id: ada\nskill: s\nmemory: of\n": "memory: 'of' is not one of the choices (did you mean 'off'?)",
 }
 
 COMMANDS = {
