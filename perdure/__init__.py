@@ -4,7 +4,7 @@ A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` 
 """
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Lane, MemoryType
+from perdure.entries import EntryKind, Lane, MemoryType
 from perdure.errors import (
     InvalidInput,
     NotDone,
@@ -32,7 +32,7 @@ from perdure.requests import (
     UndoRequest,
     UndoResult,
 )
-from perdure.tasks import AgentTask, Limits, MemoryMode, Progress, TaskResult
+from perdure.tasks import AgentTask, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
 from perdure.updates import Correction, Feedback, Merger, Pinning, Removal, Reversion, UpdateRequest
 
@@ -44,6 +44,7 @@ __all__ = [
     "AnswerType",
     "ConsentRequest",
     "Correction",
+    "EntryKind",
     "EraseRequest",
     "Feedback",
     "ForgetRequest",
@@ -59,6 +60,7 @@ __all__ = [
     "NotDone",
     "ObserveRequest",
     "PerdureError",
+    "Phase",
     "Pinning",
     "Progress",
     "Question",

@@ -321,7 +321,8 @@ class TaskResult(Passed):
     """How a task ended: the output of the ``ResumableAgent`` workflow."""
 
     task_id: str
-    status: Literal["completed", "failed", "cancelled"]
+    status: Phase
+    """The phase that it ended in: completed, failed or cancelled."""
     output: JsonValue = None
     done: int = 0
     skipped: int = 0
