@@ -4,7 +4,7 @@ A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` 
 """
 
 from perdure.changes import Actor, ActorKind
-from perdure.entries import Lane, MemoryType, Purpose, Relation
+from perdure.entries import EntryKind, Lane, MemoryType, Purpose, Relation
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import ErasureReceipt
 from perdure.errors import (
@@ -69,6 +69,7 @@ __all__ = [
     "Credit",
     "Decision",
     "Enrolment",
+    "EntryKind",
     "Episode",
     "EpisodeKind",
     "EraseRequest",

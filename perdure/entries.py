@@ -39,6 +39,14 @@ MOST_NAMES = 20
 """How many names a memory may have."""
 
 
+class EntryKind(OpenEnum):
+    """What is kept. Of an unknown kind only the text is shown."""
+
+    RECORD = "record"
+    MEMORY = "memory"
+    TURN = "turn"
+
+
 class Lane(OpenEnum):
     """Which log an execution record belongs to. An unknown lane is a log like the others."""
 

@@ -12,12 +12,13 @@ after that, before the effect: a Redis that knows of fewer than the journal lack
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import NamedTuple
 
+from perdure.model import OpenEnum
 
-class Store(StrEnum):
-    """What can lose data by itself."""
+
+class Store(OpenEnum):
+    """What can lose data by itself. What an unknown store lost is left to a worker that knows it."""
 
     JOURNAL = "journal"
     REDIS = "redis"
@@ -52,8 +53,8 @@ class Told(NamedTuple):
     """By process."""
 
 
-class LossKind(StrEnum):
-    """How a store lost data."""
+class LossKind(OpenEnum):
+    """How a store lost data. An unknown kind is told, and made good, like the loss of all of it."""
 
     LOST = "lost"
     """All of it."""

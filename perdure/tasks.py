@@ -20,7 +20,7 @@ from perdure.filters import Omission
 from perdure.identity import UserId, content_digest, digest, workflow_id
 from perdure.items import EARLIEST
 from perdure.jobs import Receipt, SettledJob
-from perdure.model import Name, OpenEnum, Passed, Request
+from perdure.model import Name, OpenEnum, Passed, Request, Stored
 from perdure.questions import Question
 
 
@@ -139,7 +139,7 @@ class TaskEnvelope(AgentTask):
             raise
 
 
-class TaskBinding(Passed):
+class TaskBinding(Stored):
     """What a task id stands for once something was done under it: names and digests, no content."""
 
     skill: str
@@ -322,7 +322,8 @@ class TaskResult(Passed):
     """How a task ended: the output of the ``ResumableAgent`` workflow."""
 
     task_id: str
-    status: Literal["completed", "failed", "cancelled"]
+    status: Phase
+    """The phase that it ended in: completed, failed or cancelled."""
     output: JsonValue = None
     done: int = 0
     skipped: int = 0

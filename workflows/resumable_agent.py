@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import suppress
-from typing import Literal
 
 from temporalio import workflow
 from temporalio.exceptions import (
@@ -45,12 +44,6 @@ with workflow.unsafe.imports_passed_through():
 
 LAST_SUBMITS = options.OUTAGE
 """How long a task's end waits until what it learned is accepted; it is accepted once it is in the journal."""
-
-_STATUS: dict[Phase, Literal["completed", "failed", "cancelled"]] = {
-    Phase.COMPLETED: "completed",
-    Phase.FAILED: "failed",
-    Phase.CANCELLED: "cancelled",
-}
 
 
 @workflow.defn(name=Workflow.RESUMABLE_AGENT)
@@ -226,7 +219,7 @@ class ResumableAgent:
         running.problem = problem
         running.enter(phase)
         await workflow.wait_condition(workflow.all_handlers_finished)
-        result = result_of(running.task, running.whole, _STATUS[phase], problem)
+        result = result_of(running.task, running.whole, phase, problem)
         if evaluated is not None:
             result = result.changed(output=evaluated.output, evaluation=evaluated.evaluation)
         self._result = result

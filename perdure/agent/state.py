@@ -1,7 +1,7 @@
 """What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, JsonValue
 
@@ -183,9 +183,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
     )
 
 
-def result_of(
-    task: TaskRun, state: TaskState | None, status: Literal["completed", "failed", "cancelled"], problem: str
-) -> TaskResult:
+def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: str) -> TaskResult:
     """Return how a task ended; its output is not in its state."""
     result = TaskResult(task_id=task.task_id, status=status, problem=problem)
     if state is None:

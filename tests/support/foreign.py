@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 
 from temporalio import activity, workflow
 
-from perdure import AgentTask, Question, TaskResult
+from perdure import AgentTask, Phase, Question, TaskResult
 
 
 @activity.defn
@@ -19,12 +19,12 @@ class Theirs:
     @workflow.run
     async def run(self, day: date, task: AgentTask) -> TaskResult:
         found = await workflow.execute_activity(tomorrow, day, start_to_close_timeout=timedelta(seconds=10))
-        return TaskResult(task_id=task.task_id, status="completed", output=found.isoformat())
+        return TaskResult(task_id=task.task_id, status=Phase.COMPLETED, output=found.isoformat())
 
 
 @activity.defn
 async def ends_of(tasks: dict[str, list[AgentTask]]) -> tuple[TaskResult, ...]:
-    return tuple(TaskResult(task_id=one.task_id, status="completed") for one in tasks["all"])
+    return tuple(TaskResult(task_id=one.task_id, status=Phase.COMPLETED) for one in tasks["all"])
 
 
 @workflow.defn
@@ -55,7 +55,7 @@ class Completes:
 
     @workflow.run
     async def run(self, task: AgentTask) -> TaskResult:
-        return TaskResult(task_id=task.task_id, status="completed")
+        return TaskResult(task_id=task.task_id, status=Phase.COMPLETED)
 
     @workflow.update
     async def answer(self, value: str) -> str:

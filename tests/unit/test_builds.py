@@ -1,8 +1,10 @@
 """What another build has stored or sent is read, kept and handed on, whatever it knows more than this one."""
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, cast
+from enum import Enum
+from typing import Any, Literal, cast, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
@@ -10,6 +12,7 @@ from pydantic import BaseModel
 from perdure.agent.state import Learned
 from perdure.agent.steps.calls import RecallTerms, StepContext
 from perdure.agent.steps.items import items_of
+from perdure.changes import ActorKind
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidInput
 from perdure.items import RecordItem
@@ -76,6 +79,34 @@ def test_what_is_stored_carries_its_version(name: str) -> None:
 @pytest.mark.parametrize("kind", OpenEnum.__subclasses__())
 def test_each_enumeration_says_what_an_unknown_value_means(kind: type[OpenEnum]) -> None:
     assert "unknown" in (kind.__doc__ or "").lower()
+
+
+def choices(hint: Any) -> Iterator[Any]:
+    """Yield every type in a field's type that allows only some values."""
+    if get_origin(hint) is Literal or (isinstance(hint, type) and issubclass(hint, Enum)):
+        yield hint
+    for part in get_args(hint) if get_origin(hint) is not Literal else ():
+        yield from choices(part)
+
+
+def is_open(choice: Any) -> bool:
+    """Return whether a newer build may add a value: one that is alone tells types from one another."""
+    return len(get_args(choice)) == 1 if get_origin(choice) is Literal else issubclass(choice, OpenEnum)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_no_choice_that_travels_is_closed(name: str) -> None:
+    fields = TYPES[name].model_fields.items()
+    assert [field for field, info in fields for one in choices(info.annotation) if not is_open(one)] == []
+
+
+def test_a_closed_choice_is_recognised() -> None:
+    found = choices(dict[str, tuple[Literal["a", "b"] | None, ...]] | Literal["a"] | ActorKind | Closed)
+    assert [is_open(one) for one in found] == [False, True, True, False]
+
+
+class Closed(Enum):
+    A = "a"
 
 
 class NewerAnswer(Answer):

@@ -28,6 +28,7 @@ EXPORTED = {
     "Credit",
     "Decision",
     "Enrolment",
+    "EntryKind",
     "Episode",
     "EpisodeKind",
     "EraseRequest",
@@ -189,6 +190,7 @@ RESULTS = {
     "RecallRequest": (perdure.RecallResult, perdure.RecallHandle),
     "ReconcileRequest": (perdure.ReconcileResult,),
     "RememberRequest": (perdure.Receipt,),
+    "Said": (),
     "UndoRequest": (perdure.UndoResult,),
     "UpdateRequest": (perdure.Updated,),
 }

@@ -16,7 +16,7 @@ from perdure.requests import SOMEBODY
 from perdure.temporal.errors import translated
 from worker.gateway.base import ANSWERED_WITHIN
 from worker.gateway.memories import MemoriesCalls
-from worker.gateway.tasks import TaskCalls
+from worker.gateway.tasks import TaskCalls, require_person
 from worker.waiting import waiting
 
 
@@ -82,13 +82,14 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
 
         Raises:
             InvalidInput: There is no such hold of the user, or something else was decided already; or the text cannot
-                be kept.
+                be kept; or somebody else than a person decides.
             TenantKeyMissing: This process has no tenant key.
         """
         from perdure.memory.extraction.screening import screen  # noqa: PLC0415  it loads libraries
         from perdure.memory.updating.screening import screened_text  # noqa: PLC0415  the same
         from worker.policies import policies_of  # noqa: PLC0415  the same
 
+        require_person(by)
         await self._require_theirs(user_id, of, hold)
         if text and not approve:
             raise InvalidInput("text", "what is rejected needs none", fix="leave it out, or approve")

@@ -8,9 +8,9 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from perdure.changes import Actor
+from perdure.changes import Actor, ActorKind
 from perdure.documents import validated
-from perdure.errors import InvalidTask, TaskFailed
+from perdure.errors import InvalidInput, InvalidTask, TaskFailed
 from perdure.names import AGAIN, ANSWER, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.questions import Answer
 from perdure.tasks import AgentTask, Progress, TaskResult
@@ -136,8 +136,10 @@ class TaskCalls(Base):
 
         Raises:
             InvalidAnswer: The answer is malformed, or the question is answered already.
+            InvalidInput: Somebody else than a person answers.
             InvalidTask: There is no such task or hold, or it has ended.
         """
+        require_person(by)
         client = await self.client()
         if (await asker_of(client, workflow_id)).status is not WorkflowExecutionStatus.RUNNING:
             raise _ended(workflow_id, "it asks nothing")
@@ -166,6 +168,17 @@ class TaskCalls(Base):
     async def _require_open(self, workflow_id: str, otherwise: str) -> None:
         if not await self.is_running(workflow_id):
             raise _ended(workflow_id, otherwise)
+
+
+def require_person(by: Actor) -> None:
+    """Check that whoever answers a question is a person, as only people are asked.
+
+    Raises:
+        InvalidInput: It is an agent or a schedule, say.
+    """
+    if by.kind is not ActorKind.PERSON:
+        fix = "give the person who says so: Actor(kind=ActorKind.PERSON, id=…)"
+        raise InvalidInput("by", f"is of the kind {by.kind.value!r}, and only people are asked", fix=fix)
 
 
 def _ended(workflow_id: str, otherwise: str) -> InvalidTask:

@@ -13,7 +13,7 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
-from perdure.errors import InvalidInput, PerdureError, StoreRefused, Unavailable
+from perdure.errors import InvalidInput, ModelRefused, PerdureError, StoreRefused, Unavailable
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -76,7 +76,7 @@ def explained() -> Generator[None]:
 
 
 def status_of(error: PerdureError) -> Exit:
-    """Return the exit status for an error: wrong input, a server that does not answer, or just a failure."""
+    """Return the exit status for an error: wrong input or login, a server that does not answer, or just a failure."""
     if isinstance(error, Unavailable):
         return Exit.UNAVAILABLE
-    return Exit.REFUSED if isinstance(error, InvalidInput | StoreRefused) else Exit.FAILED
+    return Exit.REFUSED if isinstance(error, InvalidInput | StoreRefused | ModelRefused) else Exit.FAILED

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from perdure.entries import MemoryType
+from perdure.entries import EntryKind, MemoryType
 from perdure.episodes import Episode, EpisodeKind
 from perdure.identity import canonical_json
 from perdure.memory.recall.query import FoundBy, RecalledItem
@@ -159,7 +159,7 @@ def _section(item: RecalledItem) -> str:
     if item.memory_type is not None:
         # A newer build may have written a type that has no title here.
         return _TYPES.get(item.memory_type) or _safe(item.memory_type.value.capitalize(), 40)
-    if item.kind == "turn":
+    if item.kind is EntryKind.TURN:
         return _SAID
     return f"{_LOG}: {_safe(item.lane.value, 40)}" if item.lane else _LOG
 
@@ -176,9 +176,9 @@ def _line_of(item: RecalledItem) -> _Line:
 
 def _of_item(item: RecalledItem) -> str:
     times = f"seen {item.seen}×, last {item.last_seen:%Y-%m-%d}"
-    if item.kind == "memory":
+    if item.kind is EntryKind.MEMORY:
         return f"{_safe(item.text)} ({times}; confidence {item.confidence:.2f})"
-    if item.kind == "turn":
+    if item.kind is EntryKind.TURN:
         # By its kind a line is told from a list of somebody's own dates, and never taken for something new.
         return f"{item.last_seen:%Y-%m-%d} {EpisodeKind.TURN}: {_safe(item.text)}"
     payload = canonical_json(item.payload).decode()

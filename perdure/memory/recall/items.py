@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from perdure.entries import Memory, Record, Turn, headline_of
+from perdure.entries import EntryKind, Memory, Record, Turn, headline_of
 from perdure.memory.recall.query import FoundBy, RecalledItem
 from perdure.memory.recall.ranking import Profile, Scored
 
@@ -26,7 +26,7 @@ def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
             own.update(speaker=entry.speaker, session=entry.session, position=entry.position)
     return RecalledItem(
         id=entry.id,
-        kind=entry.kind,
+        kind=EntryKind(entry.kind),
         text=headline_of(entry.text),
         found_by=found_by,
         score=scored.score,

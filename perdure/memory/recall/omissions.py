@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from perdure.entries import Entry, Hit, headline_of
+from perdure.entries import Entry, EntryKind, Hit, headline_of
 from perdure.filters import Omission
 from perdure.memory.recall.query import LeftOut, Query, RecalledItem
 from perdure.strategies import Strategy
@@ -85,4 +85,4 @@ def _nearness(hit: Hit) -> float:
 
 def _left_out(entry: Entry, reason: Omission) -> LeftOut:
     text = headline_of(entry.text)[:_BEGINNING]
-    return LeftOut(id=entry.id, kind=entry.kind, text=text, reason=reason, confidence=entry.confidence)
+    return LeftOut(id=entry.id, kind=EntryKind(entry.kind), text=text, reason=reason, confidence=entry.confidence)

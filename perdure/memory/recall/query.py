@@ -1,12 +1,12 @@
 """What is asked of recall, and what it returns. Pure values."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, model_validator
 
 from perdure.changes import Actor, ActorKind
 from perdure.documents import fitted
-from perdure.entries import Key, Lane, MemoryType, Purpose
+from perdure.entries import EntryKind, Key, Lane, MemoryType, Purpose
 from perdure.episodes import Episode
 from perdure.filters import Filters, Omission
 from perdure.model import Instant, Model, Name, OpenEnum, Passed, Question, Unit
@@ -144,7 +144,7 @@ class RecalledItem(Passed):
     """An entry that was recalled, and why."""
 
     id: str
-    kind: Literal["record", "memory", "turn"]
+    kind: EntryKind
     text: str
     """The part that is meant for people."""
     lane: Lane | None = None
@@ -178,7 +178,7 @@ class LeftOut(Passed):
     """Something that was near to the question, or in the result, and left out."""
 
     id: str
-    kind: Literal["record", "memory", "turn"]
+    kind: EntryKind
     text: str
     """The beginning of the part that is meant for people."""
     reason: Omission

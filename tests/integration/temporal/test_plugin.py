@@ -17,7 +17,7 @@ from temporalio.converter import DataConverter, DefaultPayloadConverter, Payload
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.worker import Worker
 
-from perdure import AgentTask, Model, Question, TaskResult
+from perdure import AgentTask, Model, Phase, Question, TaskResult
 from perdure.questions import QuestionKind
 from perdure.temporal import Plugin
 from perdure.temporal.converter import composed
@@ -63,7 +63,7 @@ async def test_a_foreign_worker_keeps_its_converter_and_registers_nothing_of_per
         result = await client.execute_workflow(
             Theirs.run, args=[date(2026, 2, 28), task], id=f"w-{uuid4().hex}", task_queue=queue
         )
-    assert result == TaskResult(task_id="t1", status="completed", output="2026-03-01")
+    assert result == TaskResult(task_id="t1", status=Phase.COMPLETED, output="2026-03-01")
     assert codec.seen >= 5
 
 
@@ -94,7 +94,10 @@ async def test_perdures_values_travel_in_containers_beside_a_foreign_converter(
                 await client.start_workflow(Several.run, args=[tasks, questions], **how)
             return
         result = await client.execute_workflow(Several.run, args=[tasks, questions], **how)
-    assert result == {**{one.task_id: TaskResult(task_id=one.task_id, status="completed") for one in tasks}, "at": at}
+    assert result == {
+        **{one.task_id: TaskResult(task_id=one.task_id, status=Phase.COMPLETED) for one in tasks},
+        "at": at,
+    }
 
 
 async def test_the_sandbox_imports_no_second_redis(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:

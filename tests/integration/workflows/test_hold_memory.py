@@ -131,6 +131,20 @@ async def test_what_a_policy_holds_stands_in_no_journal_job_or_batch_and_holds_u
     assert await gateway.rejected(user) == []
 
 
+@pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.SCHEDULE])
+async def test_only_a_person_is_taken_at_their_word(
+    here: Deployment, gateway: Gateway, user: str, kind: ActorKind
+) -> None:
+    hold, by = await on_hold(gateway, user), Actor(kind=kind, id="ben")
+    for call in (
+        gateway.decide(user, hold, approve=True, by=by),
+        gateway.answer(hold, Answer(question_id="approval", value="yes"), by=by),
+    ):
+        with pytest.raises(InvalidInput, match=f"by: is of the kind '{kind}', and only people are asked"):
+            await call
+    assert [one.id for one in await gateway.held(user)] == [hold], "it is still asked"
+
+
 async def test_approved_it_is_believed_by_that_person_and_no_more_than_it_was_offered(
     here: Deployment, gateway: Gateway, user: str
 ) -> None:

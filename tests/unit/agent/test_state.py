@@ -56,11 +56,11 @@ def test_a_result_has_the_counts_and_the_latest_recalls() -> None:
     state = STATE
     for number in range(RECALLS_KEPT + 2):
         state = state.recalling(recalling(f"r{number}"))
-    result = result_of(TASK, state, "failed", "why")
+    result = result_of(TASK, state, Phase.FAILED, "why")
     assert (result.done, result.skipped, result.failed, result.problem) == (2, 1, 1, "why")
     assert (result.recalled, result.jobs, result.refused) == (3 * (RECALLS_KEPT + 2), ("j",), ("r",))
     assert [one.step for one in result.recalls][:: RECALLS_KEPT - 1] == ["r2", f"r{RECALLS_KEPT + 1}"]
-    empty = result_of(TASK, None, "cancelled", "")
+    empty = result_of(TASK, None, Phase.CANCELLED, "")
     assert (empty.status, empty.done, empty.failed) == ("cancelled", 0, 0)
 
 
@@ -79,9 +79,9 @@ def test_what_nobody_knows_and_what_became_of_a_batch_is_told_and_what_did_not_h
     state = TaskState(prepared=PREPARED, started_at=NOW, renewed_at=NOW)
     running = progress_of(TASK, state, Phase.RUNNING)
     assert (running.skipped, running.failed, running.unknown) == (0, 0, ())
-    empty = result_of(TASK, state, "completed", "")
+    empty = result_of(TASK, state, Phase.COMPLETED, "")
     assert (empty.done, empty.skipped, empty.failed, empty.unknown, empty.receipts) == (0, 0, 0, (), ())
     state = state.changed(unknown=("a", "b"), learned=Learned(receipts=(receipt,)))
     assert progress_of(TASK, state, Phase.FAILED).unknown == ("a", "b")
-    ended = result_of(TASK, state, "failed", "why")
+    ended = result_of(TASK, state, Phase.FAILED, "why")
     assert (ended.unknown, ended.receipts) == (("a", "b"), (receipt,))

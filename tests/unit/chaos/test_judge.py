@@ -15,7 +15,7 @@ from perdure.identity import idempotency_key, record_id
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Decision, Fate, ItemReceipt, Receipt
 from perdure.requests import RememberRequest
-from perdure.tasks import TaskResult
+from perdure.tasks import Phase, TaskResult
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STEPS = ("mark[0].seen", "mark[0].unseen", "mark[0].threaded", "mark[1].seen", "mark[1].unseen")
@@ -63,7 +63,7 @@ def item(content: str, **more: Any) -> MemoryItem:
 @pytest.fixture
 def run() -> Run:
     task = Started(AgentTask(task_id="one", user_id="ada", skill="chaos"), ["m0", "m1"])
-    task.result = TaskResult(task_id="one", status="completed")
+    task.result = TaskResult(task_id="one", status=Phase.COMPLETED)
     items = [item("ada noted 1 about trains."), item("ada noted 2 about trains.", valid_until=NOW)]
     job = Submitted(RememberRequest(user_id="ada", key="job", items=({},)), items)
     job.receipt = Receipt(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.entries import Lane, MemoryType
+from perdure.entries import EntryKind, Lane, MemoryType
 from perdure.episodes import Episode, EpisodeKind
 from perdure.memory.recall.context import render
 from perdure.memory.recall.query import FoundBy, RecalledItem
@@ -27,7 +27,7 @@ HOSTILE = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
 def memory(text: str, kind: MemoryType = MemoryType.FACT, *, pinned: bool = False) -> RecalledItem:
     return RecalledItem(
         id=f"mem_{text[:12]}",
-        kind="memory",
+        kind=EntryKind.MEMORY,
         text=text,
         memory_type=kind,
         pinned=pinned,
@@ -42,7 +42,7 @@ def memory(text: str, kind: MemoryType = MemoryType.FACT, *, pinned: bool = Fals
 def record(text: str, key: str = "k", payload: str = "") -> RecalledItem:
     return RecalledItem(
         id="exec_1",
-        kind="record",
+        kind=EntryKind.RECORD,
         text=text,
         lane=Lane.PATTERN,
         key=key,

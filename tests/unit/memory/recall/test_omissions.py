@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from perdure.entries import Hit, Memory, State, Turn
+from perdure.entries import EntryKind, Hit, Memory, State, Turn
 from perdure.filters import Omission
 from perdure.memory.recall.items import recalled
 from perdure.memory.recall.omissions import EXPLAINED, NOT_MEANT, alternating, omissions
@@ -65,7 +65,9 @@ def test_where_all_places_are_taken_the_limit_left_it_out_unless_it_is_far() -> 
 def test_what_is_in_the_result_and_not_in_the_block_comes_first() -> None:
     found = told(Hit(memory("doubted", confidence=0.5)), given=(memory("a"), memory("b" * 300)), unplaced=("b" * 300,))
     assert [(one.reason, len(one.text)) for one in found] == [(Omission.BUDGET, 200), (Omission.CONFIDENCE, 7)]
-    assert found[1] == LeftOut(id="doubted", kind="memory", text="doubted", reason=Omission.CONFIDENCE, confidence=0.5)
+    assert found[1] == LeftOut(
+        id="doubted", kind=EntryKind.MEMORY, text="doubted", reason=Omission.CONFIDENCE, confidence=0.5
+    )
 
 
 def test_no_more_is_told_than_can_be_read() -> None:

@@ -4,7 +4,17 @@ import shlex
 
 import pytest
 
-from perdure.errors import InvalidInput, PerdureError, StoreRefused, StoreUnavailable, TaskFailed, WorkflowCancelled
+from perdure.errors import (
+    InvalidInput,
+    ModelBusy,
+    ModelKeyRefused,
+    ModelRefused,
+    PerdureError,
+    StoreRefused,
+    StoreUnavailable,
+    TaskFailed,
+    WorkflowCancelled,
+)
 from perdure.questions import Approval, Question, QuestionKind, choice_of
 from worker.terminal.display import how_to_answer
 from worker.terminal.output import Exit, counted, status_of
@@ -18,6 +28,9 @@ from worker.terminal.output import Exit, counted, status_of
         (WorkflowCancelled("it was cancelled"), Exit.FAILED),
         (StoreUnavailable("redis", "down"), Exit.UNAVAILABLE),
         (StoreRefused("redis", "AuthenticationError", fix="correct the password"), Exit.REFUSED),
+        (ModelRefused("openai", "BadRequestError, HTTP 400"), Exit.REFUSED),
+        (ModelKeyRefused("openai", "AuthenticationError, HTTP 401"), Exit.REFUSED),
+        (ModelBusy("openai", "RateLimitError", 3.0), Exit.UNAVAILABLE),
     ],
 )
 def test_the_exit_status_says_what_kind_of_error_it_was(error: PerdureError, status: Exit) -> None:
