@@ -16,13 +16,15 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from perdure.documents import nearest, refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
-from perdure.model import Instant, Model, Name, OpenEnum
+from perdure.model import DEEPEST_VALUE, Instant, Model, Name, OpenEnum, depth
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 RESULT_LIMIT = 2_000_000
 """Bytes of JSON that a tool may return: what Temporal takes in one payload, less its envelope."""
+
+_PLAIN = f"return JSON of at most {DEEPEST_VALUE} lists and mappings within one another, or a reference to it"
 
 _CHECK_RETURNS = "return None if it did not happen, and otherwise the result: -> str | None"
 
@@ -148,7 +150,7 @@ class Tool(Generic[P, R]):
         """Turn a result into JSON.
 
         Raises:
-            InvalidInput: When it is not JSON.
+            InvalidInput: When it is not JSON, or too much of it is nested.
             ResultTooLarge: When it is more than a step may carry.
         """
         try:
@@ -158,10 +160,13 @@ class Tool(Generic[P, R]):
                     f"tool {self.name!r} returned {len(encoded):,} bytes, and a step carries at most {RESULT_LIMIT:,} "
                     "(return a reference to it)"
                 )
-            return json.loads(encoded, parse_constant=_refuse_constant)
+            found = json.loads(encoded, parse_constant=_refuse_constant)
         except (PydanticSerializationError, UnicodeEncodeError, ValueError) as problem:
             kind = type(result).__name__
-            raise InvalidInput(f"tool {self.name}", f"returned {kind} that is not JSON") from problem
+            raise InvalidInput(f"tool {self.name}", f"returned {kind} that is not JSON", fix=_PLAIN) from problem
+        if (levels := depth(found)) > DEEPEST_VALUE:
+            raise InvalidInput(f"tool {self.name}", f"returned what is nested {levels} deep", fix=_PLAIN)
+        return found
 
 
 class _Decorator(Protocol):
