@@ -25,15 +25,12 @@ RESULT_LIMIT = 2_000_000
 """Bytes of JSON that a tool may return: what Temporal takes in one payload, less its envelope."""
 
 _PLAIN = f"return JSON of at most {DEEPEST_VALUE} lists and mappings within one another, or a reference to it"
-
 _CHECK_RETURNS = "return None if it did not happen, and otherwise the result: -> str | None"
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds that a read or idempotent tool may take."""
-
 DEFAULT_ONCE_TIMEOUT = 4.0
-"""Seconds that a once tool may take. A resumed task waits out what is left of it, so it is kept
-below the 6 s in which a killed task must go on."""
+"""Seconds that a once tool may take; a resumed task, to go on within 6 s, waits out what is left of it."""
 
 
 class Effect(OpenEnum):
@@ -156,10 +153,8 @@ class Tool(Generic[P, R]):
         try:
             encoded = to_json(result, inf_nan_mode="constants")
             if len(encoded) > RESULT_LIMIT:
-                raise ResultTooLarge(
-                    f"tool {self.name!r} returned {len(encoded):,} bytes, and a step carries at most {RESULT_LIMIT:,} "
-                    "(return a reference to it)"
-                )
+                most = f"a step carries at most {RESULT_LIMIT:,} (return a reference to it)"
+                raise ResultTooLarge(f"tool {self.name!r} returned {len(encoded):,} bytes, and {most}")
             found = json.loads(encoded, parse_constant=_refuse_constant)
         except (PydanticSerializationError, UnicodeEncodeError, ValueError) as problem:
             kind = type(result).__name__
