@@ -1,7 +1,8 @@
 """A model's turn, and the summary of those that it is no longer shown, as activities."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from pydantic import JsonValue
@@ -26,8 +27,9 @@ from perdure.agent.turns import (
 from perdure.agent.working_memory import LONGEST_NOTE
 from perdure.documents import mapping
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
-from perdure.errors import ContextExceeded, InvalidArguments, InvalidTask
+from perdure.errors import ContextExceeded, InvalidArguments, InvalidInput, InvalidTask, WorkerUnavailable
 from perdure.identity import content_digest
+from perdure.model import DEEPEST_VALUE, depth
 from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction, Replied, ToolUse, Usage
 from perdure.stores.redis.bindings import TaskBindings
@@ -73,12 +75,14 @@ class ReasoningActivities:
         """Have the model take its next turn.
 
         Raises:
-            InvalidInput: There is no such model.
+            WorkerUnavailable: This worker lacks the model or a tool.
             InvalidTask: The task has acted in a later turn, in a run that this one was reset from.
-            ModelRefused: It refuses the request.
+            ModelRefused: The model refuses the request.
             StoreUnavailable: It does not answer.
         """
-        model = self._models.get(call.agent.model)
+        with _had_elsewhere():
+            model = self._models.get(call.agent.model)
+            tools = specs([self._toolbox.get(name) for name in call.agent.tools], call.memory)
         said = call.conversation
         if call.earlier is not None:
             await self._require_newest(call)
@@ -86,7 +90,6 @@ class ReasoningActivities:
             await self._text(call, value) for value in (said.recalled or Value(inline=""), said.summary, call.goal)
         ]
         turns = [await self._read(call, turn) for turn in said.turns]
-        tools = specs([self._toolbox.get(name) for name in call.agent.tools], call.memory)
         asked = messages(goal, remembered, said.notes, summary, turns, day=call.date, shown=call.shown)
         try:
             replied = await model.reply(instructions(call.agent.instructions), asked, tools)
@@ -99,7 +102,13 @@ class ReasoningActivities:
 
     @activity.defn
     async def compress(self, call: CompressCall) -> Ended:
-        """Make a summary of turns, and keep each of them as an episode of its own."""
+        """Make a summary of turns, and keep each of them as an episode of its own.
+
+        Raises:
+            WorkerUnavailable: This worker lacks the model.
+            ModelRefused: The model refuses the request.
+            StoreUnavailable: It does not answer.
+        """
         turns = [await self._read(call, turn) for turn in call.turns]
         numbered = list(enumerate(turns, call.first))
         texts = [transcript(turn, number, outputs=True) for number, turn in numbered]
@@ -111,12 +120,14 @@ class ReasoningActivities:
             ]
             await self._notes.write(call.tenant, call.session, found, epoch=call.epoch)
         before, used, summary = await self._text(call, call.summary), Usage(), ""
-        if model := self._models.find(call.agent.model):
+        with _had_elsewhere():
+            model = self._models.find(call.agent.model)
+        if model:
             asked = "\n\n".join(filter(None, [before, *texts]))
             told = _SUMMARISE.format(limit=call.limit)
             try:
                 replied = await model.reply(told, [Instruction(text=asked)], [])
-                summary = replied.reply.text.strip()[: call.limit]
+                summary = _whole(replied.reply.text).strip()[: call.limit]
                 used = replied.usage
             except ContextExceeded:
                 summary = ""
@@ -185,16 +196,28 @@ class ReasoningActivities:
         return await self._values.keep(call.tenant, call.task_id, value, limit=call.inline_limit, epoch=call.epoch)
 
 
+@contextmanager
+def _had_elsewhere() -> Generator[None]:
+    """Have a worker with other tools or settings do what this one cannot: the task was prepared where all was there."""
+    try:
+        yield
+    except InvalidInput as problem:
+        raise WorkerUnavailable(f"this worker cannot take the turn, and another may: {problem}") from problem
+
+
 def _parsed(arguments: str) -> tuple[dict[str, JsonValue], str]:
     """Return the arguments of a call, and what is wrong with them."""
     try:
         given = mapping(json.loads(arguments or "{}"), "arguments", InvalidArguments)
         # Numbers without end and half characters, which cannot be stored or sent.
         json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+        levels = depth(given)
     except (ValueError, RecursionError) as error:
         return {}, f"its arguments are not JSON: {error}"
     except InvalidArguments:
         return {}, "its arguments are not a JSON object"
+    if levels > DEEPEST_VALUE:
+        return {}, f"its arguments are nested {levels} deep (at most {DEEPEST_VALUE} lists and objects)"
     return given, ""
 
 

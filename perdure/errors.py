@@ -18,7 +18,7 @@ PerdureError
 │   ├── StoreUnavailable    PRD200  a server or a disk does not answer
 │   │   ├── StoreLost       PRD231  a store has lost its data, and is written again once it is rebuilt
 │   │   └── ModelBusy       PRD222  a model's provider asks to wait; retried after as long as it says
-│   ├── WorkerUnavailable   PRD204  no worker serves the task queue
+│   ├── WorkerUnavailable   PRD204  no worker serves the task queue, or none with what the work needs
 │   ├── NothingRuns         PRD205  no servers are configured, and none run here
 │   └── TenantKeyMissing    PRD206  this process cannot read the tenant key
 ├── EmbeddingMismatch       PRD201  vectors of different embedding models would be mixed
@@ -201,7 +201,7 @@ class StoreRefused(PerdureError):
 
 
 class WorkerUnavailable(Unavailable):
-    """No worker serves the task queue."""
+    """No worker serves the task queue, or this one lacks what the work needs."""
 
     code = "PRD204"
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, field_
 from perdure.entries import MARKER, Described, Lane, normalised
 from perdure.errors import InvalidInput
 from perdure.identity import OwnerId, canonical_json, memory_id, record_id, turn_id
-from perdure.model import Instant, Name, Passed, Text, Unit, one_line
+from perdure.model import Instant, Name, Passed, Text, Unit, depth, one_line
 from perdure.said import Voice
 
 LARGEST_PAYLOAD = 16_000
@@ -169,16 +169,6 @@ def _bounded(value: JsonValue, most: int, at_most: str) -> JsonValue:
         raise ValueError(f"{error.problem} ({error.fix})" if error.fix else error.problem) from error
     if size > most:
         raise ValueError(f"has {size:,} bytes ({at_most} {most:,})")
-    if (depth := _depth(value)) > DEEPEST_PAYLOAD:
-        raise ValueError(f"is nested {depth} deep (at most {DEEPEST_PAYLOAD})")
+    if (levels := depth(value)) > DEEPEST_PAYLOAD:
+        raise ValueError(f"is nested {levels} deep (at most {DEEPEST_PAYLOAD})")
     return value
-
-
-def _depth(value: JsonValue) -> int:
-    match value:
-        case list():
-            return 1 + max(map(_depth, value), default=0)
-        case dict():
-            return 1 + max(map(_depth, value.values()), default=0)
-        case _:
-            return 0

@@ -16,7 +16,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from perdure.documents import nearest, refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
-from perdure.model import Instant, Model, Name, OpenEnum
+from perdure.model import DEEPEST_VALUE, Instant, Model, Name, OpenEnum, depth
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,14 +24,13 @@ R = TypeVar("R")
 RESULT_LIMIT = 2_000_000
 """Bytes of JSON that a tool may return: what Temporal takes in one payload, less its envelope."""
 
+_PLAIN = f"return JSON of at most {DEEPEST_VALUE} lists and mappings within one another, or a reference to it"
 _CHECK_RETURNS = "return None if it did not happen, and otherwise the result: -> str | None"
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds that a read or idempotent tool may take."""
-
 DEFAULT_ONCE_TIMEOUT = 4.0
-"""Seconds that a once tool may take. A resumed task waits out what is left of it, so it is kept
-below the 6 s in which a killed task must go on."""
+"""Seconds that a once tool may take; a resumed task, to go on within 6 s, waits out what is left of it."""
 
 
 class Effect(OpenEnum):
@@ -148,20 +147,21 @@ class Tool(Generic[P, R]):
         """Turn a result into JSON.
 
         Raises:
-            InvalidInput: When it is not JSON.
+            InvalidInput: When it is not JSON, or too much of it is nested.
             ResultTooLarge: When it is more than a step may carry.
         """
         try:
             encoded = to_json(result, inf_nan_mode="constants")
             if len(encoded) > RESULT_LIMIT:
-                raise ResultTooLarge(
-                    f"tool {self.name!r} returned {len(encoded):,} bytes, and a step carries at most {RESULT_LIMIT:,} "
-                    "(return a reference to it)"
-                )
-            return json.loads(encoded, parse_constant=_refuse_constant)
+                most = f"a step carries at most {RESULT_LIMIT:,} (return a reference to it)"
+                raise ResultTooLarge(f"tool {self.name!r} returned {len(encoded):,} bytes, and {most}")
+            found = json.loads(encoded, parse_constant=_refuse_constant)
         except (PydanticSerializationError, UnicodeEncodeError, ValueError) as problem:
             kind = type(result).__name__
-            raise InvalidInput(f"tool {self.name}", f"returned {kind} that is not JSON") from problem
+            raise InvalidInput(f"tool {self.name}", f"returned {kind} that is not JSON", fix=_PLAIN) from problem
+        if (levels := depth(found)) > DEEPEST_VALUE:
+            raise InvalidInput(f"tool {self.name}", f"returned what is nested {levels} deep", fix=_PLAIN)
+        return found
 
 
 class _Decorator(Protocol):

@@ -1,5 +1,6 @@
 """The running of a plan: starts the actions that it returns, and hands every outcome back. Decides nothing."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import cast
 
@@ -7,7 +8,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from perdure.agent.plan import Act, Action, Ask, Finish, Plan
+    from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room
     from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Resumed, StepOutcome
     from perdure.errors import TaskFailed
     from perdure.names import Activity
@@ -38,6 +39,7 @@ class PlanRunner:
         self._running = running
         self._plan = plan
         self._history = History(running.state.prepared.continue_after)
+        self._under_way = 0
 
     async def run(self) -> Finish:
         """Do what the plan says until it says that the task is finished."""
@@ -57,17 +59,25 @@ class PlanRunner:
                     self._running.update(name, path=question.id, question=question, of_plan=True)
                     self._running.branches.start(name, self._ask(name, question))
                 case Act(actions=actions):
-                    for action in actions:
-                        self._begin(action)
-                    if not actions:
+                    if not self._begin_all(actions):
                         await self._changed()
 
-    def _begin(self, action: Action) -> None:
+    def _begin_all(self, actions: Sequence[Action]) -> bool:
+        """Begin actions in their order; return False where there are none, or the rest has to wait for room."""
+        for action in actions:
+            size = len(action.call.model_dump_json().encode()) if action.call else 0
+            if not has_room(self._under_way, size):
+                return False
+            self._begin(action, size)
+        return bool(actions)
+
+    def _begin(self, action: Action, size: int) -> None:
         limit = self._running.task.limits.steps
         if action.is_step and self._running.state.begun >= limit:
             raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
         self._running.update(action.branch, path=action.path, of_plan=False)
-        self._running.branches.start(action.branch, self._act(action))
+        self._under_way += size
+        self._running.branches.start(action.branch, self._act(action, size))
 
     async def _changed(self) -> None:
         """Wait until something that is on its way has changed the state."""
@@ -77,11 +87,11 @@ class PlanRunner:
         if self._running.branches:
             self._running.enter(self._running.branches.phase)
 
-    async def _act(self, action: Action) -> None:
+    async def _act(self, action: Action, size: int) -> None:
         """Run an action once, and have the plan take up its outcome."""
         self._running.do(action.branch, Phase.RUNNING)
         try:
-            outcome = action.known or await self._execute(action)
+            outcome = action.known or await self._execute(action, size)
             if isinstance(outcome, Asks) and self._running.branches.ending:
                 return
             if isinstance(outcome, Ended):
@@ -100,7 +110,7 @@ class PlanRunner:
             self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
             await self._ask(action.branch, outcome.question)
 
-    async def _execute(self, action: Action) -> Ended | Asks:
+    async def _execute(self, action: Action, size: int) -> Ended | Asks:
         prepared = self._running.state.prepared
         how = options.of_step(prepared.heartbeat)
         if action.tool:
@@ -113,12 +123,14 @@ class PlanRunner:
                 action.activity, action.call, result_type=kind, summary=summary, **how
             )
         except ActivityError:
-            self._history.grow(1, len(action.call.model_dump_json()) if action.call else 0)
+            self._history.grow(1, size)
             if self._running.branches.ending and action.tool and action.tool.effect.is_once:
                 state = self._running.state
                 self._running.state = state.changed(unknown=(*state.unknown, action.path))
             raise
-        size = len(outcome.model_dump_json()) + (len(action.call.model_dump_json()) if action.call else 0)
+        finally:
+            self._under_way -= size
+        size += len(outcome.model_dump_json())
         # What it has to remember is submitted by an activity of its own, sooner or later.
         self._history.grow(2 if isinstance(outcome, Ended) and outcome.items else 1, size)
         return outcome

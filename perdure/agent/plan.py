@@ -16,6 +16,20 @@ from perdure.agent.steps.calls import Ended, EvaluateCall, ToolShape
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, TakenAnswer
 
+UNDER_WAY = 2_000_000
+"""Bytes of input that the actions under way may have together: half of the 4 MB that gRPC takes in one message, and a
+worker sends all that it starts in one. It was refused again and again, and the task stood still."""
+
+
+def has_room(under_way: int, size: int) -> bool:
+    """Return whether an action may start; one that is too large for any company runs alone.
+
+    Args:
+        under_way: Bytes of input of the actions that have started and not ended.
+        size: Bytes of its own.
+    """
+    return not under_way or under_way + size <= UNDER_WAY
+
 
 @dataclass(frozen=True, kw_only=True)
 class Action:

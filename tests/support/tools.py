@@ -99,6 +99,26 @@ async def big(size: int) -> str:
     return "x" * size
 
 
+def _nested(levels: int) -> Any:
+    value: Any = "core"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@tool(effect="read")
+async def nest(levels: int) -> Any:
+    """Return this many lists within one another."""
+    return _nested(levels)
+
+
+@tool(effect="once", timeout=2.0)
+async def append_and_nest(ledger: str, line: str, levels: int) -> Any:
+    """Append a line, and return this many lists within one another."""
+    _append(ledger, line)
+    return _nested(levels)
+
+
 @tool(effect="read")
 async def who(call: ToolCall) -> dict[str, Any]:
     """Return what a tool knows about its call."""

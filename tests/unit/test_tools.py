@@ -10,7 +10,7 @@ import pytest
 from perdure import ToolCall, tool
 from perdure.agent.steps.calls import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
-from perdure.model import Model
+from perdure.model import DEEPEST_VALUE, Model
 from perdure.names import RESERVED
 from perdure.tools import Effect, Toolbox
 from workflows.options import of_tool
@@ -67,6 +67,18 @@ def test_what_is_not_json_or_too_large_is_refused() -> None:
     with pytest.raises(ResultTooLarge, match="2,000,002 bytes"):
         measure.jsonable("x" * 2_000_000)
     assert measure.jsonable("x" * 1_999_998) is not None
+
+
+@pytest.mark.parametrize("levels", [100, 128, 129, 195, 300])
+def test_what_is_nested_deeper_than_a_task_can_carry_is_refused(levels: int) -> None:
+    value: Any = 1
+    for level in range(levels):
+        value = [value] if level % 2 else {"in": value}
+    if levels <= DEEPEST_VALUE:
+        assert measure.jsonable(value) == value
+    else:
+        with pytest.raises(InvalidInput, match="at most 128 lists and mappings within one another"):
+            measure.jsonable(value)
 
 
 def test_a_bad_tool_is_refused_when_it_is_made() -> None:

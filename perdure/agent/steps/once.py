@@ -26,7 +26,7 @@ from perdure.agent.steps.calling import calling, ended
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased
-from perdure.model import Instant, Passed
+from perdure.model import DEEPEST_VALUE, Instant, Passed, depth
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
 
@@ -314,7 +314,7 @@ def _packed(output: JsonValue) -> str:
 
 
 def _packed_problem(problem: ResultTooLarge | InvalidInput) -> str:
-    parts = (problem.field, problem.problem) if isinstance(problem, InvalidInput) else problem.args
+    parts = (problem.field, problem.problem, problem.fix) if isinstance(problem, InvalidInput) else problem.args
     return json.dumps({"problem": type(problem).__name__, "parts": parts})
 
 
@@ -322,12 +322,15 @@ def _unpacked(packed: str) -> JsonValue:
     """Return a stored result.
 
     Raises:
-        InvalidInput: The tool returned what is not JSON; raised anew for every attempt.
+        InvalidInput: The tool returned what no step can carry; raised anew for every attempt.
         ResultTooLarge: It returned more than a step can carry, or a problem that this build does not know.
     """
     content: dict[str, Any] = json.loads(packed)
     if "problem" not in content:
+        if (levels := depth(content["output"])) > DEEPEST_VALUE:
+            raise InvalidInput("result", f"is stored, and nested {levels} deep", fix=f"at most {DEEPEST_VALUE}")
         return content["output"]
     if content["problem"] == InvalidInput.__name__:
-        raise InvalidInput(*content["parts"])
+        field, problem, fix = content["parts"]
+        raise InvalidInput(field, problem, fix=fix)
     raise ResultTooLarge(*content["parts"])

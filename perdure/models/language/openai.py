@@ -8,16 +8,8 @@ from pydantic import BaseModel, ValidationError
 
 from perdure.errors import StoreUnavailable
 from perdure.models.language import Api
-from perdure.models.language.conversation import (
-    Instruction,
-    Message,
-    Replied,
-    Reply,
-    ToolOutput,
-    ToolSpec,
-    ToolUse,
-    Usage,
-)
+from perdure.models.language.conversation import Instruction, Message, Replied, Reply, ToolOutput, ToolSpec
+from perdure.models.language.replies import read_completion, read_response
 from perdure.models.openai import translated_errors
 
 M = TypeVar("M", bound=BaseModel)
@@ -87,45 +79,20 @@ class OpenAILanguageModel:
         described: Any = [{"type": "function", "strict": False, **tool.model_dump()} for tool in tools]
         said: Any = [item for message in messages for item in _items(message)]
         # What was said stays here: it is not to be kept at the provider, where no erasure reaches it.
-        answer = await self._client.responses.create(
+        answer = await self._client.responses.with_raw_response.create(
             model=self._model, instructions=instructions, input=said, tools=described, store=False
         )
-        calls = tuple(
-            ToolUse(id=item.call_id, tool=item.name, arguments=item.arguments)
-            for item in answer.output
-            if item.type == "function_call"
-        )
-        refused = any(part.type == "refusal" for one in answer.output if one.type == "message" for part in one.content)
-        used = answer.usage
-        return Replied(
-            reply=Reply(text=answer.output_text, calls=calls),
-            usage=Usage(read=used.input_tokens, written=used.output_tokens) if used else Usage(),
-            declined=refused,
-            is_cut=answer.status == "incomplete",
-        )
+        return read_response(answer.http_response.text)
 
     async def _next_completion(
         self, instructions: str, messages: Sequence[Message], tools: Sequence[ToolSpec]
     ) -> Replied:
         described: Any = [{"type": "function", "function": tool.model_dump()} for tool in tools]
         said: Any = [{"role": "system", "content": instructions}, *map(_message, messages)]
-        answer = await self._client.chat.completions.create(
+        answer = await self._client.chat.completions.with_raw_response.create(
             model=self._model, messages=said, tools=described or openai.omit
         )
-        if not answer.choices:
-            raise StoreUnavailable("openai", f"{self.name} gave no choice")
-        [choice, *_], used = answer.choices, answer.usage
-        calls = tuple(
-            ToolUse(id=call.id, tool=call.function.name, arguments=call.function.arguments)
-            for call in choice.message.tool_calls or ()
-            if call.type == "function"
-        )
-        return Replied(
-            reply=Reply(text=choice.message.content or "", calls=calls),
-            usage=Usage(read=used.prompt_tokens, written=used.completion_tokens) if used else Usage(),
-            declined=bool(choice.message.refusal) or choice.finish_reason == "content_filter",
-            is_cut=choice.finish_reason == "length",
-        )
+        return read_completion(answer.http_response.text)
 
     async def close(self) -> None:
         """Close the connections."""

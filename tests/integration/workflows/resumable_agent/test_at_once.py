@@ -103,3 +103,25 @@ steps:
     with pytest.raises(WorkflowFailureError) as caught:
         await agents.client.get_workflow_handle(handle.id).result()
     assert "step fails: " in str(caught.value.cause)
+
+
+async def test_calls_that_are_large_together_follow_each_other(agents: Bench) -> None:
+    skill = agents.skill(
+        """
+inputs: {docs: list}
+steps:
+  - for_each: "${inputs.docs}"
+    as: doc
+    steps:
+      - for_each: "${doc.pages}"
+        as: page
+        at_once: 50
+        steps:
+          - {id: read, tool: echo, args: {value: "${doc.title + page.substring(0, 1)}"}}
+output: "${steps.doc.done}"
+"""
+    )
+    docs = [{"title": "t", "pages": [f"{'page ' * 800}{number}" for number in range(50)]}]
+    handle = await agents.start(agents.task(skill, inputs={"docs": docs}))
+    result = await agents.client.get_workflow_handle(handle.id, result_type=TaskResult).result()
+    assert result.output == 50

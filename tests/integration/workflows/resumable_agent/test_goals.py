@@ -1,5 +1,7 @@
 """A task with a goal: turns of a model, its calls side by side, and what it makes of its own mistakes."""
 
+import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -196,7 +198,8 @@ async def test_working_memory_stays_small_keeps_its_notes_and_goes_on_through_ro
         calls = [Call("echo", {"value": f"{'long ' * 700}#{number + 1}"})]
         if number == 0:
             calls.insert(0, Call("note", {"kind": "constraints", "text": "keep: it is blue"}))
-        return Says(f"turn {number}", tuple(calls))
+        # What it says is also its summary of earlier turns. Half a character can be neither stored nor sent.
+        return Says(f"turn {number} \ud800", tuple(calls))
 
     async with agents(script, continue_after=40) as (one, server):
         task = goal()
@@ -345,7 +348,8 @@ async def test_what_the_context_cannot_hold_is_left_out_and_then_given_up(agents
 
 @pytest.mark.parametrize("api", ["responses", "chat"])
 async def test_hostile_calls_are_told_once_and_stop_nothing(agents: Agents, api: str) -> None:
-    hostile = ('{"value": NaN}', '{"value": 1e999}', "[" * 100_000, '{"value": "\\ud800"}', "null")
+    deep = [f'{{"value": {"[" * levels}{"]" * levels}}}' for levels in (195, 300)]
+    hostile = ('{"value": NaN}', '{"value": 1e999}', "[" * 100_000, '{"value": "\\ud800"}', "null", *deep)
 
     def script(asked: Asked) -> Says:
         if asked.turns:
@@ -359,9 +363,62 @@ async def test_hostile_calls_are_told_once_and_stop_nothing(agents: Agents, api:
         await one.replay(handle)
     assert len(server.asked) == 2, "no turn is asked anew"
     said = str(result.output).split(" | ")
-    assert all("not JSON" in line or "not a JSON object" in line for line in said[: len(hostile)]), said
+    assert all("not JSON" in line or "not a JSON object" in line for line in said[: len(hostile) - 2]), said
+    assert all("nested" in line and "at most 128" in line for line in said[len(hostile) - 2 : len(hostile)]), said
     assert all("there is no tool" in line for line in said[len(hostile) :]), said
     assert (result.done, result.refused) == (0, ())
+
+
+@pytest.mark.parametrize("api", ["responses", "chat"])
+async def test_answers_in_odd_forms_are_turns_that_are_counted_and_asked_once(agents: Agents, api: str) -> None:
+    call = {"name": "echo", "arguments": {"value": "seen"}}
+    odd: dict[str, list[dict[str, Any]]] = {
+        "responses": [
+            {"output": None, "usage": {"input_tokens": 7}},
+            {"output": [{"type": "function_call", **call}]},
+        ],
+        "chat": [
+            {"choices": [{"message": None}], "usage": {"prompt_tokens": 7}},
+            {
+                "choices": [
+                    {"message": {"tool_calls": [{"function": {"name": "echo", "arguments": {"value": "seen"}}}]}}
+                ]
+            },
+        ],
+    }
+    bodies = iter(odd[api])
+
+    def script(asked: Asked) -> Says | Fails:
+        body = next(bodies, None)
+        return Fails(200, body=json.dumps(body)) if body else Says(" | ".join((*asked.told, *asked.outputs)))
+
+    async with agents(script, settings={"model_api": api}) as (one, server):
+        result = await (await one.start(goal())).result()
+    assert "Your turn was empty" in str(result.output)
+    assert "seen" in str(result.output)
+    assert result.tokens >= 7
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("lacks", [{"tools": ("playbooks.dependency_audit.tools",)}, {"openai_api_key": None}])
+async def test_a_turn_is_taken_by_a_worker_that_has_what_it_needs(
+    agents: Agents, servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: dict[str, Any]
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    replies = iter([Fails(429, {"Retry-After": "5"})])
+    async with agents(lambda _: next(replies, Says("done"))) as (one, server):
+        handle = await one.start(goal())
+        await until(lambda: asyncio.sleep(0, len(server.asked)), bool, 60)
+
+    async def why_it_waits() -> str:
+        waiting = (await handle.describe()).raw_description.pending_activities
+        return waiting[0].last_failure.message if waiting else "nothing waits"
+
+    other = {"openai_api_key": "k", "openai_base_url": server.url, **lacks}
+    async with bench(servers, tmp_path, queue=one.queue, more=other):
+        assert "another may" in await until(why_it_waits, lambda found: "PRD222" not in found, 60)
+    async with agents(lambda _: Says("done"), queue=one.queue):
+        assert (await handle.result()).output == "done"
 
 
 async def test_what_the_model_remembers_may_be_long(agents: Agents) -> None:
