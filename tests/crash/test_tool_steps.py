@@ -176,10 +176,14 @@ steps:
     assert lines(ledger) == ["Kim", "Lee", "Ada"]
 
 
-async def reset(bench: Bench, handle: WorkflowHandle[Any, Any]) -> WorkflowHandle[Any, Any]:
-    """Reset a workflow to before its first step."""
+async def reset(bench: Bench, handle: WorkflowHandle[Any, Any], *, before: str = "") -> WorkflowHandle[Any, Any]:
+    """Reset a workflow to before its first step, or to before the activity of that summary was scheduled."""
     events = (await handle.fetch_history()).events
-    first = next(event.event_id for event in events if event.HasField("workflow_task_completed_event_attributes"))
+    tasks = [event.event_id for event in events if event.HasField("workflow_task_completed_event_attributes")]
+    first = tasks[0]
+    if before:
+        [scheduled] = [one.event_id for one in events if one.user_metadata.summary.data.decode() == f'"{before}"']
+        first = max(event for event in tasks if event < scheduled)
     await bench.client.workflow_service.reset_workflow_execution(
         ResetWorkflowExecutionRequest(
             namespace="default",

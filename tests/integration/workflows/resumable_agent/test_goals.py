@@ -21,6 +21,7 @@ from perdure.documents import validated
 from perdure.errors import InvalidTask
 from perdure.tasks import TaskResult
 from tests.conftest import Servers
+from tests.crash.test_tool_steps import reset
 from tests.integration.workflows.resumable_agent.test_branches import most_at_once
 from tests.support.harness import Bench, bench
 from tests.support.turn_server import Asked, Call, Fails, Says, Script, TurnServer
@@ -304,6 +305,50 @@ async def test_an_older_run_does_not_stand_for_a_newer_one_that_is_gone(
         assert "has acted (turn[3].call[0]) in a run that Temporal no longer has" in str(caught.value.cause)
         assert lines_of(ledger) == ["line0", "line1", "line2"]
         assert len(server.asked) == 3
+
+
+async def test_a_run_that_was_reset_takes_no_turn_beside_those_that_acted(agents: Agents, tmp_path: Path) -> None:
+    ledger, seconds = str(tmp_path / "ledger"), list[int]()
+
+    def script(asked: Asked) -> Says:
+        if len(asked.outputs) != 1:
+            return Says(calls=(Call("echo", {"value": "seen"}),)) if not asked.outputs else Says("done")
+        append = Call("append", {"ledger": ledger, "line": "line"})
+        seconds.append(1)
+        # Asked anew, the model puts the same call at another place.
+        return Says(calls=(append,) if len(seconds) == 1 else (Call("echo", {"value": "more"}), append))
+
+    task = goal()
+    async with agents(script) as (one, _):
+        handle = await one.start(task)
+        await handle.result()
+        again = await reset(one, handle, before="turn[2]")
+        with pytest.raises(WorkflowFailureError) as caught:
+            await again.result()
+        assert "reset to before it acted (turn[2].call[0])" in str(caught.value.cause)
+        assert "run the task again under its id" in str(caught.value.cause)
+        result = await (await one.start(task)).result()
+        assert (result.output, lines_of(ledger), len(seconds)) == ("done", ["line"], 1)
+
+
+async def test_what_the_model_remembers_outlives_a_run_that_is_terminated(agents: Agents, tmp_path: Path) -> None:
+    sentence = "The bakery on the corner opens at six."
+
+    def script(asked: Asked) -> Says:
+        if not asked.outputs:
+            return Says(calls=(Call("remember", {"text": sentence}),))
+        return Says(calls=(Call("linger", {"ledger": str(tmp_path / "ledger")}),))
+
+    task = goal(memory="on")
+    async with agents(script, AGENT.replace("dwell", "linger")) as (one, _):
+        handle = await one.start(task)
+        tenant = one.services.tenant_key.tenant_of(task.user_id)
+
+        async def remembered() -> list[str]:
+            return [entry.text for entry in (await one.services.longterm.everything(tenant)).values()]
+
+        await until(remembered, lambda texts: texts == [sentence])
+        await handle.terminate()
 
 
 async def test_a_goal_is_bound_to_its_words_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
