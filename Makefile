@@ -43,15 +43,16 @@ demo: setup ## Run the main job: crash, resume, remember, recall, forget
 	@$(BIN)/perdure demo
 
 # Tests of servers wait as much as they compute: twice as many processes as the two cores that this is measured on.
+# They come first, in the order of their files: last, the slowest of them would keep one process busy alone.
 test: setup ## Find or build the servers, check the code, run the tests: those that measure time one by one
 	@$(BIN)/python -m localservers
 	@$(MAKE) check
-	@$(BIN)/python -m pytest -m "not timed and not slow" --numprocesses 4 --dist loadfile
+	@$(BIN)/python -m pytest -m "not timed and not slow" --numprocesses 4 --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m pytest tests/crash tests/integration tests/replay -m "timed and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring
-	@$(BIN)/python -m pytest -m "slow and not timed" --numprocesses 4 --dist loadfile
+	@$(BIN)/python -m pytest -m "slow and not timed" --numprocesses 4 --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m pytest tests/crash tests/integration tests/replay -m "slow and timed"
 	@$(MAKE) chaos MINUTES=2
 

@@ -57,7 +57,7 @@ async def show(settings: Settings, user_id: str, of: str | None, since: datetime
     return await disk.in_thread(_STORE, lambda: shown(folder, key.derived(LABEL), tenant, since))
 
 
-async def remove(settings: Settings, addresses: Addresses, days: int) -> list[str]:
+async def remove(settings: Settings, addresses: Addresses, days: int, by: Actor) -> list[str]:
     """Remove the files of which every line is older than some days; returns their names.
 
     Another chain says so first, so that it can be told from tampering.
@@ -77,7 +77,7 @@ async def remove(settings: Settings, addresses: Addresses, days: int) -> list[st
         async with contextlib.aclosing(connect(addresses.redis_url)) as redis:
             audit = Audit(folder, key, AuditHeads(redis))
             try:
-                await audit.removing(removal)
+                await audit.removing(removal, by)
                 await disk.in_thread(_STORE, lambda: files.remove(folder, removal.files))
                 await AuditHeads(redis).forget(removal.files)
             finally:

@@ -31,14 +31,15 @@ REFUSED_FOR = timedelta(days=7)
 was accepted waits for longer: it raises ``StoreUnavailable`` instead."""
 
 
-def pause(longest: float = _LONGEST_PAUSE) -> timedelta:
+def pause(*, refused: bool = False) -> timedelta:
     """Return how long to wait after an attempt that ended with an error.
 
     The policy's shorter interval is for attempts whose worker died; those can be retried at once.
 
     Args:
-        longest: Seconds at most.
+        refused: Whether the worker was refused.
     """
+    longest = _LONGEST_PAUSE_REFUSED if refused else _LONGEST_PAUSE
     return timedelta(seconds=min(longest, 2.0 ** (min(activity.info().attempt, 10) - 1)))
 
 
@@ -80,7 +81,7 @@ class _Inbound(ActivityInboundInterceptor):
             retryable = error.retryable
             if refusal := _refusal(error):
                 self._tell(refusal)
-                wait = pause(_LONGEST_PAUSE_REFUSED)
+                wait = pause(refused=True)
                 # Another worker may be let in, and so may this one once its rights are corrected.
                 retryable |= isinstance(error, StoreRefused) and _tried_for() < REFUSED_FOR
             raise failure_of(error, attempt=attempt, next_retry_delay=wait, retryable=retryable) from None

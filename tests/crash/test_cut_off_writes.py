@@ -100,6 +100,7 @@ async def test_workers_killed_inside_the_stores_calls(
         assert await not_found(here, batches, [job_id(batch) for batch in batches]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["by meaning", "control: by a filter"])
 async def test_a_job_takes_for_searchable_what_its_own_vector_finds(
     servers: Servers, tmp_path: Path, tenant: str, protected: bool

@@ -195,6 +195,7 @@ async def test_a_successor_recognises_what_its_predecessor_wrote(
     assert (await _continued(servers, tmp_path, tenant, point="apply.written", without=without))[0] == counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protected", [True, False], ids=["kept", "control: what is stored already is not dated"])
 async def test_what_a_dead_worker_wrote_is_found_by_a_sweep_when_it_is_due(
     servers: Servers, tmp_path: Path, tenant: str, protected: bool

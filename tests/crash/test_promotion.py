@@ -23,7 +23,7 @@ from tests.support.waiting import until
 @pytest.mark.parametrize(
     "point",
     [
-        "promote.taken",
+        pytest.param("promote.taken", marks=pytest.mark.slow),
         pytest.param("submit.mirrored", marks=pytest.mark.slow),
         pytest.param("submit.started", marks=pytest.mark.slow),
         pytest.param("promote.submitted", marks=pytest.mark.slow),

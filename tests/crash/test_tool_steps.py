@@ -40,7 +40,7 @@ def lines(ledger: Path) -> list[str]:
     ("point", "count"),
     [
         pytest.param("tool.claimed", 12, marks=pytest.mark.slow),
-        ("tool.acted", 13),
+        pytest.param("tool.acted", 13, marks=pytest.mark.slow),
         pytest.param("tool.stored", 13, marks=pytest.mark.slow),
     ],
 )

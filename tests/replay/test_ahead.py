@@ -40,6 +40,7 @@ async def answered(handle: WorkflowHandle[object, object]) -> Progress:
                 raise
 
 
+@pytest.mark.slow
 async def test_a_query_that_runs_ahead_changes_no_rollover(servers: Servers, tmp_path: Path) -> None:
     async with processes(servers, tmp_path, continue_after=24) as (workers, bench):
         ledger = bench.ledger()

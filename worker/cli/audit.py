@@ -80,7 +80,7 @@ async def remove(
 ) -> None:
     """Remove old files of the audit. Another one says so first, so that it does not look like tampering."""
     settings = Settings()
-    removed = await audits.remove(settings, reachable(settings), older)
+    removed = await audits.remove(settings, reachable(settings), older, person())
     if as_json:
         show_json({"removed": removed})
     else:

@@ -129,8 +129,8 @@ class Audit:
                 self._soon = asyncio.create_task(self._commit_soon())
         return not self._failing
 
-    async def removing(self, removal: Removal) -> None:
-        """Write that old files are about to be removed on purpose.
+    async def removing(self, removal: Removal, by: Actor) -> None:
+        """Write that a person is about to remove old files.
 
         Raises:
             StoreUnavailable: It cannot be written.
@@ -138,7 +138,8 @@ class Audit:
         await self.ready()
         now = datetime.now(UTC)
         said = {AuditKind.HEADS: removal.held, AuditKind.REMOVED: removal.removed}
-        await self._chain.append([AuditLine(kind=kind, at=now, heads=heads) for kind, heads in said.items() if heads])
+        lines = [AuditLine(kind=kind, at=now, by=by, heads=heads) for kind, heads in said.items() if heads]
+        await self._chain.append(lines)
         self._news = True
 
     async def accepting(self, missing: Sequence[Missing], by: Actor) -> None:

@@ -60,6 +60,7 @@ async def test_a_worker_registers_what_tasks_need_and_everything_works(plain: Se
             assert ran.status == 0, ran.err
 
 
+@pytest.mark.slow
 async def test_a_worker_that_may_not_register_them_refuses_with_the_command(plain: Servers, tmp_path: Path) -> None:
     client = await Client.connect(plain.temporal)
     # The development server has room for ten keywords.

@@ -233,7 +233,7 @@ async def test_while_redis_is_away_only_what_may_be_chance_is_refused(here: Depl
     batch, _ = await intake.taken(read_batch(tenant=tenant, key="k", items=items, accepted_at=NOW), job="j", at=NOW)
     await redis.aclose()
     reasons = [getattr(item, "reason", "") for item in batch.items]
-    assert ["cannot be told now" in reason for reason in reasons] == [True, False, True]
+    assert ["Redis cannot tell now" in reason for reason in reasons] == [True, False, True]
     assert reasons[1] == ""
 
 

@@ -390,7 +390,7 @@ async def test_old_files_are_removed_so_that_it_shows_that_it_was_on_purpose(pla
         now = datetime.now(UTC) + timedelta(minutes=1)
         removal = removable(place.folder, KEY.derived(LABEL), known, now)
         async with place.process() as remover:
-            await remover.removing(removal)
+            await remover.removing(removal, ADA)
             files.remove(place.folder, removal.files)
             await place.heads.forget(removal.files)
         return removal.files

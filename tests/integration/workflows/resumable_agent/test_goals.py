@@ -258,6 +258,7 @@ async def test_a_later_run_goes_on_from_the_turns_that_were_taken_and_repeats_no
         assert len(server.asked) == 5, "no turn that acted is asked anew"
 
 
+@pytest.mark.slow
 async def test_a_task_whose_run_is_gone_is_refused_once_it_has_acted(
     agents: Agents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

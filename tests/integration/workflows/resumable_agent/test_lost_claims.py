@@ -46,7 +46,7 @@ def trust_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("tool", "guarded", "effects"),
     [
-        ("append_blindly", True, 1),
+        pytest.param("append_blindly", True, 1, marks=pytest.mark.slow),
         pytest.param("append", True, 1, marks=pytest.mark.slow),
         pytest.param("append", False, 2, marks=pytest.mark.slow),
     ],
