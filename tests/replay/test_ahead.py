@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
