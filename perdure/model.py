@@ -19,6 +19,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     PlainValidator,
     SerializerFunctionWrapHandler,
     TypeAdapter,
@@ -44,6 +45,16 @@ def depth(value: object) -> int:
         found += 1
         level = [each for one in inner for each in (one.values() if isinstance(one, dict) else one)]
     return found
+
+
+def _shallow(value: JsonValue) -> JsonValue:
+    if (levels := depth(value)) > DEEPEST_VALUE:
+        raise ValueError(f"is nested {levels} deep (at most {DEEPEST_VALUE})")
+    return value
+
+
+ShallowJson = Annotated[JsonValue, AfterValidator(_shallow)]
+"""A JSON value that a task can carry: nested no deeper than ``DEEPEST_VALUE``."""
 
 
 class Model(BaseModel):

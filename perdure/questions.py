@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from perdure.errors import InvalidAnswer
-from perdure.model import Instant, OpenEnum, Passed, Request
+from perdure.model import Instant, OpenEnum, Passed, Request, ShallowJson
 
 LONGEST_ANSWER = 4_000
 """Characters of an answer."""
@@ -160,7 +160,7 @@ class Answer(Request):
     """
 
     question_id: Annotated[str, Field(min_length=1, max_length=300)]
-    value: JsonValue
+    value: ShallowJson
     """As JSON or as text: ``42`` and ``"42"`` both answer a question for an integer."""
     by: Annotated[str, Field(max_length=200)] = ""
     """Who answered, for the audit."""

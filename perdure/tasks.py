@@ -20,7 +20,7 @@ from perdure.filters import Omission
 from perdure.identity import UserId, content_digest, digest, workflow_id
 from perdure.items import EARLIEST
 from perdure.jobs import Receipt, SettledJob
-from perdure.model import Name, OpenEnum, Passed, Request, Stored
+from perdure.model import Name, OpenEnum, Passed, Request, ShallowJson, Stored
 from perdure.questions import Question
 
 
@@ -78,7 +78,7 @@ class AgentTask(Request):
     """The name of the skill to run. Either it or a goal is given."""
     goal: Annotated[str, Field(max_length=20_000)] = ""
     """What the task's agent is to reach, in words."""
-    inputs: dict[str, JsonValue] = Field(default_factory=dict)
+    inputs: dict[str, ShallowJson] = Field(default_factory=dict)
     """Those of its skill."""
     session_id: Name | None = None
     """Tasks of one session share their episodes; without one, the task is its own session."""

@@ -4,11 +4,13 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from perdure.agent.state import TaskRun
 from perdure.errors import InvalidTask
 from perdure.items import MemoryItem
+from perdure.model import DEEPEST_VALUE
+from perdure.questions import Answer
 from perdure.tasks import AgentTask, TaskBinding
 
 WHOLE: dict[str, Any] = {"task_id": "t", "user_id": "u", "skill": "s"}
@@ -88,3 +90,15 @@ def test_another_task_under_the_same_id_is_refused_with_what_differs(
     problem = f"'t' is already used by another task, which differs in {differs}"
     assert (error.field, error.problem) == ("task_id", problem)
     assert error.fix == "choose a new task_id, or give what it was started with"
+
+
+def test_inputs_and_answers_that_no_task_could_carry_are_refused() -> None:
+    value: JsonValue = "x"
+    for _ in range(DEEPEST_VALUE):
+        value = [value]
+    assert AgentTask(task_id="t", user_id="u", skill="s", inputs={"given": value}).inputs == {"given": value}
+    assert Answer(question_id="q", value=value).value == value
+    with pytest.raises(ValidationError, match="nested 129 deep"):
+        AgentTask(task_id="t", user_id="u", skill="s", inputs={"given": [value]})
+    with pytest.raises(ValidationError, match="nested 129 deep"):
+        Answer(question_id="q", value=[value])
