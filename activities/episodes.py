@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import structlog
 
 from perdure.agent.steps import happened
-from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, RememberCall, StepCall
+from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, PromptCall, RememberCall, StepCall
 from perdure.agent.steps.once import Attempt
 from perdure.consents import withdrawn
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance, permitted
@@ -52,8 +52,8 @@ class SessionNotes:
             found += await self._resolved(call, attempt, now)
         await self.write(call.tenant, call.session, found, epoch=call.epoch)
 
-    async def remembered(self, call: RememberCall, outcome: Ended) -> None:
-        """Write what a step has learned that only remembers."""
+    async def remembered(self, call: PromptCall | RememberCall, outcome: Ended) -> None:
+        """Write what a step has learned that calls no tool."""
         found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
         await self.write(call.tenant, call.session, found, epoch=call.epoch)
 

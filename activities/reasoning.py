@@ -1,6 +1,5 @@
 """A model's turn, and the summary of those that it is no longer shown, as activities."""
 
-import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from activities.episodes import SessionNotes
 from perdure.agent.prompts import Made, Read, extract, instructions, messages, transcript
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.values import Values
-from perdure.agent.tool_specs import MemoryTool, specs, told_name
+from perdure.agent.tool_specs import MemoryTool, parsed_arguments, specs, told_name, whole
 from perdure.agent.turns import (
     CallKind,
     CompressCall,
@@ -25,11 +24,9 @@ from perdure.agent.turns import (
     WantedCall,
 )
 from perdure.agent.working_memory import LONGEST_NOTE
-from perdure.documents import mapping
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance
-from perdure.errors import ContextExceeded, InvalidArguments, InvalidInput, InvalidTask, WorkerUnavailable
+from perdure.errors import ContextExceeded, InvalidInput, InvalidTask, WorkerUnavailable
 from perdure.identity import content_digest
-from perdure.model import DEEPEST_VALUE, depth
 from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction, Replied, ToolUse, Usage
 from perdure.stores.redis.bindings import TaskBindings
@@ -80,7 +77,7 @@ class ReasoningActivities:
             ModelRefused: The model refuses the request.
             StoreUnavailable: It does not answer.
         """
-        with _had_elsewhere():
+        with had_elsewhere():
             model = self._models.get(call.agent.model)
             tools = specs([self._toolbox.get(name) for name in call.agent.tools], call.memory)
         said = call.conversation
@@ -120,14 +117,14 @@ class ReasoningActivities:
             ]
             await self._notes.write(call.tenant, call.session, found, epoch=call.epoch)
         before, used, summary = await self._text(call, call.summary), Usage(), ""
-        with _had_elsewhere():
+        with had_elsewhere():
             model = self._models.find(call.agent.model)
         if model:
             asked = "\n\n".join(filter(None, [before, *texts]))
             told = _SUMMARISE.format(limit=call.limit)
             try:
                 replied = await model.reply(told, [Instruction(text=asked)], [])
-                summary = _whole(replied.reply.text).strip()[: call.limit]
+                summary = whole(replied.reply.text).strip()[: call.limit]
                 used = replied.usage
             except ContextExceeded:
                 summary = ""
@@ -153,7 +150,7 @@ class ReasoningActivities:
             await self._wanted(call, one, names, "" if place < MOST_CALLS else _TOO_MANY)
             for place, one in enumerate(replied.reply.calls[:MOST_ANSWERED])
         ]
-        text, told = _whole(replied.reply.text), ""
+        text, told = whole(replied.reply.text), ""
         if replied.is_cut:
             told = "Your turn was cut off because it was too long. Give a shorter one."
         elif not wanted and not text.strip():
@@ -164,8 +161,8 @@ class ReasoningActivities:
         return ModelTurn(text=kept, calls=() if replied.is_cut else tuple(wanted), told=told, size=size)
 
     async def _wanted(self, call: ReasonCall, one: ToolUse, names: Mapping[str, str], problem: str) -> WantedCall:
-        tool = names.get(one.tool, _whole(one.tool)[:100])
-        given, wrong = _parsed(one.arguments)
+        tool = names.get(one.tool, whole(one.tool)[:100])
+        given, wrong = parsed_arguments(one.arguments)
         if tool == MemoryTool.NOTE:
             # The plan itself reads it. A note that is cut here is refused there for its length.
             cut: dict[str, JsonValue] = {
@@ -174,7 +171,7 @@ class ReasoningActivities:
             arguments = Value(inline=cut)
         else:
             arguments = await self._keep(call, {} if problem else given)
-        meant: JsonValue = _whole(one.arguments) if wrong else given
+        meant: JsonValue = whole(one.arguments) if wrong else given
         digest = content_digest([tool, meant])[:32]
         return WantedCall(tool=tool, arguments=arguments, digest=digest, problem=problem or wrong)
 
@@ -197,33 +194,12 @@ class ReasoningActivities:
 
 
 @contextmanager
-def _had_elsewhere() -> Generator[None]:
+def had_elsewhere() -> Generator[None]:
     """Have a worker with other tools or settings do what this one cannot: the task was prepared where all was there."""
     try:
         yield
     except InvalidInput as problem:
         raise WorkerUnavailable(f"this worker cannot take the turn, and another may: {problem}") from problem
-
-
-def _parsed(arguments: str) -> tuple[dict[str, JsonValue], str]:
-    """Return the arguments of a call, and what is wrong with them."""
-    try:
-        given = mapping(json.loads(arguments or "{}"), "arguments", InvalidArguments)
-        # Numbers without end and half characters, which cannot be stored or sent.
-        json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
-        levels = depth(given)
-    except (ValueError, RecursionError) as error:
-        return {}, f"its arguments are not JSON: {error}"
-    except InvalidArguments:
-        return {}, "its arguments are not a JSON object"
-    if levels > DEEPEST_VALUE:
-        return {}, f"its arguments are nested {levels} deep (at most {DEEPEST_VALUE} lists and objects)"
-    return given, ""
-
-
-def _whole(text: str) -> str:
-    """Return a text whose characters are all whole: half of a surrogate pair can be neither stored nor sent."""
-    return text.encode(errors="replace").decode()
 
 
 def _ended(name: str, outcome: Reasoned | Compressed) -> Ended:

@@ -34,7 +34,7 @@ from perdure.models.language import LanguageModels
 from perdure.names import BINDING, TASK, Attribute, Workflow
 from perdure.registry.agents import Agent, AgentLibrary
 from perdure.skills.library import SkillLibrary
-from perdure.skills.shape import Skill, ToolStep
+from perdure.skills.shape import PromptStep, Skill, ToolStep
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
@@ -198,6 +198,9 @@ class TaskActivities:
     def _of_skill(self, task: AgentTask) -> _Pinned:
         skill = self.skills.get(task.skill)
         reads = check_skill(skill, self.toolbox)
+        for _, step, _ in skill.walk():
+            if isinstance(step, PromptStep):
+                self.models.get(step.model)
         names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
         return _Pinned(
             skill=skill,

@@ -36,6 +36,7 @@ class Activity(StrEnum):
     EXPAND = "expand"
     REASON = "reason"
     COMPRESS = "compress"
+    PROMPT_STEP = "prompt_step"
     RECALL_STEP = "recall_step"
     REMEMBER_STEP = "remember_step"
     RECALL_MEMORY = "recall_memory"

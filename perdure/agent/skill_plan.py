@@ -14,6 +14,7 @@ from perdure.agent.steps.calls import (
     EvaluateCall,
     ExpandCall,
     PreparedTask,
+    PromptCall,
     RecallCall,
     RememberCall,
     Result,
@@ -35,7 +36,7 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.skills.shape import ForEach, OnFailure, Parallel, RecallStep, RememberStep, ToolStep
+from perdure.skills.shape import ForEach, OnFailure, Parallel, PromptStep, RecallStep, RememberStep, ToolStep
 from perdure.tasks import StepStatus
 
 CARRIED_INLINE = 400_000
@@ -84,7 +85,7 @@ class SkillPlan:
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
         """Return the state after the branch's step, or inside the next block."""
         if outcome.elements is None:
-            return self._after(state, branch, outcome.result)
+            return self._after(state, branch, outcome.result).changed(tokens=state.tokens + outcome.tokens)
         cursors = self._cursors(state)
         total = state.total + inside(self._here(cursors, branch).step, len(outcome.elements))
         entering = self._route.entered(cursors, branch, outcome.elements)
@@ -93,7 +94,8 @@ class SkillPlan:
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
         failed = self._here(self._cursors(state), branch)
-        match failed.step.on_failure if isinstance(failed.step, ToolStep | RememberStep) else OnFailure.FAIL:
+        step = failed.step
+        match step.on_failure if isinstance(step, ToolStep | PromptStep | RememberStep) else OnFailure.FAIL:
             case OnFailure.ASK:
                 return state.branch(branch, problem=problem, failed=attempt)
             case OnFailure.CONTINUE:
@@ -167,6 +169,9 @@ class SkillPlan:
                     "tool": shape,
                     "critical": critical,
                 }
+            case PromptStep(critical=critical):
+                call = PromptCall.model_validate(of)
+                how = {"activity": Activity.PROMPT_STEP, "call": call, "is_model": True, "critical": critical}
             case RecallStep() if task.memory.recalls:
                 how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}
             case RememberStep(critical=critical) if task.memory.remembers:

@@ -1,5 +1,6 @@
 """What a model is told of the tools that it may call: the worker's, and those of its own memory. Pure."""
 
+import json
 import re
 from collections.abc import Sequence
 from enum import StrEnum
@@ -7,6 +8,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.documents import mapping
+from perdure.errors import InvalidArguments
+from perdure.model import DEEPEST_VALUE, depth
 from perdure.models.language.conversation import ToolSpec
 from perdure.tasks import MemoryMode
 from perdure.tools import Tool
@@ -69,6 +73,27 @@ def told_name(name: str) -> str:
     OpenAI takes letters, digits, '_' and '-' only, 64 at most, and refuses every request with another name in it.
     """
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
+
+
+def parsed_arguments(arguments: str) -> tuple[dict[str, JsonValue], str]:
+    """Return the arguments of a call, and what is wrong with them."""
+    try:
+        given = mapping(json.loads(arguments or "{}"), "arguments", InvalidArguments)
+        # Numbers without end and half characters, which cannot be stored or sent.
+        json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+        levels = depth(given)
+    except (ValueError, RecursionError) as error:
+        return {}, f"its arguments are not JSON: {error}"
+    except InvalidArguments:
+        return {}, "its arguments are not a JSON object"
+    if levels > DEEPEST_VALUE:
+        return {}, f"its arguments are nested {levels} deep (at most {DEEPEST_VALUE} lists and objects)"
+    return given, ""
+
+
+def whole(text: str) -> str:
+    """Return a text whose characters are all whole: half of a surrogate pair can be neither stored nor sent."""
+    return text.encode(errors="replace").decode()
 
 
 def _spec(tool: Tool[..., Any]) -> ToolSpec:

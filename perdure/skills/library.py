@@ -15,6 +15,7 @@ from perdure.skills.shape import (
     InputSpec,
     MemoryTemplate,
     Parallel,
+    PromptStep,
     RecallStep,
     RecallTemplate,
     RecordTemplate,
@@ -79,6 +80,10 @@ class SkillLibrary(Folders[Skill]):
         super().__init__(folders, kind="skill", read=read_skill, error=InvalidSkill)
 
 
+_ACTIONS = ("tool", "prompt", "recall", "remember", "for_each", "parallel")
+"""The keys of which a step has one, and which says what it does."""
+
+
 def _input(value: object, path: str) -> InputSpec:
     # The short form is name: type.
     data = {"type": value} if isinstance(value, str) else mapping({} if value is None else value, path, InvalidSkill)
@@ -103,6 +108,8 @@ def _step(value: object, path: str, depth: int) -> Step:
         return _parallel(data, path, depth)
     if "tool" in data:
         return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path)}, path, InvalidSkill)
+    if "prompt" in data:
+        return validated(PromptStep, {**data, **_remember(data, path)}, path, InvalidSkill)
     if "recall" in data:
         here = f"{path}.recall"
         recall = validated(RecallTemplate, mapping(data["recall"], here, InvalidSkill), here, InvalidSkill)
@@ -110,8 +117,8 @@ def _step(value: object, path: str, depth: int) -> Step:
     if "remember" in data:
         return validated(RememberStep, {**data, **_remember(data, path)}, path, InvalidSkill)
     unknown = next((name for name in data if name not in ToolStep.model_fields), "")
-    fix = nearest(unknown, ["tool", "recall", "remember", "for_each", "parallel"]) if unknown else "add tool: name"
-    raise InvalidSkill(path, "has no action (tool, recall, remember, for_each or parallel)", fix=fix)
+    fix = nearest(unknown, _ACTIONS) if unknown else "add tool: name"
+    raise InvalidSkill(path, f"has no action ({', '.join(_ACTIONS[:-1])} or {_ACTIONS[-1]})", fix=fix)
 
 
 def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:

@@ -134,6 +134,25 @@ class ToolStep(Passed):
     """Whether what it remembers must be searchable before the task goes on."""
 
 
+class PromptStep(Passed):
+    """A step that a language model answers."""
+
+    kind: Literal["prompt"] = "prompt"
+    id: Identifier
+    prompt: Template
+    model: str = ""
+    """``openai:<model>``; empty: the installation's."""
+    output: dict[Identifier, InputType] = Field(default_factory=dict[str, InputType])
+    """The fields of its ``output``, each with its type; none: its output is text."""
+    when: Template | None = None
+    expect: Template | None = None
+    """What must hold of ``output``."""
+    on_failure: OnFailure = OnFailure.FAIL
+    remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
+    critical: bool = False
+    """Whether what it remembers must be searchable before the task goes on."""
+
+
 class RecallStep(Passed):
     """A step that reads all tiers of memory."""
 
@@ -181,7 +200,7 @@ class Parallel(Passed):
     when: Template | None = None
 
 
-Step = Annotated[ToolStep | RecallStep | RememberStep | ForEach | Parallel, Field(discriminator="kind")]
+Step = Annotated[ToolStep | PromptStep | RecallStep | RememberStep | ForEach | Parallel, Field(discriminator="kind")]
 """Anything that a skill can do."""
 
 Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
@@ -193,7 +212,7 @@ Parallel.model_rebuild()
 
 def templates_of(step: Step) -> dict[str, JsonValue]:
     """Return the fields of a step that can hold expressions, without those of the steps inside it."""
-    without = {"steps", "lanes", "at_once", "id", "kind", "element", "tool", "answer"}
+    without = {"steps", "lanes", "at_once", "id", "kind", "element", "tool", "answer", "model", "output"}
     return step.model_dump(mode="json", exclude=without)
 
 

@@ -15,6 +15,7 @@ from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
 from activities.promotion import PromotionActivities
+from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
@@ -45,6 +46,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             AccessActivities,
             HoldingActivities,
             CreditingActivities,
+            PromptActivities,
             ReasoningActivities,
             ReconcilingActivities,
             PromotionActivities,

@@ -15,6 +15,7 @@ from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
 from activities.promotion import PromotionActivities
+from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
@@ -69,6 +70,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner),
+        PromptActivities(services.models, runner, services.notes),
         ReasoningActivities(services.models, services.toolbox, values, services.notes, services.bindings),
         IngestActivities(
             client=client,

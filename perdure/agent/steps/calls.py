@@ -11,7 +11,7 @@ from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.registry.agents import Agent
-from perdure.skills.shape import RecallStep, RememberStep, Skill, ToolStep
+from perdure.skills.shape import PromptStep, RecallStep, RememberStep, Skill, ToolStep
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskBinding, TaskEnvelope
 from perdure.tools import Effect
@@ -118,6 +118,12 @@ class RememberCall(StepContext):
     step: RememberStep
 
 
+class PromptCall(StepContext):
+    """The input of a prompt step's activity."""
+
+    step: PromptStep
+
+
 class Ended(Passed):
     """The outcome of a step that ended."""
 
@@ -130,6 +136,8 @@ class Ended(Passed):
     recall: RecallSummary | None = None
     elements: tuple[JsonValue, ...] | None = None
     """The list of a ``for_each``, made once."""
+    tokens: int = 0
+    """Tokens that a language model read and wrote for it."""
 
 
 class Asks(Passed):

@@ -16,6 +16,7 @@ from perdure.agent.steps.calls import (
     EvaluateCall,
     Evaluated,
     ExpandCall,
+    PromptCall,
     RecallCall,
     RecallTerms,
     RememberCall,
@@ -26,6 +27,7 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.items import items_of
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, question_of, so_far_of
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
@@ -133,6 +135,26 @@ class StepRunner:
         about = about.changed(attempted_at=acted.at or attempt.started_at)
         asks = await self._unexpected(call, names, acted.output, about)
         return asks or await self._concluded(call, names, acted.output, so_far)
+
+    async def prompt(self, call: PromptCall, answer: Callable[[str], Awaitable[Answered]]) -> Ended:
+        """Run a step that a language model answers.
+
+        Args:
+            call: The step.
+            answer: Returns the model's answer to a request.
+
+        Raises:
+            ExpectationFailed: The answer is not what the step expects.
+        """
+        names, step = await self._values.names(call.tenant, call.task_id, call.scope), call.step
+        if not _runs(step.when, names, call.path):
+            return _SKIPPED
+        answered = await answer(written(evaluate(step.prompt, names, f"{call.path}.prompt")))
+        known = {**names, "output": answered.output}
+        if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
+            raise ExpectationFailed(f"{call.path}: the answer is not what is expected: {step.expect}")
+        ended, parts = _remembering(call, known), await self.keep(call, {"output": answered.output})
+        return ended.changed(result=ended.result.changed(parts=parts), tokens=answered.tokens)
 
     async def remember(self, call: RememberCall) -> Ended:
         """Run a step that only remembers."""
@@ -299,7 +321,7 @@ def _key(call: StepCall, arguments: Mapping[str, JsonValue]) -> str:
     return idempotency_key(call.tenant, call.task_id, place)
 
 
-def _remembering(call: StepCall | RememberCall, names: Mapping[str, JsonValue]) -> Ended:
+def _remembering(call: StepCall | PromptCall | RememberCall, names: Mapping[str, JsonValue]) -> Ended:
     """Return the outcome of a step that is done, with what it remembers.
 
     Raises:

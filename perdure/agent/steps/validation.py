@@ -14,6 +14,7 @@ from perdure.skills.shape import (
     InputSpec,
     InputType,
     Parallel,
+    PromptStep,
     RecallStep,
     Skill,
     Step,
@@ -27,13 +28,17 @@ _TASK = frozenset({"id", "date", "agent"})
 _COUNTS = frozenset({"status", "count", "done", "skipped", "failed"})
 _PARTS: dict[object, frozenset[str]] = {
     RecallStep: frozenset({"items", "records", "context", "status"}),
+    PromptStep: frozenset({"output", "status", "problem"}),
     ForEach: _COUNTS,
     Parallel: _COUNTS,
 }
 _TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
 """What expressions can read of a finished step that is of no other kind."""
-_OWN = {"expect": ("output", "answer"), "ask": ("output",), "remember": ("output", "answer")}
-"""Which fields of a tool step know its own result."""
+_OWN: dict[type[object], dict[str, tuple[str, ...]]] = {
+    ToolStep: {"expect": ("output", "answer"), "ask": ("output",), "remember": ("output", "answer")},
+    PromptStep: {"expect": ("output",), "remember": ("output",)},
+}
+"""Which fields of a step know its own result."""
 
 _json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _TYPES: dict[InputType, TypeAdapter[Any]] = {
@@ -80,15 +85,25 @@ def _input(name: str, spec: InputSpec, given: Mapping[str, JsonValue]) -> JsonVa
 
 
 def _wanted(spec: InputSpec) -> str:
-    return _WANTED.get(spec.type, f"a value of type {spec.type}")
+    return wanted(spec.type)
 
 
 def _fits(spec: InputSpec, value: JsonValue) -> bool:
+    return is_of(spec.type, value)
+
+
+def is_of(kind: InputType, value: JsonValue) -> bool:
+    """Return whether a value is of a type."""
     try:
-        _TYPES.get(spec.type, _json).validate_python(value, strict=True)
+        _TYPES.get(kind, _json).validate_python(value, strict=True)
     except ValidationError:
         return False
     return True
+
+
+def wanted(kind: InputType) -> str:
+    """Return what is to be given where a type is wanted, in a few words."""
+    return _WANTED.get(kind, f"a value of type {kind}")
 
 
 def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
@@ -152,7 +167,7 @@ class _Check:
             self.resolved(reference, f"{path}.{name}", known, elements)
             for name, value in templates_of(step).items()
             for reference in references(value, f"{path}.{name}")
-            if reference[0] not in _OWN.get(name, ()) or not isinstance(step, ToolStep)
+            if reference[0] not in _OWN.get(type(step), {}).get(name, ())
         }
 
     def resolved(self, reference: Path, field: str, before: Mapping[str, Step], elements: Set[str]) -> Path:

@@ -10,10 +10,22 @@ from hypothesis import strategies as st
 from perdure.agent.plan import Act, Ask, Finish
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Ended, PreparedTask, Result, Resumed, Scope, StepCall, TaskFacts, ToolShape, Value
+from perdure.agent.steps.calls import (
+    Ended,
+    PreparedTask,
+    PromptCall,
+    Result,
+    Resumed,
+    Scope,
+    StepCall,
+    TaskFacts,
+    ToolShape,
+    Value,
+)
 from perdure.identity import idempotency_key
+from perdure.names import Activity
 from perdure.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAnswer, typed
-from perdure.skills.library import skill_of
+from perdure.skills.library import read_skill, skill_of
 from perdure.skills.shape import ForEach, Skill, Step
 from perdure.tasks import MemoryMode, StepStatus, TaskBinding
 from perdure.tools import Effect
@@ -392,3 +404,17 @@ def test_what_a_skipped_block_did_not_run_reads_as_skipped() -> None:
         "output": None,
         "status": "skipped",
     }
+
+
+def test_a_prompt_is_answered_by_a_model_and_its_tokens_are_counted() -> None:
+    skill = read_skill("name: s\nsteps: [{id: a, prompt: Name it.}, {id: b, prompt: Go on., on_failure: continue}]")
+    plan, state = plan_of(skill)
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    [action] = move.actions
+    assert (action.activity, action.is_model, action.is_step) == (Activity.PROMPT_STEP, True, True)
+    assert isinstance(action.call, PromptCall)
+    state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE), tokens=40))
+    state = plan.failed(state, MAIN, "PRD111 no", None)
+    assert (state.tokens, state.ended) == (40, {StepStatus.DONE: 1, StepStatus.FAILED: 1})
+    assert isinstance(plan.next(state, NOW), Finish)

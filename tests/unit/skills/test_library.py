@@ -71,7 +71,7 @@ def test_the_version_is_the_content() -> None:
         ("name: x\nstepz: []\nsteps: [{id: a, tool: t}]", r"stepz: is not a field here \(did you mean 'steps'\?\)"),
         (
             "name: x\nsteps: [{id: a, tol: t}]",
-            r"steps\[0\]: has no action .tool, recall, remember, for_each or parallel. \(did you mean 'tool'\?\)",
+            r"steps\[0\]: has no action .tool, prompt, .* or parallel. \(did you mean 'tool'\?\)",
         ),
         (
             "name: x\nsteps: [{id: a, tool: t, wen: b}]",

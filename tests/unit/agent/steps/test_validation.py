@@ -84,3 +84,19 @@ def test_inputs() -> None:
         checked_inputs(skill, {"nams": []})
     with pytest.raises(InvalidInput, match=r"inputs.n: is text .give a whole number"):
         checked_inputs(skill, {"names": [], "n": "3"})
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("{id: b, tool: echo, args: {value: '${steps.a.answer}'}}", "there is no part of steps.a 'answer'"),
+        ("{id: b, prompt: 'x ${output}'}", "there is no name 'output'"),
+        ("{id: b, prompt: x, remember: [{memory: '${answer}'}]}", "there is no name 'answer'"),
+        ("{id: b, prompt: x, output: {n: strin}}", "steps[1].output.n"),
+        ("{id: b, prompt: x, ask: y}", "steps[1].ask: is not a field here"),
+    ],
+)
+def test_a_mistake_in_a_prompt_is_named(step: str, message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        check_skill(read_skill(HEAD + f"steps:\n  - {{id: a, prompt: x, output: {{n: integer}}}}\n  - {step}"), BOX)
+    assert message in str(caught.value)

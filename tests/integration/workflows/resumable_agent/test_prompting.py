@@ -1,0 +1,97 @@
+"""Steps that a language model answers, beside others: asked again for what can be used, counted, and remembered."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+from temporalio.client import WorkflowFailureError
+
+from tests.conftest import Servers
+from tests.support.harness import Bench, bench
+from tests.support.turn_server import Asked, Call, Fails, Says, Script, TurnServer
+
+SKILL = """
+inputs: {text: string}
+steps:
+  - id: licence
+    prompt: "Which licence is this? ${inputs.text}"
+    output: {name: string, sure: boolean}
+    expect: "${output.name != ''}"
+    remember: [{memory: "The package is under ${output.name}."}]
+  - {id: say, tool: echo, args: {value: "${steps.licence.output.name}"}, when: "${steps.licence.output.sure}"}
+output: "${steps.say.output}"
+"""
+
+Prompted = Callable[[Script], AbstractAsyncContextManager[tuple[Bench, TurnServer]]]
+
+
+@pytest.fixture(params=["responses", pytest.param("chat", marks=pytest.mark.slow)])
+def prompted(servers: Servers, tmp_path: Path, httpserver: HTTPServer, request: pytest.FixtureRequest) -> Prompted:
+    @asynccontextmanager
+    async def opened(script: Script) -> AsyncGenerator[tuple[Bench, TurnServer]]:
+        server = TurnServer(httpserver, script)
+        model = {"model": "openai:test", "openai_api_key": "k", "openai_base_url": server.url}
+        async with bench(servers, tmp_path, more={**model, "model_api": request.param}) as one:
+            yield one, server
+
+    return opened
+
+
+async def test_an_answer_is_a_steps_output_and_what_cannot_be_used_is_asked_for_again(prompted: Prompted) -> None:
+    def script(asked: Asked) -> Says:
+        assert asked.tools == {"answer"}
+        if not asked.told:
+            return Says(calls=(Call("answer", {"name": "MIT"}),))
+        assert "'sure' is missing" in asked.told[0]
+        return Says(calls=(Call("answer", {"name": "MIT", "sure": True}),))
+
+    async with prompted(script) as (one, server):
+        handle = await one.start(one.task(one.skill(SKILL), inputs={"text": "Permission is hereby granted …"}))
+        result = await handle.result()
+        await one.replay(handle)
+        assert (result.output, result.done) == ("MIT", 2)
+        assert result.tokens > 0
+        assert len(server.asked) == 2
+        assert "Which licence is this? Permission is hereby granted" in server.asked[0].first
+        assert len(result.jobs) == 1
+
+
+async def test_a_step_whose_answers_cannot_be_used_fails_as_it_says(prompted: Prompted) -> None:
+    skill = """
+steps:
+  - {id: may, prompt: "Say something.", output: {n: integer}, on_failure: continue}
+  - {id: text, prompt: "And now?"}
+  - {id: must, prompt: "${steps.text.output}?", expect: "${output == 'yes'}"}
+"""
+
+    def script(asked: Asked) -> Says:
+        return Says("" if asked.tools else "no")
+
+    async with prompted(script) as (one, server):
+        with pytest.raises(WorkflowFailureError) as caught:
+            await one.run(skill)
+        told = str(caught.value.cause)
+        assert "step must: PRD111" in told
+        assert "is not what is expected" in told
+        assert [asked.first for asked in server.asked] == ["Say something."] * 3 + ["And now?", "no?"]
+
+
+async def test_a_model_that_declines_or_refuses_is_not_asked_again(prompted: Prompted) -> None:
+    answers = {"Decline.": Says(declines=True), "Refuse.": Fails(400, body='{"error": {"message": "bad"}}')}
+    async with prompted(lambda asked: answers[asked.first]) as (one, server):
+        for request, problem in (("Decline.", "declines to answer"), ("Refuse.", "PRD220")):
+            with pytest.raises(WorkflowFailureError) as caught:
+                await one.run(f"steps: [{{id: a, prompt: {request}}}]")
+            assert problem in str(caught.value.cause)
+        assert len(server.asked) == 2
+
+
+async def test_a_step_that_no_model_could_answer_is_refused_before_the_first_step(
+    servers: Servers, tmp_path: Path
+) -> None:
+    async with bench(servers, tmp_path) as one:
+        with pytest.raises(WorkflowFailureError) as caught:
+            await one.run("steps: [{id: a, prompt: Say something.}]")
+        assert "PERDURE_MODEL" in str(caught.value.cause)
