@@ -68,6 +68,16 @@ steps:
 output: "${steps.ask.answer}"
 """
 
+PROMPTED = """
+steps:
+  - id: number
+    prompt: "Which number?"
+    model: openai:test
+    output: {n: integer}
+    remember: [{memory: "The number is ${output.n}."}]
+output: "${steps.number.output}"
+"""
+
 FAILING = """
 steps:
   - {id: passed, tool: big, args: {size: 2100000}, on_failure: continue}
@@ -121,7 +131,7 @@ async def record_tasks(here: Recorder) -> None:
     user = f"recorder-{uuid4().hex[:12]}"
     async with asyncio.TaskGroup() as group:
         ways = (_learning, _without_memory, _rolled, _approving, _finding_out, _unanswered, _ending_badly)
-        for runs in (*ways, _beside, _reaching):
+        for runs in (*ways, _beside, _prompting, _reaching):
             group.create_task(runs(here, user))
 
 
@@ -212,6 +222,13 @@ async def _beside(here: Recorder, user: str) -> None:
     await here.keep("agent_beside", beside)
 
 
+async def _prompting(here: Recorder, user: str) -> None:
+    skill = here.skill("prompted", PROMPTED)
+    prompted = await _start(here, AgentTask(task_id="prompted", user_id=user, skill=skill))
+    assert (await prompted.result())["output"] == {"n": 7}
+    await here.keep("agent_prompted", prompted)
+
+
 async def _reaching(here: Recorder, user: str) -> None:
     agent = here.agent("reaching", AGENT)
     for name, queue in (("goal", ""), ("goal_continued", here.rolling)):
@@ -226,7 +243,9 @@ async def _reaching(here: Recorder, user: str) -> None:
 
 
 def script(asked: Asked) -> Says:
-    """Take the turns of the goals that are recorded."""
+    """Answer the prompts, and take the turns of the goals, that are recorded."""
+    if asked.tools == frozenset({"answer"}):
+        return Says(calls=(Call("answer", {"n": 7}),))
     if "stuck" in asked.first:
         return Says(calls=(Call("nothing", {}),))
     if "- appended" not in asked.first and not asked.outputs:
