@@ -12,7 +12,7 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Replayer
 
 from perdure import AgentTask, TaskResult
-from perdure.settings import Addresses
+from perdure.settings import Addresses, Settings
 from perdure.temporal.plugin import Plugin
 from tests.deployment import Deployment, deployment
 from worker.wiring.services import Services
@@ -58,6 +58,12 @@ class Bench:
             result_type=TaskResult,
             task_timeout=timedelta(seconds=3),
         )
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the worker in this process."""
+        assert self.deployed is not None
+        return self.deployed.settings
 
     async def execute(self, workflow: str, argument: object) -> Any:
         """Run a workflow to its end."""

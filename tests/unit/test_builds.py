@@ -161,7 +161,8 @@ def test_two_types_of_one_name_are_refused_as_they_would_share_a_sample() -> Non
 
 def test_a_module_imported_again_as_a_workflow_does_for_each_run_doubles_no_type() -> None:
     again = importlib.util.spec_from_file_location(forget_memory.__name__, forget_memory.__file__)
-    assert again and again.loader
+    assert again is not None
+    assert again.loader is not None
     module = importlib.util.module_from_spec(again)
     again.loader.exec_module(module)
     assert module.Sweep is not forget_memory.Sweep

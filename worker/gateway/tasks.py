@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Any, cast
+from uuid import uuid4
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy
@@ -24,6 +25,10 @@ TaskHandle = WorkflowHandle[Any, TaskResult]
 
 _NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
 """How a query fails while no worker is there to answer it."""
+
+
+_AGAIN_AFTER = 0.2
+"""Seconds until an answer that Temporal gave up is delivered again; a choice."""
 
 
 class TaskCalls(Base):
@@ -149,7 +154,7 @@ class TaskCalls(Base):
         afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
         try:
             async with waiting(self._notify, "take the answer", afterwards=afterwards, within=ANSWER_WITHIN):
-                await handle.execute_update(ANSWER, given)
+                await _delivered(handle, given)
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND and "completed" in error.message:
                 raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
@@ -168,6 +173,24 @@ class TaskCalls(Base):
     async def _require_open(self, workflow_id: str, otherwise: str) -> None:
         if not await self.is_running(workflow_id):
             raise _ended(workflow_id, otherwise)
+
+
+async def _delivered(handle: TaskHandle, answer: Answer) -> None:
+    """Deliver an answer, again where Temporal gave up a delivery that nothing came of.
+
+    It gives one up where it throws away what a worker made of it: another event came while the worker ended the run
+    with it, in order to continue as new. The run goes on without the answer then.
+    """
+    delivery = uuid4().hex
+    while True:
+        try:
+            await handle.execute_update(ANSWER, answer, id=delivery)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.FAILED_PRECONDITION:
+                raise
+        else:
+            return
+        await asyncio.sleep(_AGAIN_AFTER)
 
 
 def require_person(by: Actor) -> None:

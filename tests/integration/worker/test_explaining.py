@@ -36,8 +36,7 @@ async def test_a_task_says_what_it_recalled_wrote_and_ignored_and_why(servers: S
     async with bench(servers, tmp_path) as agents:
         task = agents.task(agents.skill(SKILL))
         await (await agents.start(task)).result()
-        assert agents.deployed is not None
-        async with Gateway(agents.deployed.settings, servers) as gateway:
+        async with Gateway(agents.settings, servers) as gateway:
             found = await gateway.explain(task.workflow_id)
     [receipt] = found.receipts
     assert [(item.decision.value, bool(item.reason)) for item in receipt.items] == [
@@ -73,8 +72,7 @@ async def test_jobs_that_failed_or_are_gone_are_named_and_the_journal_tells_what
         failing = await agents.client.start_workflow(Workflow.INGEST_MEMORY, id=jobs[1], task_queue=agents.queue)
         with pytest.raises(WorkflowFailureError):
             await failing.result()
-        assert agents.deployed is not None
-        settings = agents.deployed.settings
+        settings = agents.settings
         async with Gateway(settings, servers) as gateway:
             found = await gateway.explain(task.workflow_id)
         async with Gateway(settings.model_copy(update={"home": tmp_path / "none"}), servers) as gateway:
@@ -115,8 +113,7 @@ async def test_what_came_before_the_last_ones_and_what_a_recall_left_out_is_coun
     async with bench(servers, tmp_path) as agents:
         task = agents.task(agents.skill(MANY))
         await (await agents.start(task)).result()
-        assert agents.deployed is not None
-        async with Gateway(agents.deployed.settings, servers) as gateway:
+        async with Gateway(agents.settings, servers) as gateway:
             found = await gateway.explain(task.workflow_id)
     assert (len(found.refused), found.not_listed) == (10, NotListed(refused=2))
     [recall] = found.recalls
@@ -127,8 +124,7 @@ async def test_it_is_printed_for_a_person(servers: Servers, tmp_path: Path, caps
     async with bench(servers, tmp_path) as agents:
         task = agents.task(agents.skill(SKILL))
         await (await agents.start(task)).result()
-        assert agents.deployed is not None
-        async with Gateway(agents.deployed.settings, servers) as gateway:
+        async with Gateway(agents.settings, servers) as gateway:
             show(await gateway.explain(task.workflow_id))
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("look recalled") for line in lines)

@@ -183,8 +183,7 @@ async def test_a_task_whose_history_was_rolled_over_is_attached_to_by_the_same_t
         text = f"{READ[:-1]}, {{id: b, tool: echo, args: {{value: 1}}, approve: 'Go on?'}}]"
         skill = agents.skill(text)
         task = agents.task(skill, inputs={"value": 1})
-        assert agents.deployed is not None
-        async with Gateway(agents.deployed.settings, servers) as gateway:
+        async with Gateway(agents.settings, servers) as gateway:
             started = await gateway.start(task, by=ME)
             handle = agents.client.get_workflow_handle(started.workflow_id)
             question = await question_of(handle)
@@ -209,8 +208,7 @@ async def test_a_task_started_again_is_attached_to_refused_or_run_anew(agents: B
     ledger = agents.ledger()
     skill = agents.skill(SEND)
     task = agents.task(skill, inputs={"ledger": str(ledger), "line": "May"})
-    assert agents.deployed is not None
-    async with Gateway(agents.deployed.settings, servers) as gateway:
+    async with Gateway(agents.settings, servers) as gateway:
         first = await gateway.start(task, by=ME)
         assert (first.new, first.ended_at) == (True, None)
         assert (await gateway.result(first.workflow_id)).output == "May"
@@ -242,8 +240,7 @@ async def test_a_task_that_is_not_prepared_yet_is_attached_to_only_by_the_same_t
             return other
 
         monkeypatch.setattr("worker.attaching._started_with", as_asked)
-    assert agents.deployed is not None
-    unserved = agents.deployed.settings.model_copy(update={"task_queue": f"nobody-{uuid4().hex[:8]}"})
+    unserved = agents.settings.model_copy(update={"task_queue": f"nobody-{uuid4().hex[:8]}"})
     async with Gateway(unserved, servers) as gateway:
         first = await gateway.start(task, by=ME)
         with pytest.raises(InvalidTask, match=r"differs in inputs\.line") if compared else nullcontext():

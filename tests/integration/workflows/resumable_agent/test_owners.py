@@ -57,8 +57,7 @@ async def test_who_is_removed_while_their_task_runs_passes_no_more_in_its_next_r
         own = await agents.services.longterm.everything(key.tenant_of(task.user_id))
         assert [entry.text for entry in theirs.values()] == [FACT]
         assert [entry.text for entry in own.values()] == ["Ada likes marzipan."]
-        assert agents.deployed is not None
-        async with Gateway(agents.deployed.settings, servers) as gateway:
+        async with Gateway(agents.settings, servers) as gateway:
             explained = await gateway.explain(started.id, by=SOMEBODY)
             assert set(explained.texts.values()) == {FACT, "Ada likes marzipan."}
             if removed:
