@@ -10,6 +10,8 @@ class PerdureError(Exception):
     code: ClassVar[str] = "PRD000"
     retryable: ClassVar[bool] = False
     """Whether the same call can succeed later although its caller changes nothing."""
+    benign: ClassVar[bool] = False
+    """Whether it is how things should go, so that neither logs nor metrics of activities call it an error."""
     retry_after: float | None = None
     """Seconds after which it makes sense, where whoever refused it says so."""
     parts: ClassVar[tuple[str, ...]] = ()

@@ -108,6 +108,28 @@ def read_document(text: str, where: str, error: type[InvalidInput] = InvalidInpu
     return mapping(document, where, error)
 
 
+def line_of(text: str, field: str) -> int:
+    r"""Return the line of a field in a YAML document, counted from 1; of a missing one, that of what is around it.
+
+    >>> line_of("name: a\nunless:\n  - x\n  - y\n", "unless[1]")
+    4
+    """
+    node, line = yaml.compose(text, Loader=_Loader), 1
+    for part in re.findall(r"[^.\[\]]+", field):
+        match node:
+            case yaml.MappingNode():
+                found = next((pair for pair in node.value if pair[0].value == part), None)
+                if found is None:
+                    return line
+                line, node = found[0].start_mark.line + 1, found[1]
+            case yaml.SequenceNode() if part.isdigit() and int(part) < len(node.value):
+                node = node.value[int(part)]
+                line = node.start_mark.line + 1
+            case _:
+                return line
+    return line
+
+
 def mapping(value: object, path: str, error: type[InvalidInput]) -> dict[str, Any]:
     """Return a value as a mapping with text keys, or refuse it."""
     if not isinstance(value, dict):

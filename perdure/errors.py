@@ -9,6 +9,7 @@ PerdureError
 │   ├── InvalidItem         PRD105  of a batch to remember
 │   ├── InvalidAnswer       PRD106
 │   ├── InvalidAgent        PRD108
+│   ├── InvalidPolicy       PRD109
 │   └── UnknownOwner        PRD107  there is no such team or agent, or the user does not belong to it
 ├── ResultTooLarge          PRD110
 ├── ExpectationFailed       PRD111  a step's result is not what its skill expects
@@ -40,6 +41,7 @@ PerdureError
 ├── ClaimLost               PRD302  another attempt owns this effect now; retried
 ├── NotDone                 PRD303  a tool knows that nothing happened; retried
 ├── TenantErased            PRD304  the user was erased after the change was accepted
+├── Blocked                 PRD305  a policy does not let a tool act; not retried
 ├── TaskFailed              PRD400  a task ended as failed
 ├── JobFailed               PRD401  an ingest job ended as failed
 ├── WorkflowFailed          PRD403  a workflow ended with an error that is not Perdure's, or was terminated
@@ -109,6 +111,12 @@ class InvalidAgent(InvalidInput):
     """An agent that is malformed, or names a tool that no worker has."""
 
     code = "PRD108"
+
+
+class InvalidPolicy(InvalidInput):
+    """A policy that is malformed, or contradicts another one."""
+
+    code = "PRD109"
 
 
 class UnknownOwner(InvalidInput):
@@ -312,6 +320,13 @@ class NotDone(PerdureError):
 
     code = "PRD303"
     retryable = True
+
+
+class Blocked(PerdureError):
+    """A policy does not let a tool act: nothing has happened."""
+
+    code = "PRD305"
+    benign = True
 
 
 class TaskFailed(PerdureError):

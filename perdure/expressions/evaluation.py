@@ -147,7 +147,7 @@ def references(value: JsonValue, field: str) -> set[Path]:
     return {path for expression in expressions(value, field) for path in expression.reading.paths}
 
 
-def evaluate(value: JsonValue, names: Mapping[str, JsonValue], field: str) -> JsonValue:
+def evaluate(value: JsonValue, names: Mapping[str, JsonValue], field: str, *, walked: int = WALKED) -> JsonValue:
     """Return a value with each ``${…}`` replaced by what it evaluates to.
 
     A text that is one expression and nothing else keeps the expression's type; otherwise each is
@@ -157,31 +157,32 @@ def evaluate(value: JsonValue, names: Mapping[str, JsonValue], field: str) -> Js
         value: The template.
         names: What expressions may refer to.
         field: Where it is written, for the error.
+        walked: What walking lists may cost in one expression, in visited elements.
 
     Raises:
         InvalidExpression: When an expression cannot be evaluated.
     """
     match value:
         case str():
-            parts = _split(value, field)
-            if len(parts) == 1:
-                return parts[0] if isinstance(parts[0], str) else _execute(parts[0], names, field)
-            return "".join(part if isinstance(part, str) else written(_execute(part, names, field)) for part in parts)
+            parts = [
+                part if isinstance(part, str) else _execute(part, names, field, walked) for part in _split(value, field)
+            ]
+            return parts[0] if len(parts) == 1 else "".join(map(written, parts))
         case list():
-            return [evaluate(item, names, f"{field}[{index}]") for index, item in enumerate(value)]
+            return [evaluate(item, names, f"{field}[{index}]", walked=walked) for index, item in enumerate(value)]
         case dict():
-            return {key: evaluate(item, names, f"{field}.{key}") for key, item in value.items()}
+            return {key: evaluate(item, names, f"{field}.{key}", walked=walked) for key, item in value.items()}
         case _:
             return value
 
 
-def holds(template: str, names: Mapping[str, JsonValue], field: str) -> bool:
+def holds(template: str, names: Mapping[str, JsonValue], field: str, *, walked: int = WALKED) -> bool:
     """Evaluate a condition.
 
     Raises:
         InvalidExpression: When it gives anything but true or false.
     """
-    value = evaluate(template, names, field)
+    value = evaluate(template, names, field, walked=walked)
     if not isinstance(value, bool):
         raise InvalidExpression(field, f"{template} is {kind_of(value)}, not true or false")
     return value
@@ -192,8 +193,8 @@ def written(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str) -> JsonValue:
-    _refuse_long_walks(expression, names, field)
+def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str, walked: int) -> JsonValue:
+    _refuse_long_walks(expression, names, field, walked)
     try:
         context = cel.Context()
         for name, value in _read_by(expression, names).items():
@@ -229,13 +230,13 @@ def _read_by(expression: Expression, names: Mapping[str, JsonValue]) -> dict[str
     return found
 
 
-def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], field: str) -> None:
+def _refuse_long_walks(expression: Expression, names: Mapping[str, JsonValue], field: str, walked: int) -> None:
     reading = expression.reading
     if not reading.power:
         return
     longest = max((_longest(_at(names, path)) for path in reading.paths), default=0)
-    if longest**reading.power > WALKED:
-        most = int(WALKED ** (1 / reading.power))
+    if longest**reading.power > walked:
+        most = int(walked ** (1 / reading.power))
         raise InvalidExpression(
             field, f"walks {longest:,} elements, and at most {most:,} can be walked so", fix="choose them in a tool"
         )

@@ -51,12 +51,20 @@ class Folders(Generic[D]):
         for folder in self._folders:
             path = folder / f"{name}.yaml"
             if path.is_file():
-                try:
-                    text = path.read_text(encoding="utf-8")
-                except (OSError, UnicodeDecodeError) as problem:
-                    raise self._error(path.name, f"cannot be read: {type(problem).__name__}") from problem
-                found = self._read(text, path.name)
+                found = self._read(text_of(path, self._error), path.name)
                 if found.name != name:
                     raise self._error(f"{path.name}: name", f"is {found.name!r}", fix=f"call it {name!r}")
                 return found
         raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=nearest(name, self.names()))
+
+
+def text_of(path: Path, error: type[InvalidInput]) -> str:
+    """Return what a file says.
+
+    Raises:
+        InvalidInput: It cannot be read; of the class ``error``.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise error(path.name, f"cannot be read: {type(problem).__name__}") from problem

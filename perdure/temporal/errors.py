@@ -17,7 +17,13 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.exceptions import ApplicationError, CancelledError, FailureError, TimeoutError
+from temporalio.exceptions import (
+    ApplicationError,
+    ApplicationErrorCategory,
+    CancelledError,
+    FailureError,
+    TimeoutError,
+)
 from temporalio.service import RPCStatusCode
 
 from perdure import errors
@@ -91,6 +97,7 @@ def failure_of(
         type=type(error).__name__,
         non_retryable=not (error.retryable if retryable is None else retryable),
         next_retry_delay=next_retry_delay,
+        category=ApplicationErrorCategory.BENIGN if error.benign else ApplicationErrorCategory.UNSPECIFIED,
     )
 
 

@@ -27,6 +27,7 @@ from perdure.names import (
     STARTED_BY,
     TASK,
 )
+from perdure.policies.shape import read_policy
 from perdure.registry.agents import read_agent
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
@@ -83,6 +84,11 @@ def test_a_skill_can_be_read(text: str) -> None:
 @pytest.mark.parametrize("text", blocks("instructions"), ids=lambda text: text.splitlines()[0])
 def test_an_agent_can_be_read(text: str) -> None:
     assert read_agent(text).tools
+
+
+@pytest.mark.parametrize("text", blocks("rationale"), ids=lambda text: text.splitlines()[0])
+def test_a_policy_can_be_read(text: str) -> None:
+    assert read_policy(text).rationale
 
 
 @pytest.mark.parametrize("text", blocks("task_id"), ids=lambda text: text.splitlines()[0])

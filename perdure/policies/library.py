@@ -1,0 +1,112 @@
+"""The policies in some folders: as they are now, or as they last could be used. Reads files, and decides nothing."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import structlog
+
+from perdure.documents import line_of
+from perdure.errors import InvalidExpression, InvalidInput, InvalidPolicy
+from perdure.policies.shape import MOST_POLICIES, Policy, PolicySet, contradiction, read_policy
+from perdure.registry.folders import text_of
+
+_log = structlog.get_logger(__name__)
+
+
+class PolicyLibrary:
+    """The policies of an installation.
+
+    Args:
+        folders: Where they are. All of them count: none can hide another.
+    """
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self.folders = tuple(folders)
+        self._lock = threading.Lock()
+        self._seen: Mapping[Path, str] | None = None
+        self._good: PolicySet | None = None
+        self._told = ""
+
+    def current(self) -> PolicySet:
+        """Return the policies that count now: those in the folders, or, where these cannot be used, the last good ones.
+
+        It reads files, so it is called in a thread.
+
+        Raises:
+            InvalidPolicy: They cannot be used, and never could.
+        """
+        with self._lock:
+            try:
+                texts = self._texts()
+                if self._good is None or texts != self._seen:
+                    # What cannot be used is not read again either, until it has changed.
+                    self._seen = texts
+                    self._good, self._told = policies_in(texts), ""
+            except InvalidPolicy as error:
+                if self._good is None:
+                    raise
+                self._tell(str(error))
+            return self._good
+
+    def read(self) -> PolicySet:
+        """Read the policies that are in the folders.
+
+        Raises:
+            InvalidPolicy: A folder or a file cannot be used; with the file, the line and the fix.
+        """
+        return policies_in(self._texts())
+
+    def _tell(self, problem: str) -> None:
+        if problem != self._told:
+            self._told = problem
+            _log.warning("policies cannot be used: those that were read before still count", problem=problem)
+
+    def _texts(self) -> dict[Path, str]:
+        found: dict[Path, str] = {}
+        for folder in self.folders:
+            if not folder.is_dir():
+                # One that is not mounted says nothing of what is allowed.
+                raise InvalidPolicy(str(folder), "is not a folder", fix="make it, or correct PERDURE_POLICIES")
+            for path in sorted(folder.iterdir()):
+                if path.suffix == ".yml":
+                    raise InvalidPolicy(str(path), "is not read as a policy", fix=f"call it {path.stem}.yaml")
+                if path.suffix == ".yaml":
+                    found[path] = text_of(path, InvalidPolicy)
+        return found
+
+
+def policies_in(texts: Mapping[Path, str]) -> PolicySet:
+    """Return the policies of some files.
+
+    Raises:
+        InvalidPolicy: Naming the file, the line and the fix; of two that contradict each other, both.
+    """
+    if len(texts) > MOST_POLICIES:
+        raise InvalidPolicy("policies", f"are {len(texts)}", fix=f"at most {MOST_POLICIES}: put some together")
+    found = [(path, _read(path, text)) for path, text in texts.items()]
+    if wrong := contradiction([policy for _, policy in found]):
+        *pair, why = wrong
+        places = [f"{path}, line {line_of(texts[path], 'when')}" for path, policy in found if policy in pair]
+        fix = "remove one of them, or change its condition or its exceptions"
+        raise InvalidPolicy(" and ".join(places), why, fix=fix)
+    return PolicySet.of(policy for _, policy in found)
+
+
+def _read(path: Path, text: str) -> Policy:
+    try:
+        policy = read_policy(text, path.name)
+    except (InvalidPolicy, InvalidExpression) as error:
+        raise _placed(path, text, error) from None
+    if policy.name != path.stem:
+        misnamed = InvalidPolicy("name", f"is {policy.name!r}", fix=f"call it {path.stem!r}, as its file")
+        raise _placed(path, text, misnamed)
+    return policy
+
+
+def _placed(path: Path, text: str, error: InvalidInput) -> InvalidPolicy:
+    """Return what is wrong with a file, with where that stands."""
+    if error.field == path.name:
+        # The document as a whole, whose problem names the line.
+        return InvalidPolicy(str(path), error.problem, fix=error.fix)
+    return InvalidPolicy(f"{path}, line {line_of(text, error.field)}: {error.field}", error.problem, fix=error.fix)

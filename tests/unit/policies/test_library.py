@@ -1,0 +1,116 @@
+"""Policies in folders: all of them count, what cannot be used is named with its place, and the last good ones stay."""
+
+import re
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from perdure.errors import InvalidPolicy
+from perdure.policies.library import PolicyLibrary, policies_in
+
+POLICY = "name: {name}\nrationale: r\nlevel: {level}\nwhen: \"${{tool == '{tool}'}}\"\n"
+
+
+def write(folder: Path, name: str, *, tool: str = "send", level: str = "hard") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.yaml"
+    path.write_text(POLICY.format(name=name, level=level, tool=tool), encoding="utf-8")
+    return path
+
+
+def test_all_folders_count_in_whichever_order(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "one", "b"), write(tmp_path / "two", "a", tool="look")
+    found = PolicyLibrary([first.parent, second.parent]).read()
+    assert [policy.name for policy in found.policies] == ["a", "b"]
+    assert found == PolicyLibrary([second.parent, first.parent]).read()
+
+
+def test_without_folders_there_is_none() -> None:
+    assert PolicyLibrary([]).current().policies == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("name: p\nlevel: [\n", "p.yaml: is not YAML: .* in line 3"),
+        ("name: q\nrationale: r\nlevel: hard\nwhen: ${true}\n", "p.yaml, line 1: name: is 'q' .call it 'p'"),
+        ("name: p\nrationale: r\nlevel: hart\nwhen: ${true}\n", "p.yaml, line 3: level: 'hart'"),
+        (
+            "name: p\nrationale: r\nlevel: hard\nwhen: ${true}\nunless:\n  - ${true\n",
+            "p.yaml, line 6: unless.0.: has a",
+        ),
+        ("name: p\nrationale: r\nlevel: hard\nwhen: ${user ==}\n", "p.yaml, line 4: when: .* does not parse"),
+        ("", "p.yaml: is empty"),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_file_line_and_field(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "p.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidPolicy, match=problem):
+        PolicyLibrary([tmp_path]).current()
+
+
+def test_of_a_contradiction_both_places_are_named(tmp_path: Path) -> None:
+    one, other = write(tmp_path / "one", "same"), write(tmp_path / "two", "same", tool="look")
+    with pytest.raises(InvalidPolicy, match=re.escape(f"{one}, line 4 and {other}, line 4: have the same name")):
+        PolicyLibrary([one.parent, other.parent]).read()
+    other.unlink()
+    other = write(tmp_path / "two", "weaker", level="soft")
+    places = re.escape(f"{one}, line 4 and {other}, line 4: ")
+    with pytest.raises(InvalidPolicy, match=f"{places}.*'weaker' never decides"):
+        PolicyLibrary([one.parent, other.parent]).read()
+
+
+def test_a_file_that_would_not_be_read_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "p").rename(tmp_path / "p.yml")
+    with pytest.raises(InvalidPolicy, match=r"call it p\.yaml"):
+        PolicyLibrary([tmp_path]).read()
+
+
+def test_more_policies_than_can_be_asked_are_refused(tmp_path: Path) -> None:
+    texts = {
+        Path(f"p{number}.yaml"): POLICY.format(name=f"p{number}", level="hard", tool=number) for number in range(201)
+    }
+    with pytest.raises(InvalidPolicy, match="are 201"):
+        policies_in(texts)
+    assert len(policies_in(dict(list(texts.items())[:200])).policies) == 200
+
+
+def test_an_edit_counts_at_once(tmp_path: Path) -> None:
+    library = PolicyLibrary([tmp_path])
+    assert library.current().policies == ()
+    path = write(tmp_path, "p")
+    before = library.current()
+    assert [policy.name for policy in before.policies] == ["p"]
+    assert library.current() is before, "it was read again"
+    write(tmp_path, "p", tool="tell")
+    assert library.current().version != before.version
+    path.unlink()
+    assert library.current().policies == ()
+
+
+def test_the_last_good_ones_stay_with_one_warning_for_each_content(tmp_path: Path) -> None:
+    folder = tmp_path / "policies"
+    path = write(folder, "p")
+    library = PolicyLibrary([folder])
+    good = library.current()
+    with capture_logs() as logs:
+        for text, warned in (("name: p\n", 1), ("name: p\n", 1), ("name: [\n", 2)):
+            path.write_text(text, encoding="utf-8")
+            assert library.current() is good
+            assert len(logs) == warned
+        folder.rename(tmp_path / "unmounted")
+        for _ in range(2):
+            assert library.current() is good
+        assert [str(path) in logs[0]["problem"], str(folder) in logs[2]["problem"], len(logs)] == [True, True, 3]
+        (tmp_path / "unmounted").rename(folder)
+        write(folder, "p", tool="tell")
+        assert library.current().version != good.version
+        path.write_text("name: [\n", encoding="utf-8")
+        library.current()
+        assert len(logs) == 4, "what was mended is told of anew"
+
+
+def test_a_folder_that_is_not_there_is_refused_at_first(tmp_path: Path) -> None:
+    with pytest.raises(InvalidPolicy, match="is not a folder"):
+        PolicyLibrary([tmp_path / "nowhere"]).current()
