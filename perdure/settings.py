@@ -93,6 +93,8 @@ class Settings(BaseSettings):
     """Folders with skills in YAML; those that come packaged are always there."""
     agents: tuple[Absolute, ...] = ()
     """Folders with agents in YAML."""
+    policies: tuple[Absolute, ...] = ()
+    """Folders with policies in YAML, which say what no tool may do; see docs/policies.md."""
 
     embedding: str = "auto"
     """The embedding model: ``auto``, ``all-MiniLM-L6-v2`` or ``openai:<model>``."""

@@ -344,3 +344,6 @@ class TaskResult(Passed):
     """That its model has used, read and written."""
     unknown: tuple[str, ...] = ()
     """The steps of which nobody knows whether their ``once`` effect happened: look before you repeat one."""
+    warnings: tuple[str, ...] = ()
+    """What policies warned of, each with its step and the policy; the last 10 of ``warned``."""
+    warned: int = 0

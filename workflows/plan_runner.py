@@ -104,7 +104,7 @@ class PlanRunner:
             self._running.state = self._plan.failed(self._running.state, action.branch, problem, attempt)
             return
         if isinstance(outcome, Ended):
-            state = self._running.state.branch(action.branch, path="", resumed=None).recalling(outcome)
+            state = self._running.state.branch(action.branch, path="", resumed=None).telling(action.path, outcome)
             self._running.state = self._plan.ended(state, action.branch, outcome)
         else:
             self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)

@@ -6,7 +6,7 @@ from itertools import takewhile
 from perdure.agent.plan import Act, Action
 from perdure.agent.skill_plan import CARRIED_INLINE, SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.step_context import context_of
+from perdure.agent.step_context import acting_of, context_of
 from perdure.agent.steps.calls import (
     INLINE_LIMIT,
     Ended,
@@ -20,7 +20,7 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.tool_specs import MemoryTool, memory_tools
 from perdure.agent.turns import Conversation, ModelTurn, WantedCall
-from perdure.errors import InvalidArguments
+from perdure.errors import Blocked, InvalidArguments
 from perdure.model import Instant
 from perdure.names import Activity
 from perdure.registry.agents import Agent
@@ -83,6 +83,7 @@ class Calls:
                 approve = f"May {tool} be called?" if tool in self._agent.approve else None
                 of = context_of(self._task, self._prepared, path, now) | {
                     "step": ToolStep(id="call", tool=tool, approve=approve),
+                    "acting": acting_of(self._task, self._prepared, state),
                     "arguments": given,
                     "inline_limit": inline_limit_of(conversation),
                     "resumed": state.branches[path].resumed if path in state.branches else None,
@@ -122,8 +123,9 @@ class Calls:
     def may_have_acted(self, wanted: WantedCall, problem: str) -> bool:
         """Return whether a call that failed may have had an effect that must not be repeated."""
         shape = self._prepared.tools.get(wanted.tool)
-        # Arguments are refused before anything is claimed.
-        return shape is not None and shape.effect.is_once and not problem.startswith(InvalidArguments.code)
+        # Arguments are refused before anything is claimed, and a policy blocks only what is known not to have happened.
+        is_refused = problem.startswith((InvalidArguments.code, Blocked.code))
+        return shape is not None and shape.effect.is_once and not is_refused
 
 
 def path_of(turn: int, place: int) -> str:

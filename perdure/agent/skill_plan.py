@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from perdure.agent.cursor import MAIN, Cursor, Here, Route, inside, leaves
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import Branch, TaskRun, TaskState
-from perdure.agent.step_context import context_of
+from perdure.agent.step_context import acting_of, context_of
 from perdure.agent.steps.calls import (
     Ended,
     EvaluateCall,
@@ -160,6 +160,7 @@ class SkillPlan:
             case ToolStep(tool=tool, critical=critical):
                 shape = prepared.tools[tool]
                 of |= {"resumed": state.branches[branch].resumed, "timeout": shape.timeout}
+                of |= {"acting": acting_of(task, prepared, state)}
                 if shape.effect.is_once:
                     earlier = state.earlier or (state.started_at if state.branches[branch].again else None)
                     of |= {"binding": prepared.binding, "earlier": earlier}

@@ -16,6 +16,7 @@ RECALLS_KEPT = 50
 JOBS_KEPT = 50
 RECEIPTS_KEPT = 10
 REFUSED_KEPT = 10
+WARNINGS_KEPT = 10
 ANSWERED_KEPT = 500
 """An answer is taken only for an open question; the answered ones just tell why another is refused."""
 
@@ -87,6 +88,9 @@ class TaskState(Passed):
     recalls: tuple[RecallSummary, ...] = ()
     recalls_made: int = 0
     """Recalls, of which ``recalls`` tells the last."""
+    warnings: tuple[str, ...] = ()
+    warned: int = 0
+    """Warnings of policies, of which ``warnings`` has the last."""
     learned: Learned = Learned()
     answered: tuple[str, ...] = ()
     """The ids of answered questions."""
@@ -125,13 +129,17 @@ class TaskState(Passed):
         }
         return self.changed(branches=changed)
 
-    def recalling(self, outcome: Ended) -> "TaskState":
-        """Return the state with what a recall step recalled, if the outcome is one's."""
+    def telling(self, path: str, outcome: Ended) -> "TaskState":
+        """Return the state with what is told of a step that ended: what it recalled, and what policies warn of."""
+        state = self
+        if outcome.warnings:
+            warnings = (*self.warnings, *(f"{path}: {warning}" for warning in outcome.warnings))[-WARNINGS_KEPT:]
+            state = state.changed(warnings=warnings, warned=self.warned + len(outcome.warnings))
         if outcome.recall is None:
-            return self
+            return state
         recalls = (*self.recalls, outcome.recall)[-RECALLS_KEPT:]
         made, recalled = self.recalls_made + 1, self.recalled + outcome.recall.recalled
-        return self.changed(recalls=recalls, recalls_made=made, recalled=recalled)
+        return state.changed(recalls=recalls, recalls_made=made, recalled=recalled)
 
     def counted(self, status: StepStatus) -> "TaskState":
         """Return the state with one more step that ended."""
@@ -199,4 +207,6 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
         refused=state.learned.refused,
         tokens=state.tokens,
         unknown=state.unknown,
+        warnings=state.warnings,
+        warned=state.warned,
     )

@@ -3,8 +3,8 @@
 from datetime import date, timedelta
 from typing import Any
 
-from perdure.agent.state import TaskRun
-from perdure.agent.steps.calls import PreparedTask, Scope
+from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.steps.calls import Acting, PreparedTask, Scope
 from perdure.model import Instant
 
 
@@ -30,6 +30,11 @@ def context_of(
         "occurred_at": observed_at(task.date, now),
         **({"scope": scope} if scope else {}),
     }
+
+
+def acting_of(task: TaskRun, prepared: PreparedTask, state: TaskState) -> Acting:
+    """Return for whom a tool is called now, and how far the task is."""
+    return Acting(user=task.user_id, agent=task.agent, skill=task.skill, date=prepared.date, done=state.done)
 
 
 def observed_at(day: date | None, now: Instant) -> Instant:

@@ -7,6 +7,7 @@ with workflow.unsafe.imports_passed_through():
 
     from perdure.agent.plan import Act, Action, Ask, Finish, Plan
     from perdure.agent.state import TaskRun, TaskState
+    from perdure.agent.step_context import acting_of
     from perdure.agent.steps.calls import Ended, StepCall, ToolShape, Value
     from perdure.model import Instant
     from perdure.questions import AnswerSpec, AnswerType, FailedAttempt, Question, QuestionKind, TakenAnswer
@@ -81,6 +82,7 @@ class FanPlan:
             memory=self._task.memory,
             occurred_at=now,
             step=ToolStep(id=name, tool="dwell"),
+            acting=acting_of(self._task, state.prepared, state),
             arguments=Value(inline=arguments),
         )
         shape = ToolShape(effect=Effect.IDEMPOTENT, timeout=5.0)

@@ -38,7 +38,14 @@ from worker.wiring.services import Services
 def activities(services: Services, client: Client, settings: Settings) -> list[Callable[..., Any]]:
     """Return every activity of a worker."""
     values = Values(services.outputs)
-    runner = StepRunner(services.toolbox, services.claims, values, services.whole.redis_since, services.whole.claimed)
+    runner = StepRunner(
+        services.toolbox,
+        services.claims,
+        values,
+        services.whole.redis_since,
+        services.whole.claimed,
+        enforcer=services.enforcer,
+    )
     steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
     submitter = Submitter(
         client=client,

@@ -1,11 +1,13 @@
 """All services of a worker."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
 from activities.episodes import SessionNotes
+from perdure.agent.steps.enforcing import Enforcer
 from perdure.losses import Store
 from perdure.memory.door import Door
 from perdure.memory.erasing.eraser import Eraser
@@ -20,6 +22,7 @@ from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.models.language import LanguageModels
 from perdure.names import DEFAULT_POLICY
+from perdure.policies.library import PolicyLibrary
 from perdure.registry.agents import AgentLibrary
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
@@ -69,6 +72,7 @@ class Services(Reading):
     toolbox: Toolbox
     skills: SkillLibrary
     agents: AgentLibrary
+    enforcer: Enforcer
     models: LanguageModels
 
     async def belongs(self) -> None:
@@ -102,9 +106,12 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
 
     Raises:
         InvalidInput: A setting names a tool module or an embedding model that is not there.
+        InvalidPolicy: A policy cannot be used.
     """
     key = TenantKey.load_or_create(settings.tenant_key_file)
-    policies = policies_of(settings)
+    policies, guarding = policies_of(settings), PolicyLibrary(settings.policies)
+    # Nothing may be done under policies that cannot be read.
+    await asyncio.to_thread(guarding.current)
     extracting = extractor(settings, policies[DEFAULT_POLICY])
     models = models_of(settings)
     async with open_reading(settings, addresses, key) as reading, extracting as extracts, aclosing(models):
@@ -209,5 +216,6 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             toolbox=toolbox_of(settings),
             skills=skills_of(settings),
             agents=agents_of(settings),
+            enforcer=Enforcer(guarding, reading.audit),
             models=models,
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, JsonValue
 
 from perdure.entries import Lane, MemoryType
-from perdure.identity import OwnerId
+from perdure.identity import OwnerId, UserId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
@@ -90,10 +90,23 @@ class StepContext(Passed):
     """Bytes up to which a part of its result travels in the history."""
 
 
+class Acting(Passed):
+    """For whom a tool is called and how far the task is: what policies are told besides the call itself."""
+
+    user: UserId
+    agent: str
+    skill: str
+    """Empty for a goal."""
+    date: datetime.date
+    done: int
+    """How many steps of the task had ended."""
+
+
 class StepCall(StepContext):
     """The input of a tool's activity."""
 
     step: ToolStep
+    acting: Acting
     arguments: Value | None = None
     """Literal arguments, in which nothing is evaluated; None: those of the step."""
     resumed: Resumed | None = None
@@ -138,6 +151,8 @@ class Ended(Passed):
     """The list of a ``for_each``, made once."""
     tokens: int = 0
     """Tokens that a language model read and wrote for it."""
+    warnings: tuple[str, ...] = ()
+    """The soft policies that spoke about its call, each with its rationale."""
 
 
 class Asks(Passed):

@@ -4,6 +4,8 @@ An attempt acts only under a claim of its own whose deadline has not passed. One
 waits until that one's deadline is over, takes the claim, and then finds out what happened: from the
 tool's own check, from a person, or not at all. In the last case it does not act, and asks.
 
+Policies are asked last: they stop what has not happened yet, and never the finding out.
+
 A call that failed leaves its claim until the deadline: a request that its client gave up may still be performed.
 One that started work in threads keeps it until that work has ended: nothing can cut off a thread. A cancelled attempt
 lets its call end, which it does at the deadline at the latest.
@@ -15,7 +17,6 @@ goes on as if it had found the claim of an attempt that began just now.
 import asyncio
 import contextlib
 import datetime
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -23,10 +24,13 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import JsonValue
 
 from perdure.agent.steps.calling import calling, ended
+from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased
-from perdure.model import DEEPEST_VALUE, Instant, Passed, depth
+from perdure.model import Instant, Passed
+from perdure.policies.decision import Decision
+from perdure.policies.ruling import Ruling
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
 
@@ -97,6 +101,30 @@ class Unknown:
     """Whether it is not known that there was an attempt: Redis lost its claims."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Stopped:
+    """Policies do not let the tool act now. Its effect has not happened, and nothing is claimed."""
+
+    decision: Decision
+    ruling: Ruling
+
+
+class Gate(Protocol):
+    """What policies say of one call."""
+
+    async def would_stop(self) -> bool:
+        """Return whether they would stop it."""
+        ...
+
+    async def stopped(self) -> Stopped | None:
+        """Return what stops the call; None: it is made now, and what they said is written down.
+
+        Raises:
+            StoreUnavailable: It cannot be written down, so the call must not be made.
+        """
+        ...
+
+
 class Verdict(Passed):
     """What a person found out about an effect."""
 
@@ -132,10 +160,11 @@ class OnceRunner:
         effect: OnceEffect,
         attempt: Attempt,
         *,
+        gate: Gate,
         seconds: float,
         earlier: Instant | None = None,
         verdict: Verdict | None = None,
-    ) -> Happened | Unknown:
+    ) -> Happened | Unknown | Stopped:
         """Make an effect happen once.
 
         Args:
@@ -144,6 +173,7 @@ class OnceRunner:
             keywords: Validated arguments.
             effect: Its effect.
             attempt: This attempt.
+            gate: What policies say of the call. They are asked once it is known that the effect has not happened.
             seconds: How long one call may take.
             earlier: Since when other series of attempts may have claimed the effect; None: there was none.
             verdict: What a person found out about an earlier attempt.
@@ -157,6 +187,10 @@ class OnceRunner:
             TenantErased: The user was erased after the task was prepared. What happened is not kept.
         """
         owner, follows = attempt.owner, attempt.follows(earlier)
+        # Where nothing is to be found out, nothing has to be claimed for a call that is not made.
+        stops = follows is None and await gate.would_stop() and await self._claims.is_free(effect, owner)
+        if stops and (stopped := await gate.stopped()):
+            return stopped
         mine = _Mine(tool, call, keywords, effect, attempt, seconds)
         claim = await self._claims.claim(effect, owner, seconds)
         lost = claim.holding is Holding.OURS and (verdict is not None or await self._may_be_lost(mine, follows))
@@ -169,7 +203,7 @@ class OnceRunner:
         while claim.holding is not Holding.OURS:
             other = claim.arguments != effect.arguments
             if claim.holding is Holding.DONE and not other:
-                return Happened(output=_unpacked(claim.result), at=claim.at)
+                return Happened(output=unpacked(claim.result), at=claim.at)
             at = None if lost and claim.owner == owner else claim.at
             seen, deadline = claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
             happened = verdict.happened if verdict and verdict.claim == seen else None
@@ -185,7 +219,20 @@ class OnceRunner:
                 if found is not None:
                     return found
                 claim = await self._claims.take_over(effect, owner, owner, seconds, acts=True)
-        return await self._act(mine, claim)
+        return await self._stopped(mine, gate) or await self._act(mine, claim)
+
+    async def _stopped(self, mine: "_Mine", gate: Gate) -> Stopped | None:
+        """Ask the policies about an effect that has surely not happened; where they stop it, nobody has a claim."""
+        try:
+            stopped = await gate.stopped()
+        except BaseException:
+            # Nothing was called: the next attempt must not take this claim for one that may have acted.
+            with contextlib.suppress(StoreUnavailable):
+                await self._claims.release(mine.effect, mine.owner, known=True)
+            raise
+        if stopped:
+            await self._claims.release(mine.effect, mine.owner, known=True)
+        return stopped
 
     async def _may_be_lost(self, mine: "_Mine", follows: datetime.datetime | None) -> bool:
         """Return whether the claim of an earlier attempt may have been lost; our own has to be made before we ask."""
@@ -208,7 +255,7 @@ class OnceRunner:
                 happened, output = await mine.tool.run_check(_until(mine.call, mine.seconds), mine.keywords)
         if not happened:
             return None
-        await self._claims.store(mine.effect, mine.owner, _packed(output))
+        await self._claims.store(mine.effect, mine.owner, packed(output))
         return Happened(output=output, at=at)
 
     async def _act(self, mine: "_Mine", claim: Claim) -> Happened:
@@ -239,12 +286,12 @@ class OnceRunner:
         report.deadline = None
         reached(CrashPoint.TOOL_ACTED)
         try:
-            packed = _packed(mine.tool.jsonable(returned))
+            kept = packed(mine.tool.jsonable(returned))
         except (ResultTooLarge, InvalidInput) as problem:
-            packed = _packed_problem(problem)
-        await self._stored(mine, packed)
+            kept = packed_problem(problem)
+        await self._stored(mine, kept)
         reached(CrashPoint.TOOL_STORED)
-        return Happened(output=_unpacked(packed))
+        return Happened(output=unpacked(kept))
 
     async def _renew(self, mine: "_Mine", call: "asyncio.Task[Any]", work: Work, left: float) -> None:
         """Renew the claim for as long as the call goes on, or work that it started in threads.
@@ -267,10 +314,10 @@ class OnceRunner:
                 pause = min(pause, 0.2)
             await asyncio.sleep(pause)
 
-    async def _stored(self, mine: "_Mine", packed: str) -> None:
+    async def _stored(self, mine: "_Mine", result: str) -> None:
         for attempt in range(STORE_ATTEMPTS):
             try:
-                return await self._claims.store(mine.effect, mine.owner, packed)
+                return await self._claims.store(mine.effect, mine.owner, result)
             except StoreUnavailable:
                 await asyncio.sleep(1.0 if attempt + 1 < STORE_ATTEMPTS else 0.0)
         return None
@@ -307,30 +354,3 @@ def _in(seconds: float) -> datetime.datetime:
 def _until(call: ToolCall, seconds: float) -> ToolCall:
     """Return the call with its true deadline: waiting for a dead attempt's claim may have used up the first one."""
     return call.changed(deadline=_in(seconds))
-
-
-def _packed(output: JsonValue) -> str:
-    return json.dumps({"output": output}, ensure_ascii=False)
-
-
-def _packed_problem(problem: ResultTooLarge | InvalidInput) -> str:
-    parts = (problem.field, problem.problem, problem.fix) if isinstance(problem, InvalidInput) else problem.args
-    return json.dumps({"problem": type(problem).__name__, "parts": parts})
-
-
-def _unpacked(packed: str) -> JsonValue:
-    """Return a stored result.
-
-    Raises:
-        InvalidInput: The tool returned what no step can carry; raised anew for every attempt.
-        ResultTooLarge: It returned more than a step can carry, or a problem that this build does not know.
-    """
-    content: dict[str, Any] = json.loads(packed)
-    if "problem" not in content:
-        if (levels := depth(content["output"])) > DEEPEST_VALUE:
-            raise InvalidInput("result", f"is stored, and nested {levels} deep", fix=f"at most {DEEPEST_VALUE}")
-        return content["output"]
-    if content["problem"] == InvalidInput.__name__:
-        field, problem, fix = content["parts"]
-        raise InvalidInput(field, problem, fix=fix)
-    raise ResultTooLarge(*content["parts"])

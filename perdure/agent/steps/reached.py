@@ -1,8 +1,9 @@
 """How far a step came before it asked a person: it travels with the question, and comes back with the answer. Pure."""
 
 from perdure.agent.steps.calls import Asks, StepCall, StepContext, Value
-from perdure.agent.steps.once import Verdict
+from perdure.agent.steps.once import Unknown, Verdict
 from perdure.model import Passed
+from perdure.policies.ruling import Ruling
 from perdure.questions import (
     AnswerSpec,
     Approval,
@@ -22,6 +23,10 @@ class Reached(Passed):
 
     asked: QuestionKind | None = None
     approved: TakenAnswer | None = None
+    ruling: Ruling | None = None
+    """Of policies that asked, which a person's answer is bound to; None: they asked nothing."""
+    permitted: TakenAnswer | None = None
+    """A person's yes to them."""
     claim: str = ""
     """Which claim the question was about."""
     verdict: Verdict | None = None
@@ -29,6 +34,8 @@ class Reached(Passed):
     """What the tool returned, so that it is not called again."""
     answer: TakenAnswer | None = None
     """To the question that its ``ask`` put."""
+    warnings: tuple[str, ...] = ()
+    """The soft policies that spoke before the tool was called."""
 
 
 def so_far_of(call: StepCall) -> Reached:
@@ -37,6 +44,8 @@ def so_far_of(call: StepCall) -> Reached:
         return Reached()
     so_far, answer = Reached.model_validate(call.resumed.resume), call.resumed.answer
     match so_far.asked:
+        case QuestionKind.APPROVAL if so_far.ruling is not None:
+            return so_far.changed(permitted=answer if answer.value == Approval.YES else None)
         case QuestionKind.APPROVAL:
             return so_far.changed(approved=answer if answer.value == Approval.YES else None)
         case QuestionKind.UNKNOWN_EFFECT if answer.value in (EffectFate.DONE, EffectFate.NOT_DONE):
@@ -46,6 +55,23 @@ def so_far_of(call: StepCall) -> Reached:
             return so_far.changed(answer=answer)
         case _:
             return so_far
+
+
+def is_declined(so_far: Reached) -> bool:
+    """Return whether a person was asked whether the step may act, and did not say yes."""
+    said = so_far.permitted if so_far.ruling is not None else so_far.approved
+    return so_far.asked is QuestionKind.APPROVAL and said is None
+
+
+def unknown_effect(tool: str, unknown: Unknown) -> str:
+    """Return how a person is asked whether an effect happened."""
+    if unknown.other_arguments:
+        return f"{tool} was called at this step before, with other arguments. Did this effect happen?"
+    if unknown.lost:
+        since = f"Redis lost its claims since an earlier attempt at {tool}, or run of this task."
+        return f"{since} Did its effect happen?"
+    why = f"An attempt at {tool} left no result: it died, failed, or took longer than it may."
+    return f"{why} Did its effect happen?"
 
 
 def question_of(call: StepContext, text: str, about: Subject, takes: AnswerSpec, so_far: Reached) -> Asks:

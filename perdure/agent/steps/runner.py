@@ -25,10 +25,12 @@ from perdure.agent.steps.calls import (
     StepContext,
     Value,
 )
+from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.items import items_of
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.once import Attempt, Gate, Happened, OnceRunner, Stopped, Unknown, Verdict
 from perdure.agent.steps.prompting import Answered
-from perdure.agent.steps.reached import Reached, question_of, so_far_of
+from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
+from perdure.agent.steps.recalling import terms_of
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping
@@ -44,7 +46,6 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.skills.shape import RecallTemplate
 from perdure.stores.redis.claims import Claims, Holding, OnceEffect
 from perdure.tasks import Evaluation, StepStatus
 from perdure.tools import Tool, Toolbox, ToolCall
@@ -65,6 +66,7 @@ class StepRunner:
         values: Where large values are kept.
         redis_since: Returns since when Redis, with its claims, has lost nothing.
         claimed: Counts a claim.
+        enforcer: Asks the policies about each call of a tool.
     """
 
     def __init__(
@@ -74,20 +76,25 @@ class StepRunner:
         values: Values,
         redis_since: Callable[[], Awaitable[datetime.datetime | None]],
         claimed: Callable[[], Awaitable[None]],
+        *,
+        enforcer: Enforcer,
     ) -> None:
         self._toolbox = toolbox
         self._claims = claims
         self._once = OnceRunner(claims, redis_since, claimed)
         self._values = values
+        self._enforcer = enforcer
 
     async def act(self, call: StepCall, attempt: Attempt) -> Ended | Asks:
         """Run a tool step: resolve, ask, act, check, render what is to be remembered.
 
         Raises:
+            Blocked: A policy does not let the tool act.
             PerdureError: When it fails; the class says whether trying again makes sense.
         """
         step, so_far = call.step, so_far_of(call)
-        if so_far.asked is QuestionKind.APPROVAL and so_far.approved is None:
+        if is_declined(so_far):
+            await self._enforcer.declined(call, attempt, so_far)
             return _SKIPPED
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if so_far.acted is not None:
@@ -114,26 +121,16 @@ class StepRunner:
         )
         if so_far.approved is None and (asks := await self._unapproved(call, names, effect, attempt.owner, about)):
             return asks
+        how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
+        gate = self._enforcer.gate(call, attempt, tool, **how)
         acted = await self._perform(
-            tool, keywords, call, effect, about.idempotency_key, attempt=attempt, verdict=so_far.verdict
+            tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict
         )
-        if isinstance(acted, Unknown):
-            text = (
-                f"An attempt at {tool.name} left no result: it died, failed, or took longer than it may. "
-                "Did its effect happen?"
-            )
-            if acted.other_arguments:
-                text = f"{tool.name} was called at this step before, with other arguments. Did this effect happen?"
-            elif acted.lost:
-                text = (
-                    f"Redis lost its claims since an earlier attempt at {tool.name}, or run of this task. "
-                    "Did its effect happen?"
-                )
-            reached = Reached(asked=QuestionKind.UNKNOWN_EFFECT, approved=so_far.approved, claim=acted.claim)
-            about = about.changed(attempted_at=acted.at, deadline=acted.deadline)
-            return question_of(call, text, about, choice_of(EffectFate), reached)
+        if not isinstance(acted, Happened):
+            return _undone(call, about, so_far, acted)
+        so_far = so_far.changed(warnings=gate.warnings)
         about = about.changed(attempted_at=acted.at or attempt.started_at)
-        asks = await self._unexpected(call, names, acted.output, about)
+        asks = await self._unexpected(call, names, acted.output, about, so_far.warnings)
         return asks or await self._concluded(call, names, acted.output, so_far)
 
     async def prompt(self, call: PromptCall, answer: Callable[[str], Awaitable[Answered]]) -> Ended:
@@ -165,20 +162,8 @@ class StepRunner:
 
     async def terms(self, call: RecallCall) -> RecallTerms | None:
         """Return what a recall step asks for; None when its ``when`` is false."""
-        step = call.step
         names = await self._values.names(call.tenant, call.task_id, call.scope)
-        if not _runs(step.when, names, call.path):
-            return None
-        field, template = f"{call.path}.recall", step.recall
-        text = written(evaluate(template.text, names, f"{field}.text"))
-        filled = {
-            name: written(evaluate(value, names, f"{field}.{name}"))
-            for name in ("since", "until", "task")
-            if (value := getattr(template, name)) is not None
-        }
-        named = RecallTerms.model_fields.keys() - {"text", "keys", *filled}
-        others = template.model_dump(include=named, exclude_none=True)
-        return RecallTerms(text=text, keys=_keys(template, names, field), **filled, **others)
+        return terms_of(call, names) if _runs(call.step.when, names, call.path) else None
 
     async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
         """Return the parts of a result in a form that fits the history."""
@@ -254,9 +239,10 @@ class StepRunner:
         effect: OnceEffect,
         key: str,
         *,
+        gate: Gate,
         attempt: Attempt,
         verdict: Verdict | None,
-    ) -> Happened | Unknown:
+    ) -> Happened | Unknown | Stopped:
         seconds = call.timeout or tool.timeout
         tool_call = ToolCall(
             idempotency_key=key,
@@ -266,9 +252,10 @@ class StepRunner:
             deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds),
         )
         if tool.effect.is_once:
-            return await self._once.run(
-                tool, tool_call, keywords, effect, attempt, seconds=seconds, earlier=call.earlier, verdict=verdict
-            )
+            how: dict[str, Any] = {"gate": gate, "seconds": seconds, "earlier": call.earlier, "verdict": verdict}
+            return await self._once.run(tool, tool_call, keywords, effect, attempt, **how)
+        if stopped := await gate.stopped():
+            return stopped
         attempt.report.deadline = tool_call.deadline
         with counted() as work:
             try:
@@ -281,7 +268,12 @@ class StepRunner:
         return Happened(output=tool.jsonable(returned))
 
     async def _unexpected(
-        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, about: Subject
+        self,
+        call: StepCall,
+        names: Mapping[str, JsonValue],
+        output: JsonValue,
+        about: Subject,
+        warnings: tuple[str, ...],
     ) -> Asks | None:
         """Return the question that an unexpected result calls for; None where the result is as expected.
 
@@ -296,9 +288,8 @@ class StepRunner:
             raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
         text = written(evaluate(step.ask, names, f"{call.path}.ask"))
         kept = await self._values.keep(call.tenant, call.task_id, output, epoch=call.epoch)
-        return question_of(
-            call, text, about, step.answer or AnswerSpec(), Reached(asked=QuestionKind.INPUT, acted=kept)
-        )
+        so_far = Reached(asked=QuestionKind.INPUT, acted=kept, warnings=warnings)
+        return question_of(call, text, about, step.answer or AnswerSpec(), so_far)
 
     async def _concluded(
         self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: Reached
@@ -307,7 +298,20 @@ class StepRunner:
         known = {**names, "output": output, "answer": None, **answered}
         ended = _remembering(call, known)
         parts = await self.keep(call, {"output": output, **answered})
-        return ended.changed(result=ended.result.changed(parts=parts))
+        return ended.changed(result=ended.result.changed(parts=parts), warnings=so_far.warnings)
+
+
+def _undone(call: StepCall, about: Subject, so_far: Reached, acted: Unknown | Stopped) -> Asks:
+    """Return the question without whose answer the tool is not called.
+
+    Raises:
+        Blocked: A policy does not let the tool act.
+    """
+    if isinstance(acted, Stopped):
+        return permission(call, about, so_far, acted)
+    so_far = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=acted.claim, verdict=None)
+    about = about.changed(attempted_at=acted.at, deadline=acted.deadline)
+    return question_of(call, unknown_effect(about.tool, acted), about, choice_of(EffectFate), so_far)
 
 
 def _key(call: StepCall, arguments: Mapping[str, JsonValue]) -> str:
@@ -335,12 +339,3 @@ def _remembering(call: StepCall | PromptCall | RememberCall, names: Mapping[str,
 
 def _runs(when: str | None, names: Mapping[str, JsonValue], path: str) -> bool:
     return when is None or holds(when, names, f"{path}.when")
-
-
-def _keys(template: RecallTemplate, names: Mapping[str, JsonValue], field: str) -> tuple[str, ...]:
-    one = [] if template.key is None else [evaluate(template.key, names, f"{field}.key")]
-    keys: JsonValue = template.keys if isinstance(template.keys, str) else list(template.keys)
-    found = evaluate(keys, names, f"{field}.keys")
-    if not isinstance(found, list):
-        raise InvalidExpression(f"{field}.keys", f"is {kind_of(found)}, not a list of keys")
-    return tuple(written(key) for key in (*one, *found))

@@ -13,6 +13,8 @@ from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
 from perdure.memory.auditing.reading import Removal
 from perdure.memory.auditing.verifying import Missing
 from perdure.memory.auditing.writer import STORE, ChainWriter
+from perdure.policies.ruling import Ruling
+from perdure.policies.shape import Outcome
 from perdure.stores import disk
 from perdure.stores.audit import files
 from perdure.stores.audit.chain import LABEL, body_of
@@ -103,7 +105,7 @@ class Audit:
         await self.ready()
         if again and await disk.in_thread(STORE, lambda: self._is_written(line)):
             return
-        waiting = _Waiting(line)
+        waiting = _Waiting(line, can_wait=False)
         self._waiting.append(waiting)
         await self._commit(waiting)
 
@@ -123,11 +125,38 @@ class Audit:
             if len(self._recent) > _RECENT:
                 self._recent.popitem(last=False)
             line = self._act(AuditKind.READ, tenant, {why: ids if len(ids) <= _NAMED else ()}, operation, by)
-            self._waiting.append(_Waiting(line if len(ids) <= _NAMED else line.changed(number=len(ids))))
-            self._forget_some()
-            if self._soon is None:
-                self._soon = asyncio.create_task(self._commit_soon())
+            line = line if len(ids) <= _NAMED else line.changed(number=len(ids))
+            self._waiting.append(_Waiting(line, can_wait=True))
+            self._write_soon()
         return not self._failing
+
+    async def ruled(self, tenant: str, ruling: Ruling, *, operation: str, by: Actor) -> None:
+        """Write what policies decided about a call; on return it is on the disk, unless it simply passes.
+
+        Args:
+            tenant: Whose task makes the call.
+            ruling: What was decided.
+            operation: The id of the attempt at the call.
+            by: The agent that makes it, or the person who decided.
+
+        Raises:
+            StoreUnavailable: It cannot be written, so the call must not be made.
+        """
+        line = self._act(AuditKind.RULED, tenant, {}, operation, by).changed(ruling=ruling)
+        passes = ruling.outcome is Outcome.PASS
+        try:
+            await self.ready()
+        except StoreUnavailable as error:
+            if not passes:
+                raise
+            _log.warning("what policies let pass cannot be audited: %s", error)
+            self._failing = True
+        waiting = _Waiting(line, can_wait=passes)
+        self._waiting.append(waiting)
+        if passes:
+            self._write_soon()
+        else:
+            await self._commit(waiting)
 
     async def removing(self, removal: Removal, by: Actor) -> None:
         """Write that a person is about to remove old files.
@@ -201,13 +230,18 @@ class Audit:
         except StoreUnavailable as problem:
             error = problem
             # Changes are not acknowledged, and come again; reads wait on.
-            self._waiting = [one for one in taken if one.is_read] + self._waiting
+            self._waiting = [one for one in taken if one.can_wait] + self._waiting
         else:
             self._news = self._news or bool(lines)
             self._lost -= lost
         self._failing = error is not None
         for one in taken:
-            one.done, one.error = not (error and one.is_read), error
+            one.done, one.error = not (error and one.can_wait), error
+
+    def _write_soon(self) -> None:
+        self._forget_some()
+        if self._soon is None:
+            self._soon = asyncio.create_task(self._commit_soon())
 
     async def _commit_soon(self) -> None:
         wait = READS_WITHIN
@@ -281,7 +315,7 @@ class Audit:
 
     def _forget_some(self) -> None:
         if len(self._waiting) > _MOST_WAITING:
-            oldest = next((place for place, one in enumerate(self._waiting) if one.is_read), None)
+            oldest = next((place for place, one in enumerate(self._waiting) if one.can_wait), None)
             if oldest is not None:
                 del self._waiting[oldest]
                 self._lost += 1
@@ -300,11 +334,9 @@ def _tells(written: AuditLine, line: AuditLine) -> bool:
 class _Waiting:
     """A line that waits to be written, and what became of it."""
 
-    def __init__(self, line: AuditLine) -> None:
+    def __init__(self, line: AuditLine, *, can_wait: bool) -> None:
         self.line = line
+        self.can_wait = can_wait
+        """Whether nobody waits for it, so that it is tried again where it cannot be written."""
         self.done = False
         self.error: StoreUnavailable | None = None
-
-    @property
-    def is_read(self) -> bool:
-        return self.line.kind is AuditKind.READ

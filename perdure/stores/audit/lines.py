@@ -6,6 +6,7 @@ from pydantic import Field, ValidationError
 
 from perdure.changes import Actor
 from perdure.model import Instant, OpenEnum, Passed, Stored
+from perdure.policies.ruling import Ruling
 
 
 class AuditKind(OpenEnum):
@@ -17,6 +18,8 @@ class AuditKind(OpenEnum):
     """Somebody changed memories."""
     READ = "read"
     """Somebody read memories."""
+    RULED = "ruled"
+    """Policies decided about a call of a tool for somebody."""
     HEADS = "heads"
     """How far other chains have come."""
     LOST = "lost"
@@ -29,8 +32,8 @@ class AuditKind(OpenEnum):
     """The last line of a chain, whose process ended in order or goes on in another file."""
 
 
-ACTS = frozenset({AuditKind.CHANGED, AuditKind.READ})
-"""What concerns somebody's memories."""
+ACTS = frozenset({AuditKind.CHANGED, AuditKind.READ, AuditKind.RULED})
+"""What concerns somebody."""
 
 
 class AuditHead(Passed):
@@ -56,6 +59,8 @@ class AuditLine(Stored):
     """Who. The user whose memories they are stands here under their tenant."""
     ids: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
     """Which entries, for each reason."""
+    ruling: Ruling | None = None
+    """What policies decided."""
     number: int = 0
     """How many entries, where they are too many to be named; how many reads were lost; the last line that is
     left of a chain."""

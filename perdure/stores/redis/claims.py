@@ -127,7 +127,7 @@ return seen()
 _RELEASE = (
     _COMMON
     + """
-if owner == ARGV[1] and not result and fresh == 'yes' then
+if owner == ARGV[1] and not result and (fresh == 'yes' or ARGV[2] == 'known') then
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[2], KEYS[1])
   redis.call('SREM', KEYS[4], KEYS[1])
@@ -269,9 +269,26 @@ class Claims:
         """
         return await _ask(self._doubt, effect, owner, int(seconds * 1000), noted(seconds))
 
-    async def release(self, effect: OnceEffect, owner: str) -> None:
-        """Remove the claim: nothing happened. One that was taken over stays: an earlier owner may have acted."""
-        await _ask(self._release, effect, owner)
+    async def release(self, effect: OnceEffect, owner: str, *, known: bool = False) -> None:
+        """Remove the claim: nothing happened. One that was taken over stays: an earlier owner may have acted.
+
+        Args:
+            effect: The effect.
+            owner: Who has the claim.
+            known: Whether it was found out that no earlier owner acted either, so that it goes in any case.
+        """
+        await _ask(self._release, effect, owner, "known" if known else "")
+
+    async def is_free(self, effect: OnceEffect, owner: str) -> bool:
+        """Return whether nobody has a claim on an effect.
+
+        Args:
+            effect: The effect.
+            owner: Who asks, and has none.
+        """
+        # Of somebody who has no claim, this changes nothing.
+        found = await self.doubt(effect, owner, 0.0)
+        return found.holding is not Holding.DONE and not found.owner
 
     def _taking(self, effect: OnceEffect, owner: str, seconds: float) -> tuple[str | int, ...]:
         return owner, max(1, int(seconds * 1000)), self._ttl, _FORMAT, effect.arguments, effect.step, noted(seconds)

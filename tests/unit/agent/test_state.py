@@ -2,7 +2,16 @@
 
 from datetime import UTC, date, datetime
 
-from perdure.agent.state import RECALLS_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of, result_of
+from perdure.agent.state import (
+    RECALLS_KEPT,
+    WARNINGS_KEPT,
+    Learned,
+    TaskRun,
+    TaskState,
+    memory_of,
+    progress_of,
+    result_of,
+)
 from perdure.agent.steps.calls import Ended, PreparedTask, Result
 from perdure.jobs import Receipt
 from perdure.skills.library import read_skill
@@ -45,7 +54,7 @@ def test_steps_are_counted_once_and_what_the_plan_asks_is_none() -> None:
 
 
 def test_progress() -> None:
-    state = STATE.recalling(recalling("a")).recalling(Ended(result=Result(status=StepStatus.DONE)))
+    state = STATE.telling("s", recalling("a")).telling("s", Ended(result=Result(status=StepStatus.DONE)))
     progress = progress_of(TASK, state, Phase.RUNNING)
     assert (progress.done, progress.total, progress.skipped, progress.failed) == (4, 9, 1, 1)
     assert (progress.recalled, progress.remembered, progress.step) == (3, 5, "each[1].a, ask")
@@ -55,7 +64,7 @@ def test_progress() -> None:
 def test_a_result_has_the_counts_and_the_latest_recalls() -> None:
     state = STATE
     for number in range(RECALLS_KEPT + 2):
-        state = state.recalling(recalling(f"r{number}"))
+        state = state.telling("s", recalling(f"r{number}"))
     result = result_of(TASK, state, Phase.FAILED, "why")
     assert (result.done, result.skipped, result.failed, result.problem) == (2, 1, 1, "why")
     assert (result.recalled, result.jobs, result.refused) == (3 * (RECALLS_KEPT + 2), ("j",), ("r",))
@@ -64,10 +73,20 @@ def test_a_result_has_the_counts_and_the_latest_recalls() -> None:
     assert (empty.status, empty.done, empty.failed) == ("cancelled", 0, 0)
 
 
+def test_the_last_warnings_of_policies_are_told_each_with_its_step() -> None:
+    state = STATE
+    for number in range(WARNINGS_KEPT):
+        done = Result(status=StepStatus.DONE)
+        state = state.telling(f"s{number}", Ended(result=done, warnings=("policy p: r", "policy q: r")))
+    result = result_of(TASK, state, Phase.COMPLETED, "")
+    assert (result.warned, len(result.warnings)) == (2 * WARNINGS_KEPT, WARNINGS_KEPT)
+    assert (result.warnings[0], result.warnings[-1]) == ("s5: policy p: r", "s9: policy q: r")
+
+
 def test_what_came_before_the_last_ones_is_counted() -> None:
     state = STATE
     for number in range(RECALLS_KEPT + 2):
-        state = state.recalling(recalling(f"r{number}"))
+        state = state.telling("s", recalling(f"r{number}"))
     told = memory_of(state, Learned(jobs=("j",), started=4, refused=("r",), refusals=7))
     assert (told.tenant, len(told.recalls), told.jobs, told.refused) == ("t_1", RECALLS_KEPT, ("j",), ("r",))
     assert told.not_listed == NotListed(recalls=2, jobs=3, refused=6)

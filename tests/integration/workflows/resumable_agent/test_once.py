@@ -13,7 +13,7 @@ import pytest
 from redis.asyncio import Redis
 
 from perdure import NotDone, Tool, ToolCall, tool
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Stopped, Unknown, Verdict
 from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.stores.redis import keys
@@ -60,6 +60,17 @@ def effect() -> OnceEffect:
     return OnceEffect(tenant="t", task_id=uuid4().hex, step="s")
 
 
+class Open:
+    """Policies that let everything pass."""
+
+    async def would_stop(self) -> bool:
+        """Return that they would not."""
+        return False
+
+    async def stopped(self) -> None:
+        """Stop nothing."""
+
+
 async def attempt(
     runner: OnceRunner,
     tool: Tool[..., Any],
@@ -78,7 +89,10 @@ async def attempt(
         deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
     )
     mine = Attempt(run="w", owner=owner, number=1, scheduled_at=BEGAN, started_at=BEGAN, report=Reported(acted=True))
-    return await runner.run(tool, call, {}, this, mine, seconds=seconds or tool.timeout, verdict=verdict)
+    how: dict[str, Any] = {"gate": Open(), "seconds": seconds or tool.timeout, "verdict": verdict}
+    found = await runner.run(tool, call, {}, this, mine, **how)
+    assert not isinstance(found, Stopped)
+    return found
 
 
 def output(found: Happened | Unknown) -> Any:

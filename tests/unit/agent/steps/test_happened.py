@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from perdure.agent.steps import happened
-from perdure.agent.steps.calls import AnnounceCall, Ended, Result, StepCall, Value
+from perdure.agent.steps.calls import Acting, AnnounceCall, Ended, Result, StepCall, Value
 from perdure.entries import Lane
 from perdure.episodes import LONGEST, EpisodeKind
 from perdure.items import MemoryItem, RecordItem
@@ -19,7 +19,13 @@ from perdure.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 CALL = StepCall(
-    tenant="t_1", session="s", task_id="t", path="a.look", occurred_at=NOW, step=ToolStep(id="look", tool="look")
+    acting=Acting(user="ada", agent="agent", skill="s", date=NOW.date(), done=0),
+    tenant="t_1",
+    session="s",
+    task_id="t",
+    path="a.look",
+    occurred_at=NOW,
+    step=ToolStep(id="look", tool="look"),
 )
 
 

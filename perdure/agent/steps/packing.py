@@ -1,0 +1,38 @@
+"""The result of a once tool as its claim keeps it. Pure."""
+
+import json
+from typing import Any
+
+from pydantic import JsonValue
+
+from perdure.errors import InvalidInput, ResultTooLarge
+from perdure.model import DEEPEST_VALUE, depth
+
+
+def packed(output: JsonValue) -> str:
+    """Return the stored form of a result."""
+    return json.dumps({"output": output}, ensure_ascii=False)
+
+
+def packed_problem(problem: ResultTooLarge | InvalidInput) -> str:
+    """Return the stored form of why no step can carry a result."""
+    parts = (problem.field, problem.problem, problem.fix) if isinstance(problem, InvalidInput) else problem.args
+    return json.dumps({"problem": type(problem).__name__, "parts": parts})
+
+
+def unpacked(packed: str) -> JsonValue:
+    """Return a stored result.
+
+    Raises:
+        InvalidInput: The tool returned what no step can carry; raised anew for every attempt.
+        ResultTooLarge: It returned more than a step can carry, or a problem that this build does not know.
+    """
+    content: dict[str, Any] = json.loads(packed)
+    if "problem" not in content:
+        if (levels := depth(content["output"])) > DEEPEST_VALUE:
+            raise InvalidInput("result", f"is stored, and nested {levels} deep", fix=f"at most {DEEPEST_VALUE}")
+        return content["output"]
+    if content["problem"] == InvalidInput.__name__:
+        field, problem, fix = content["parts"]
+        raise InvalidInput(field, problem, fix=fix)
+    raise ResultTooLarge(*content["parts"])
