@@ -20,11 +20,20 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
 from perdure.agent.steps.validation import check_skill
-from perdure.errors import InvalidInput, PerdureError, StoreUnavailable, TenantKeyMismatch, TenantKeyMissing
+from perdure.errors import (
+    InvalidInput,
+    InvalidPolicy,
+    PerdureError,
+    StoreUnavailable,
+    TenantKeyMismatch,
+    TenantKeyMissing,
+)
 from perdure.losses import Loss, Store
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Model
 from perdure.models.embedding import Embedder
+from perdure.policies.decision import SHORT
+from perdure.policies.library import PolicyLibrary
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores import disk
@@ -297,6 +306,16 @@ async def _rules(patient: Patient) -> tuple[bool, str, str]:
     return True, f"write policies {', '.join(names)}; retention rules {rules.version}", ""
 
 
+async def _policies(patient: Patient) -> tuple[bool, str, str]:
+    try:
+        found = await asyncio.to_thread(PolicyLibrary(patient.settings.policies).read)
+    except InvalidPolicy as error:
+        fix = "correct it: no worker starts with it, and those that run keep the policies that they read before"
+        return False, str(error), fix
+    names = ", ".join(f"{one.name}{' (deprecated)' if one.deprecated else ''}" for one in found.policies)
+    return True, f"{names}; version {found.version[:SHORT]}" if names else "none", ""
+
+
 async def _skills(patient: Patient) -> tuple[bool, str, str]:
     library, own = skills_of(patient.settings), SkillLibrary(patient.settings.skills).names()
     try:
@@ -337,6 +356,7 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "tools": _tools,
     "rules": _rules,
     "skills": _skills,
+    "policies": _policies,
 }
 
 _DEEP = {"vectors": _vectors}

@@ -1,6 +1,7 @@
 """The worker process: it ends when it is told to, and refuses in one line what it must not start with."""
 
 import asyncio
+import json
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from localservers import Server
 from tests.conftest import OwnServers, Servers
 from tests.integration.worker.cli.installation import installation, nothing_configured, unanswered
+from tests.support.guarding import Policies
 
 
 @pytest.mark.parametrize("how", ["terminate", pytest.param("interrupt", marks=pytest.mark.slow)])
@@ -44,6 +46,17 @@ async def test_one_that_must_not_go_on_does_not_wait_for_its_threads() -> None:
     _, said = await asyncio.wait_for(process.communicate(), 20)
     assert process.returncode == 2
     assert b"error: PRD203 redis belongs to the journal" in said
+
+
+async def test_it_does_not_start_under_policies_that_cannot_be_read(servers: Servers, tmp_path: Path) -> None:
+    guarding = Policies(tmp_path / "policies")
+    guarding.write("no-sending", when="tol == 'send'")
+    async with installation(servers, tmp_path) as given:
+        process, log = await given.worker(PERDURE_POLICIES=json.dumps([str(guarding.folder)]))
+        assert await asyncio.wait_for(process.wait(), 20) == 2, log.read_text()
+        [complaint] = [line for line in log.read_text().splitlines() if line.startswith("error: ")]
+    place = f"{guarding.folder}/no-sending.yaml, line 4"
+    assert complaint == f"error: PRD109 {place}: when: there is no name 'tol' (did you mean 'tool'?)"
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from tests.conftest import OwnServers, Servers
 from tests.deployment import deployment
 from tests.integration.worker.cli.installation import Installation, nothing_configured, unanswered
 from tests.support.cutting import collection_of, objects
+from tests.support.guarding import Policies
 from tests.support.waiting import until
 from worker.doctor import Patient, examine
 
@@ -34,11 +35,19 @@ async def test_all_is_well(installed: Installation) -> None:
     ran = await installed.perdure("doctor", PERDURE_SKILLS="")
 
     assert ran.status == 0, ran.out
-    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 17
+    assert [line[:4] for line in ran.out.splitlines()] == ["ok  "] * 18
 
     quick = await installed.perdure("doctor", "--quick", "--json")
     assert quick.status == 0
     assert [one["check"] for one in json.loads(quick.out)] == ["temporal", "worker"]
+
+
+async def test_policies_that_cannot_be_used_are_named(installed: Installation, tmp_path: Path) -> None:
+    guarding = Policies(tmp_path / "policies")
+    guarding.write("no-sending", when="tol == 'send'")
+    found = await bad(installed, PERDURE_POLICIES=json.dumps([str(guarding.folder)]))
+    assert "no-sending.yaml, line 4: when: there is no name 'tol'" in found["policies"]
+    assert "keep the policies that they read before" in found["policies"]
 
 
 async def test_what_is_stored_and_not_found_is_named_by_a_deep_check_and_then_repaired(
