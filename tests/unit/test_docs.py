@@ -27,11 +27,12 @@ from perdure.names import (
     STARTED_BY,
     TASK,
 )
-from perdure.policies.shape import read_policy
+from perdure.policies.cases import read_cases, tried
+from perdure.policies.shape import PolicySet, read_policy
 from perdure.registry.agents import read_agent
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
-from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES
+from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [
@@ -52,7 +53,7 @@ def commands() -> Iterator[str]:
 def test_a_command_is_one_that_there_is(line: str) -> None:
     _, name, *arguments = shlex.split(line)
     table = COMMANDS
-    while inner := {"memories": MEMORIES, "members": MEMBERS, "audit": AUDIT}.get(name):
+    while inner := {"memories": MEMORIES, "members": MEMBERS, "audit": AUDIT, "policies": POLICIES}.get(name):
         table, (name, *arguments) = inner, arguments
     module, _, function = table[name].partition(":")
     app = typer.Typer()
@@ -89,6 +90,13 @@ def test_an_agent_can_be_read(text: str) -> None:
 @pytest.mark.parametrize("text", blocks("rationale"), ids=lambda text: text.splitlines()[0])
 def test_a_policy_can_be_read(text: str) -> None:
     assert read_policy(text).rationale
+
+
+@pytest.mark.parametrize("text", blocks("cases"), ids=lambda text: text.splitlines()[0])
+def test_cases_can_be_read_and_are_as_the_policies_say(text: str) -> None:
+    policies = PolicySet.of(map(read_policy, blocks("rationale")))
+    cases = read_cases(text, "cases")
+    assert [case.differences(tried(policies, case)) for case in cases] == [[] for _ in cases]
 
 
 @pytest.mark.parametrize("text", blocks("task_id"), ids=lambda text: text.splitlines()[0])

@@ -31,6 +31,7 @@ COMMANDS = {
     "memories": "worker.cli.app:memories",
     "erase": "worker.cli.erase:erase",
     "audit": "worker.cli.app:audit",
+    "policies": "worker.cli.app:policies",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
     "demo": "demo.command:demo",
@@ -73,6 +74,13 @@ AUDIT = {
     "accept": "worker.cli.audit:accept",
 }
 """The commands of ``perdure audit``."""
+
+
+POLICIES = {
+    "list": "worker.cli.policies:list_",
+    "test": "worker.cli.policies:try_",
+}
+"""The commands of ``perdure policies``."""
 
 
 class _Table(TyperGroup):
@@ -120,6 +128,10 @@ class _Members(_Inner):
 
 class _Audit(_Inner):
     table = AUDIT
+
+
+class _Policies(_Inner):
+    table = POLICIES
 
 
 def _synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
@@ -214,6 +226,21 @@ audit = typer.Typer(
 @audit.callback()
 def _audit() -> None:
     """Who wrote, changed or read which memory: check it, show it, remove what is old."""
+
+
+policies = typer.Typer(
+    name="policies",
+    cls=_Policies,
+    help="What no tool may do here, or only after a person has looked: show it, try it out.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@policies.callback()
+def _policies() -> None:
+    """What no tool may do here, or only after a person has looked: show it, try it out."""
 
 
 @app.callback()

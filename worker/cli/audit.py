@@ -7,6 +7,8 @@ import typer
 
 from perdure.errors import InvalidInput, NothingRuns
 from perdure.memory.auditing.verifying import AuditFinding
+from perdure.policies.decision import SHORT
+from perdure.policies.ruling import Ruling
 from perdure.settings import Settings
 from perdure.stores.audit.lines import AuditLine
 from worker import audits
@@ -67,6 +69,8 @@ async def show(
         return
     for line in found:
         out.print(f"{line.at:%Y-%m-%d %H:%M:%S}  {line.kind.value:<7}  {_who(line)}  {line.operation}", markup=False)
+        if line.ruling is not None:
+            out.print(f"    {_ruling(line.ruling)}", markup=False)
         for why, ids in line.ids.items():
             what = ", ".join(ids) or (counted(line.number, "entry", "entries") if line.number else "")
             out.print(f"    {why}" + (f": {what}" if what else ""), markup=False)
@@ -104,7 +108,14 @@ async def accept(*, as_json: AsJson = False) -> None:
         raise typer.Exit(Exit.FAILED)
 
 
-_SHOWN = {"kind", "at", "tenant", "operation", "by", "ids", "number"}
+_SHOWN = {"kind", "at", "tenant", "operation", "by", "ids", "number", "ruling"}
+
+
+def _ruling(ruling: Ruling) -> str:
+    said = f", answered {ruling.answer}" if ruling.answer else ""
+    spoke = ", ".join(f"{one.policy} {one.version[:SHORT]} ({one.outcome})" for one in ruling.policies) or "none spoke"
+    about = f"{ruling.tool} at {ruling.step}, arguments {ruling.arguments[:SHORT]}"
+    return f"{ruling.outcome}{said}: {about}; policies {ruling.version[:SHORT]}: {spoke}"
 
 
 def _place(one: AuditFinding) -> str:

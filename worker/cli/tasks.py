@@ -112,6 +112,8 @@ def report(result: TaskResult) -> None:
     )
     for step in result.unknown:
         out.print(f"nobody knows whether its effect happened: {step}", markup=False)
+    for warning in result.warnings:
+        out.print(f"warned: {warning}", markup=False)
     for refused in result.refused:
         out.print(f"not remembered: {refused}", markup=False)
     if result.evaluation is not None:

@@ -1,0 +1,62 @@
+"""``perdure policies``: which there are, and what they would say of a call. Asks no server."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perdure.errors import InvalidInput, InvalidPolicy
+from perdure.policies.cases import read_cases, tried
+from perdure.policies.decision import SHORT
+from perdure.policies.library import PolicyLibrary
+from perdure.registry.folders import text_of
+from perdure.settings import Settings
+from worker.cli.tasks import AsJson
+from worker.terminal.output import Exit, counted, out, say, show_json
+
+
+def list_(*, as_json: AsJson = False) -> None:
+    """Show the policies that are in the folders now, with their versions; exits with 2 where they cannot be used."""
+    policies = PolicyLibrary(Settings().policies).read()
+    if as_json:
+        listed = [
+            {"version": one.digest, "outcome": one.outcome, **one.model_dump(mode="json")} for one in policies.policies
+        ]
+        show_json({"version": policies.version, "policies": listed})
+        return
+    for one in policies.policies:
+        how = f"{one.outcome.value:<5}  {one.digest[:SHORT]}  {one.name}: {one.rationale}"
+        out.print(how + (f" (deprecated: {one.deprecated})" if one.deprecated else ""), markup=False)
+    say(f"{counted(len(policies.policies), 'policy', 'policies')}, version {policies.version[:SHORT]}")
+
+
+def try_(
+    cases: Annotated[Path, typer.Argument(metavar="CASES.yaml", help="Calls, and what should become of each.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Try the policies that are in the folders now out on cases; exits with 1 where an outcome is not as expected."""
+    if not cases.is_file():
+        raise InvalidInput("CASES.yaml", f"there is no file {cases}")
+    policies = PolicyLibrary(Settings().policies).read()
+    found = [(case, tried(policies, case)) for case in read_cases(text_of(cases, InvalidPolicy), cases.name)]
+    differing = 0
+    shown: list[dict[str, object]] = []
+    for place, (case, decision) in enumerate(found):
+        differences = case.differences(decision)
+        differing += bool(differences)
+        called = case.name or f"cases[{place}]"
+        if differences and not as_json:
+            out.print(f"{called}: {'; '.join(differences)}", markup=False)
+            for one in decision.findings:
+                out.print(f"    {one.outcome}: {one.reason}", markup=False)
+        spoke = [one.policy for one in decision.findings]
+        shown.append({"case": called, "expect": case.expect, "outcome": decision.outcome, "policies": spoke})
+        shown[-1]["differences"] = differences
+    if as_json:
+        show_json({"version": policies.version, "cases": shown})
+    else:
+        differ = f"{differing} not as expected" if differing else "all as expected"
+        say(f"{counted(len(found), 'case')}, {differ}; policies {policies.version[:SHORT]}")
+    if differing:
+        raise typer.Exit(Exit.FAILED)
