@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from temporalio.client import Client
@@ -35,7 +36,7 @@ class Processes:
         }
         self._started: list[asyncio.subprocess.Process] = []
 
-    async def start(self, crash_at: str = "", **worker: int) -> asyncio.subprocess.Process:
+    async def start(self, crash_at: str = "", **worker: Any) -> asyncio.subprocess.Process:
         """Start a worker, armed or not and with options of its own, and wait until it polls."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,

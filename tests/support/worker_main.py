@@ -7,9 +7,11 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from weaviate.exceptions import WeaviateBaseError
 
+from perdure.agent.steps.once import Gate, Happened, OnceRunner, Stopped, Unknown
 from perdure.entries import Entry
 from perdure.stores.redis.claims import Claim
 from perdure.stores.weaviate.store import LongTerm
@@ -49,6 +51,16 @@ def _confirm_by_filter() -> None:
     LongTerm.searchable = stored
 
 
+def _ask_policies_first() -> None:
+    """Ask the policies before anything is found out: the control."""
+    run = OnceRunner.run
+
+    async def hasty(self: OnceRunner, *given: Any, gate: Gate, **more: Any) -> Happened | Unknown | Stopped:
+        return await gate.stopped() or await run(self, *given, gate=gate, **more)
+
+    OnceRunner.run = hasty
+
+
 async def main() -> None:
     settings = json.loads(sys.argv[1])
     if settings["worker"].pop("without_deadline", 0):
@@ -57,6 +69,8 @@ async def main() -> None:
         _die_in_a_write(objects)
     if settings["worker"].pop("confirming_by_filter", 0):
         _confirm_by_filter()
+    if settings["worker"].pop("policies_first", 0):
+        _ask_policies_first()
     async with bench(
         Servers(**settings["servers"]),
         Path(settings["folder"]),
