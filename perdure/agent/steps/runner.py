@@ -243,6 +243,8 @@ class StepRunner:
         attempt: Attempt,
         verdict: Verdict | None,
     ) -> Happened | Unknown | Stopped:
+        if not tool.effect.is_once and (stopped := await gate.stopped()):
+            return stopped
         seconds = call.timeout or tool.timeout
         tool_call = ToolCall(
             idempotency_key=key,
@@ -254,8 +256,6 @@ class StepRunner:
         if tool.effect.is_once:
             how: dict[str, Any] = {"gate": gate, "seconds": seconds, "earlier": call.earlier, "verdict": verdict}
             return await self._once.run(tool, tool_call, keywords, effect, attempt, **how)
-        if stopped := await gate.stopped():
-            return stopped
         attempt.report.deadline = tool_call.deadline
         with counted() as work:
             try:

@@ -5,7 +5,7 @@ import contextlib
 import datetime
 import threading
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -13,9 +13,12 @@ import pytest
 from redis.asyncio import Redis
 
 from perdure import NotDone, Tool, ToolCall, tool
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Stopped, Unknown, Verdict
+from perdure.agent.steps.once import Attempt, Gate, Happened, OnceRunner, Stopped, Unknown, Verdict
 from perdure.agent.steps.threads import Work, count_threads
-from perdure.errors import InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
+from perdure.errors import Blocked, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
+from perdure.policies.decision import Decision
+from perdure.policies.ruling import Ruling
+from perdure.policies.shape import Outcome
 from perdure.stores.redis import keys
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.stores.redis.connection import ask, connect
@@ -71,6 +74,26 @@ class Open:
         """Stop nothing."""
 
 
+@dataclass
+class Closed:
+    """Policies that stop the call, and see what is claimed for it by then."""
+
+    claims: Claims
+    effect: OnceEffect
+    foresees: bool = True
+    was_free: list[bool] = field(default_factory=list[bool])
+
+    async def would_stop(self) -> bool:
+        """Return whether they know it before the call is at hand."""
+        return self.foresees
+
+    async def stopped(self) -> Stopped:
+        """Stop it."""
+        self.was_free.append(await self.claims.is_free(self.effect, "nobody"))
+        ruling = Ruling(outcome=Outcome.BLOCK, tool="act", step="s", arguments="", version="v")
+        return Stopped(decision=Decision(outcome=Outcome.BLOCK, version="v"), ruling=ruling)
+
+
 async def attempt(
     runner: OnceRunner,
     tool: Tool[..., Any],
@@ -79,6 +102,8 @@ async def attempt(
     verdict: Verdict | None = None,
     *,
     seconds: float = 0.0,
+    gate: Gate | None = None,
+    acted: bool = True,
 ) -> Happened | Unknown:
     """Make one attempt at an effect."""
     call = ToolCall(
@@ -88,10 +113,11 @@ async def attempt(
         attempt=1,
         deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=tool.timeout),
     )
-    mine = Attempt(run="w", owner=owner, number=1, scheduled_at=BEGAN, started_at=BEGAN, report=Reported(acted=True))
-    how: dict[str, Any] = {"gate": Open(), "seconds": seconds or tool.timeout, "verdict": verdict}
+    mine = Attempt(run="w", owner=owner, number=1, scheduled_at=BEGAN, started_at=BEGAN, report=Reported(acted=acted))
+    how: dict[str, Any] = {"gate": gate or Open(), "seconds": seconds or tool.timeout, "verdict": verdict}
     found = await runner.run(tool, call, {}, this, mine, **how)
-    assert not isinstance(found, Stopped)
+    if isinstance(found, Stopped):
+        raise Blocked("stopped")
     return found
 
 
@@ -99,6 +125,49 @@ def output(found: Happened | Unknown) -> Any:
     """Return what an effect that happened gave."""
     assert isinstance(found, Happened)
     return found.output
+
+
+@pytest.mark.parametrize(
+    ("foresees", "acted", "free"),
+    [(True, False, True), (True, True, False), (False, False, False)],
+    ids=["foreseen", "after another attempt", "in the last moment"],
+)
+async def test_for_a_call_that_is_stopped_nothing_stays_claimed(
+    claims: Claims, foresees: bool, acted: bool, free: bool
+) -> None:
+    @tool(effect="once", timeout=1.0)
+    async def act() -> int:
+        return 1
+
+    runner, this = OnceRunner(claims, since, counted), effect()
+    closed = Closed(claims, this, foresees)
+    with pytest.raises(Blocked):
+        await attempt(runner, act, this, "first", gate=closed, acted=acted)
+    # Where another attempt may have acted, it is found out under a claim that it did not.
+    assert closed.was_free == [free]
+    assert await claims.is_free(this, "nobody")
+    assert output(await attempt(runner, act, this, "second", acted=False)) == 1
+
+
+async def test_what_an_earlier_attempt_did_is_found_out_before_policies_are_asked(claims: Claims) -> None:
+    done = [False]
+
+    async def look() -> int | None:
+        return 1 if done[0] else None
+
+    @tool(effect="once", timeout=0.2, check=look)
+    async def act() -> int:
+        done[0] = True
+        raise ConnectionError
+
+    runner, this = OnceRunner(claims, since, counted), effect()
+    with pytest.raises(ToolFailed):
+        await attempt(runner, act, this, "first", acted=False)
+    closed = Closed(claims, this)
+    assert output(await attempt(runner, act, this, "second", gate=closed, acted=False)) == 1
+    assert closed.was_free == []
+    assert output(await attempt(runner, act, this, "third", gate=closed, acted=False)) == 1
+    assert closed.was_free == []
 
 
 async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
