@@ -16,6 +16,8 @@ from perdure.agent.steps.enforcing import PolicyGate
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidPolicy
 from perdure.identity import content_digest
+from perdure.policies.library import PolicyLibrary
+from perdure.policies.ruling import Ruling
 from perdure.policies.shape import Outcome
 from perdure.questions import Approval, QuestionKind
 from perdure.stores.redis import keys
@@ -69,6 +71,10 @@ async def claims_of(agents: Bench, task: AgentTask) -> list[str]:
     return [key async for key in redis.scan_iter(keys.claim(tenant, "*"))]
 
 
+async def let_pass(self: PolicyGate) -> None:
+    return None
+
+
 SENDS = "tool == 'append' && arguments.line == 'sent'"
 
 
@@ -77,10 +83,6 @@ async def test_a_hard_policy_blocks_an_effect_before_anything_is_claimed(
     agents: Bench, policies: Policies, monkeypatch: pytest.MonkeyPatch, is_enforced: bool
 ) -> None:
     if not is_enforced:
-
-        async def let_pass(self: PolicyGate) -> None:
-            return None
-
         monkeypatch.setattr(PolicyGate, "stopped", let_pass)
     policies.write("no-sending", when=SENDS)
     ledger = agents.ledger()
@@ -221,8 +223,17 @@ async def test_the_questions_of_several_policies_are_one_and_another_warns(agent
     assert [one.partition(" (")[0] for one in (await handle.result()).warnings] == ["write: policy third"]
 
 
-@pytest.mark.parametrize("is_bound", [True, False], ids=["bound", "control"])
-@pytest.mark.parametrize("change", ["policy", "another", "block", "gone"])
+@pytest.mark.parametrize(
+    ("change", "is_bound"),
+    [
+        pytest.param("policy", True, id="policy"),
+        pytest.param("another", True, id="another"),
+        pytest.param("block", True, id="block"),
+        pytest.param("gone", True, id="gone"),
+        pytest.param("policy", False, id="policy-control", marks=pytest.mark.slow),
+        pytest.param("another", False, id="another-control", marks=pytest.mark.slow),
+    ],
+)
 async def test_a_yes_is_for_the_policies_as_they_were(
     agents: Bench, policies: Policies, monkeypatch: pytest.MonkeyPatch, change: str, is_bound: bool
 ) -> None:
@@ -241,11 +252,7 @@ async def test_a_yes_is_for_the_policies_as_they_were(
         case _:
             policies.clear()
     if not is_bound:
-
-        def always(self: PolicyGate, decision: object) -> bool:
-            return False
-
-        monkeypatch.setattr(PolicyGate, "_stops", always)
+        monkeypatch.setattr(Ruling, "binding", "anything")
     await handle.execute_update("answer", Answer(question_id=first.id, value="yes", by="anna"))
     if not is_bound or change == "gone":
         assert (await handle.result()).output == "done"
@@ -274,6 +281,18 @@ async def test_a_skills_own_approval_excuses_from_no_policy(agents: Bench, polic
         assert written(ledger) == []
         await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
     assert (await handle.result()).output == "done"
+
+
+@pytest.mark.slow
+async def test_the_control_of_the_next_test_is_pinned_to_the_policies_before(
+    agents: Bench, policies: Policies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(self: PolicyLibrary) -> dict[Path, str]:
+        return {}
+
+    monkeypatch.setattr(PolicyLibrary, "_texts", none)
+    policies.write("no-sending", when=SENDS)
+    assert (await agents.run(appending(agents.ledger(), more=", on_failure: continue"))).output == "done"
 
 
 async def test_a_changed_file_counts_at_once_and_a_broken_one_leaves_what_was(
@@ -329,9 +348,15 @@ async def test_a_call_that_cannot_be_audited_is_not_made(
     assert written(ledger) == ["sent"]
 
 
+@pytest.mark.parametrize(
+    "is_enforced", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["enforced", "control"]
+)
 async def test_a_model_whose_call_is_blocked_is_told_so(
-    servers: Servers, tmp_path: Path, httpserver: HTTPServer
+    servers: Servers, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, is_enforced: bool
 ) -> None:
+    if not is_enforced:
+        monkeypatch.setattr(PolicyGate, "stopped", let_pass)
+
     def script(asked: Asked) -> Says:
         match asked.turns:
             case 0:
@@ -352,6 +377,9 @@ async def test_a_model_whose_call_is_blocked_is_told_so(
         handle = await one.start(goal())
         result = await handle.result()
         await one.replay(handle)
+    if not is_enforced:
+        assert lines_of(ledger) == ["sent", "kept"]
+        return
     first, second = str(result.output).split(" | ")
     assert "append may not be called here, by policy no-sending" in first
     assert "its effect may have happened" not in first
