@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from pydantic import JsonValue
 
 from perdure.agent.steps.calls import Asks, StepCall
-from perdure.agent.steps.once import Attempt, Stopped
+from perdure.agent.steps.gate import Stopped
+from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.reached import Reached, question_of
 from perdure.changes import Actor, ActorKind
 from perdure.errors import Blocked

@@ -24,13 +24,12 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import JsonValue
 
 from perdure.agent.steps.calling import calling, ended
+from perdure.agent.steps.gate import Gate, Stopped
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased
 from perdure.model import Instant, Passed
-from perdure.policies.decision import Decision
-from perdure.policies.ruling import Ruling
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
 
@@ -99,30 +98,6 @@ class Unknown:
     """Whether the claim was made for a call with other arguments, which says nothing about this one."""
     lost: bool = False
     """Whether it is not known that there was an attempt: Redis lost its claims."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stopped:
-    """Policies do not let the tool act now. Its effect has not happened, and nothing is claimed."""
-
-    decision: Decision
-    ruling: Ruling
-
-
-class Gate(Protocol):
-    """What policies say of one call."""
-
-    async def would_stop(self) -> bool:
-        """Return whether they would stop it."""
-        ...
-
-    async def stopped(self) -> Stopped | None:
-        """Return what stops the call; None: it is made now, and what they said is written down.
-
-        Raises:
-            StoreUnavailable: It cannot be written down, so the call must not be made.
-        """
-        ...
 
 
 class Verdict(Passed):

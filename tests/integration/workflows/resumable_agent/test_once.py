@@ -13,7 +13,8 @@ import pytest
 from redis.asyncio import Redis
 
 from perdure import NotDone, Tool, ToolCall, tool
-from perdure.agent.steps.once import Attempt, Gate, Happened, OnceRunner, Stopped, Unknown, Verdict
+from perdure.agent.steps.gate import Gate, Stopped
+from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
 from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import Blocked, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.policies.decision import Decision

@@ -1,0 +1,31 @@
+"""What a call of a tool has to pass right before it is made, as whoever makes the call sees it."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from perdure.policies.decision import Decision
+from perdure.policies.ruling import Ruling
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopped:
+    """Policies do not let the tool act now. Its effect has not happened, and nothing is claimed."""
+
+    decision: Decision
+    ruling: Ruling
+
+
+class Gate(Protocol):
+    """What policies say of one call."""
+
+    async def would_stop(self) -> bool:
+        """Return whether they would stop it."""
+        ...
+
+    async def stopped(self) -> Stopped | None:
+        """Return what stops the call; None: it is made now, and what they said is written down.
+
+        Raises:
+            StoreUnavailable: It cannot be written down, so the call must not be made.
+        """
+        ...
