@@ -3,9 +3,10 @@
 import asyncio
 import functools
 import importlib
+import importlib.metadata
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import typer
 from typer.core import TyperGroup
@@ -216,8 +217,18 @@ def _audit() -> None:
     """Who wrote, changed or read which memory: check it, show it, remove what is old."""
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"perdure {importlib.metadata.version('perdure')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _perdure() -> None:
+def _perdure(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and leave.")
+    ] = False,
+) -> None:
     """Durable agent tasks that survive crashes and remember what they learned."""
 
 
