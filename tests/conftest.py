@@ -44,6 +44,7 @@ ALONE = (
     "integration/workflows/test_forget_memory.py",
     "integration/workflows/test_redate_memory.py",
     "replay/test_without_cache.py",
+    "integration/workflows/resumable_agent/test_herd.py",
     "integration/worker/test_schedules.py",
     "integration/localservers/",
     "integration/demo/",
