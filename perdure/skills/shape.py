@@ -24,6 +24,10 @@ MOST_AT_ONCE = 50
 """Actions that one block may have on their way at the same time: each is a branch that the task carries."""
 
 
+MOST_NAMES = 50
+"""Names of one ``let``, a choice: a value that is kept elsewhere leaves 130 bytes in the history for its name."""
+
+
 class InputType(OpenEnum):
     """What an input may hold. An unknown type takes any value."""
 
@@ -173,6 +177,18 @@ class RememberStep(Passed):
     critical: bool = False
 
 
+class LetStep(Passed):
+    """Names for values, which the steps behind it read; it counts as no step."""
+
+    kind: Literal["let"] = "let"
+    let: Annotated[dict[Identifier, JsonValue], Field(min_length=1, max_length=MOST_NAMES)]
+
+    @property
+    def id(self) -> str:
+        """What paths call it: no step that a person writes can be called so, as an id has no space."""
+        return f"let {next(iter(self.let))}"
+
+
 class ForEach(Passed):
     """Steps that run once for each element of a list."""
 
@@ -200,7 +216,9 @@ class Parallel(Passed):
     when: Template | None = None
 
 
-Step = Annotated[ToolStep | PromptStep | RecallStep | RememberStep | ForEach | Parallel, Field(discriminator="kind")]
+Step = Annotated[
+    ToolStep | PromptStep | RecallStep | RememberStep | LetStep | ForEach | Parallel, Field(discriminator="kind")
+]
 """Anything that a skill can do."""
 
 Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
@@ -239,12 +257,7 @@ class Skill(Passed):
     @property
     def owners(self) -> tuple[str, ...]:
         """The teams and agents whose memory its steps name."""
-        templates = [
-            template
-            for _, step, _ in self.walk()
-            if not isinstance(step, ForEach | Parallel)
-            for template in ([step.recall] if isinstance(step, RecallStep) else step.remember)
-        ]
+        templates = [template for _, step, _ in self.walk() for template in _of_memory(step)]
         return tuple(sorted({template.of for template in templates if template.of}))
 
     def walk(self) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
@@ -266,6 +279,17 @@ def _walk(
                     yield from _walk(lane, lane_path(here, number), around)
             case _:
                 pass
+
+
+def _of_memory(step: Step) -> tuple[RecallTemplate | RecordTemplate | MemoryTemplate, ...]:
+    """Return what a step reads of memory, or writes to it."""
+    match step:
+        case RecallStep(recall=recall):
+            return (recall,)
+        case ToolStep() | PromptStep() | RememberStep():
+            return step.remember
+        case _:
+            return ()
 
 
 def lane_path(block: str, number: int) -> str:

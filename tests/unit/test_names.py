@@ -14,6 +14,7 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
+from activities.naming import NamingActivities
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
@@ -47,6 +48,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             HoldingActivities,
             CreditingActivities,
             PromptActivities,
+            NamingActivities,
             ReasoningActivities,
             ReconcilingActivities,
             PromotionActivities,

@@ -14,6 +14,7 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
+from activities.naming import NamingActivities
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
@@ -66,6 +67,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,
         ),
+        NamingActivities(values),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),

@@ -11,7 +11,7 @@ from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.registry.agents import Agent
-from perdure.skills.shape import PromptStep, RecallStep, RememberStep, Skill, ToolStep
+from perdure.skills.shape import LetStep, PromptStep, RecallStep, RememberStep, Skill, ToolStep
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskBinding, TaskEnvelope
 from perdure.tools import Effect
@@ -43,7 +43,7 @@ class Result(Passed):
 
     status: StepStatus
     parts: dict[str, Value] = Field(default_factory=dict)
-    """``output`` and ``answer`` of a tool; ``items``, ``records`` and ``context`` of a recall."""
+    """``output`` and ``answer`` of a tool; ``items``, ``records`` and ``context`` of a recall; names of a ``let``."""
 
 
 class TaskFacts(Passed):
@@ -62,6 +62,8 @@ class Scope(Passed):
     task: TaskFacts | None = None
     elements: dict[str, JsonValue] = Field(default_factory=dict)
     """The elements of the blocks around it, and ``index``."""
+    names: dict[str, Value] = Field(default_factory=dict[str, Value])
+    """What ``let`` has named."""
 
 
 class Resumed(Passed):
@@ -122,6 +124,12 @@ class PromptCall(StepContext):
     """The input of a prompt step's activity."""
 
     step: PromptStep
+
+
+class LetCall(StepContext):
+    """The input of the activity that works out what a ``let`` names."""
+
+    step: LetStep
 
 
 class Ended(Passed):

@@ -7,7 +7,16 @@ import pytest
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.library import SkillLibrary, read_skill
-from perdure.skills.shape import ForEach, MemoryTemplate, Parallel, RecallStep, RecordTemplate, RememberStep, ToolStep
+from perdure.skills.shape import (
+    ForEach,
+    LetStep,
+    MemoryTemplate,
+    Parallel,
+    RecallStep,
+    RecordTemplate,
+    RememberStep,
+    ToolStep,
+)
 
 WHOLE = """
 name: audit
@@ -271,5 +280,50 @@ steps:
     ],
 )
 def test_a_mistake_side_by_side_is_named(steps: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(f"name: x\nsteps: {steps}")
+
+
+def test_values_are_named_beside_steps() -> None:
+    text = "name: x\nsteps: [{let: {a: 1, b: '${inputs.b}'}}, {id: s, tool: t}, {let: {c: [x]}}]\ninputs: {b: string}"
+    skill = read_skill(text)
+    first, _, last = skill.steps
+    assert isinstance(first, LetStep)
+    assert isinstance(last, LetStep)
+    assert (first.let, last.let) == ({"a": 1, "b": "${inputs.b}"}, {"c": ["x"]})
+    assert (first.id, last.id) == ("let a", "let c")
+    assert type(skill).model_validate_json(skill.model_dump_json()) == skill
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        *(
+            (f"[{{let: {{'{name}': 1}}}}]", rf"steps\[0\].let.{name}: '{name}' is taken by the expressions .choose")
+            for name in ("inputs", "steps", "task", "index", "output", "answer", "list", "in", "null", "package")
+        ),
+        ("[{let: {a: 1}}, {let: {b: 1, a: 2}}]", r"steps\[1\].let.a: 'a' is taken by steps\[0\].let.a .choose another"),
+        (
+            "[{let: {n: 1}}, {for_each: '${[1]}', as: n, steps: [{id: a, tool: t}]}]",
+            r"steps\[0\].let.n: 'n' is taken by the element of steps\[1\] .choose another",
+        ),
+        (
+            "[{for_each: '${[1]}', as: n, steps: [{let: {n: 1}}, {id: a, tool: t}]}]",
+            r"steps\[0\].steps\[0\].let.n: 'n' is taken by the element of steps\[0\]",
+        ),
+        (
+            "[{parallel: [[{let: {n: 1}}, {id: a, tool: t}], [{let: {n: 1}}, {id: b, tool: t}]]}]",
+            r"parallel\[1\]\[0\].let.n: 'n' is taken by steps\[0\].parallel\[0\]\[0\].let.n",
+        ),
+        ("[{let: {}}]", r"steps\[0\].let"),
+        ("[{let: [a]}]", r"steps\[0\].let: is a list"),
+        ("[{let: {A-b: 1}}]", r"steps\[0\].let.A-b"),
+        ("[{id: a, let: {b: 1}}]", r"steps\[0\].id: is not a field here"),
+        ("[{let: {b: 1}, when: '${true}'}]", r"steps\[0\].when: is not a field here"),
+        ("[{let: {b: '${1 +}'}}]", r"PRD103 steps\[0\].let.b: .* does not parse"),
+        (f"[{{let: {{{', '.join(f'a{n}: 1' for n in range(51))}}}}}]", r"steps\[0\].let: .*at most 50"),
+    ],
+)
+def test_a_name_that_would_hide_another_is_refused(steps: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read_skill(f"name: x\nsteps: {steps}")

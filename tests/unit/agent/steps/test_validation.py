@@ -100,3 +100,57 @@ def test_a_mistake_in_a_prompt_is_named(step: str, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_skill(read_skill(HEAD + f"steps:\n  - {{id: a, prompt: x, output: {{n: integer}}}}\n  - {step}"), BOX)
     assert message in str(caught.value)
+
+
+NAMED = """
+steps:
+  - let: {a: "${inputs.n + 1}"}
+  - let: {b: "${a.deep.er}", c: 3}
+  - for_each: "${inputs.names}"
+    as: one
+    steps:
+      - let: {d: "${a + index}"}
+      - {id: s, tool: echo, args: {value: "${d + b.x}"}}
+output: "${a}"
+expect: "${b == output}"
+"""
+
+
+def test_a_name_stands_for_a_part_of_its_let() -> None:
+    assert check_skill(read_skill(HEAD + NAMED), BOX) == {
+        "let a": (("inputs", "n"),),
+        "let b": (("steps", "let a", "a"),),
+        "one": (("inputs", "names"),),
+        "let d": (("index",), ("steps", "let a", "a")),
+        "s": (("steps", "let b", "b"), ("steps", "let d", "d")),
+        "": (("steps", "let a", "a"), ("steps", "let b", "b")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        ('[{let: {a: 1, b: "${a}"}}]', r"steps\[0\].let: there is no name 'a'"),
+        ('[{id: s, tool: echo, args: {value: "${a}"}}, {let: {a: 1}}]', "there is no name 'a'"),
+        ('[{let: {total: 1}}, {id: s, tool: echo, args: {value: "${totl}"}}]', "did you mean 'total'"),
+        (
+            "[{for_each: '${[1]}', as: n, steps: [{let: {a: 1}}]}, {id: s, tool: echo, args: {value: '${a}'}}]",
+            "there is no name 'a'",
+        ),
+        (
+            "[{parallel: [[{let: {a: 1}}], {id: s, tool: echo, args: {value: '${a}'}}]}]",
+            "there is no name 'a'",
+        ),
+        (
+            "[{parallel: [[{let: {a: 1}}], {id: r, tool: who}]}, {id: s, tool: echo, args: {value: '${a}'}}]",
+            "there is no name 'a'",
+        ),
+        (
+            "[{let: {a: 1}}, {id: s, tool: echo, args: {value: '${steps[\"let a\"].a}'}}]",
+            "no step before this one 'let a'",
+        ),
+    ],
+)
+def test_a_name_is_known_behind_its_let_and_within_its_block_alone(rest: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        check_skill(read_skill(f"{HEAD}steps: {rest}"), BOX)
