@@ -100,6 +100,10 @@ def _step(value: object, path: str, depth: int) -> Step:
     data = mapping(value, path, InvalidSkill)
     if "kind" in data:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
+    if "tool" not in data and not data.keys().isdisjoint(_ACTIONS):
+        for name in data.keys() & _OF_TOOLS:
+            fix = "write it in a step with tool: name"
+            raise InvalidSkill(f"{path}.{name}", "belongs to a step that calls a tool", fix=fix)
     if "for_each" in data:
         return _block(data, path, depth)
     if "parallel" in data:
@@ -139,6 +143,9 @@ _KINDS = {"tool": _tool, "prompt": _prompt, "recall": _recall, "remember": _reme
 
 _ACTIONS = (*_KINDS, "for_each", "parallel")
 """The keys of which a step has one, and which says what it does."""
+
+_OF_TOOLS = frozenset({"retry", "timeout"})
+"""What only a call of a tool has."""
 
 
 def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
+from perdure.durations import duration_of
 from perdure.entries import Lane, MemoryType
 from perdure.identity import OwnerId, digest
 from perdure.model import Name, OpenEnum, Passed, spelled
@@ -26,6 +27,21 @@ MOST_AT_ONCE = 50
 
 MOST_NAMES = 50
 """Names of one ``let``, a choice: a value that is kept elsewhere leaves 130 bytes in the history for its name."""
+
+
+def _lasting(text: str) -> str:
+    if not duration_of(text):
+        raise ValueError("is no time at all (write a number above 0)")
+    return text
+
+
+def _is_none(value: object) -> bool:
+    # What few steps have takes no room in those that have it not: a skill is carried along as JSON.
+    return value is None
+
+
+Duration = Annotated[str, AfterValidator(_lasting)]
+"""A number and a unit, as it was written: ``45s``."""
 
 
 class InputType(OpenEnum):
@@ -132,6 +148,10 @@ class ToolStep(Passed):
     """Which answers ``ask`` takes; without it, any text. The short form names the type alone."""
     approve: Template | None = None
     """The question for a person before the step acts."""
+    retry: Annotated[int, Field(ge=0, le=1_000)] | None = Field(default=None, exclude_if=_is_none)
+    """How often the tool is tried; 0 is once, and None as often as the installation says."""
+    timeout: Duration | None = Field(default=None, exclude_if=_is_none)
+    """How long a call may take, if that is less than the tool's own time."""
     on_failure: OnFailure = OnFailure.FAIL
     remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
     critical: bool = False
@@ -230,7 +250,20 @@ Parallel.model_rebuild()
 
 def templates_of(step: Step) -> dict[str, JsonValue]:
     """Return the fields of a step that can hold expressions, without those of the steps inside it."""
-    without = {"steps", "lanes", "at_once", "id", "kind", "element", "tool", "answer", "model", "output"}
+    without = {
+        "steps",
+        "lanes",
+        "at_once",
+        "id",
+        "kind",
+        "element",
+        "tool",
+        "answer",
+        "model",
+        "output",
+        "retry",
+        "timeout",
+    }
     return step.model_dump(mode="json", exclude=without)
 
 

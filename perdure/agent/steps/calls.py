@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
+from perdure.durations import duration_of
 from perdure.entries import Lane, MemoryType
 from perdure.identity import OwnerId
 from perdure.items import OfferedItem
@@ -105,6 +106,10 @@ class StepCall(StepContext):
     """What the first claim binds the task's id to; for once tools."""
     earlier: Instant | None = None
     """Since when attempts before this activity may have claimed the effect, in this run or another; None: none did."""
+
+    def cut_after(self, seconds: float) -> float:
+        """Return the seconds after which the call is cut off, of a tool that may take so many."""
+        return min(seconds, duration_of(self.step.timeout).total_seconds()) if self.step.timeout else seconds
 
 
 class RecallCall(StepContext):

@@ -133,6 +133,7 @@ class OnceRunner:
         attempt: Attempt,
         *,
         seconds: float,
+        cut: float | None = None,
         earlier: Instant | None = None,
         verdict: Verdict | None = None,
     ) -> Happened | Unknown:
@@ -144,7 +145,8 @@ class OnceRunner:
             keywords: Validated arguments.
             effect: Its effect.
             attempt: This attempt.
-            seconds: How long one call may take.
+            seconds: How long one call may take, as the tool declares it: so long its effect may still happen.
+            cut: After how many seconds it is cut off, if sooner; its claim lasts for all of ``seconds``.
             earlier: Since when other series of attempts may have claimed the effect; None: there was none.
             verdict: What a person found out about an earlier attempt.
 
@@ -157,7 +159,7 @@ class OnceRunner:
             TenantErased: The user was erased after the task was prepared. What happened is not kept.
         """
         owner, follows = attempt.owner, attempt.follows(earlier)
-        mine = _Mine(tool, call, keywords, effect, attempt, seconds)
+        mine = _Mine(tool, call, keywords, effect, attempt, seconds, seconds if cut is None else cut)
         claim = await self._claims.claim(effect, owner, seconds)
         lost = claim.holding is Holding.OURS and (verdict is not None or await self._may_be_lost(mine, follows))
         if lost:
@@ -285,6 +287,7 @@ class _Mine(NamedTuple):
     effect: OnceEffect
     attempt: Attempt
     seconds: float
+    cut: float
 
     @property
     def owner(self) -> str:
@@ -296,7 +299,8 @@ async def _called(mine: _Mine, claim: Claim) -> Any:
     # In the turn of the loop in which the tool is called: another tool may have held the loop up in the one before.
     if (left := claim.left()) <= 0:
         raise ClaimLost("this attempt slept through its deadline, so it does not act")
-    async with calling(mine.tool.name, mine.seconds, left=left):
+    left = min(left, mine.cut)
+    async with calling(mine.tool.name, mine.cut, left=left):
         return await mine.tool.call(_until(mine.call, left), mine.keywords)
 
 

@@ -7,6 +7,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from perdure.agent.steps.calls import Path
 from perdure.documents import kind_of, nearest
+from perdure.durations import duration_of
 from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill, InvalidTask
 from perdure.expressions.evaluation import expressions, references
 from perdure.skills.shape import (
@@ -226,6 +227,9 @@ def _require(name: str, known: Mapping[str, Any] | Set[str], field: str, what: s
 
 def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
     tool = toolbox.get(step.tool, f"{path}.tool", InvalidSkill)
+    if step.timeout and duration_of(step.timeout).total_seconds() > tool.timeout:
+        problem = f"{step.timeout} is longer than the {tool.timeout:g} s that tool {tool.name!r} declares"
+        raise InvalidSkill(f"{path}.timeout", problem, fix="shorten it, or leave it out")
     for name in step.args:
         if name not in tool.parameters:
             problem = f"tool {tool.name!r} takes no such argument"

@@ -327,3 +327,43 @@ def test_values_are_named_beside_steps() -> None:
 def test_a_name_that_would_hide_another_is_refused(steps: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read_skill(f"name: x\nsteps: {steps}")
+
+
+def test_a_step_says_how_often_and_how_long_its_tool_is_tried() -> None:
+    skill = read_skill("name: x\nsteps: [{id: a, tool: t, retry: 0, timeout: 30s}, {id: b, tool: t}]")
+    first, second = skill.steps
+    assert isinstance(first, ToolStep)
+    assert isinstance(second, ToolStep)
+    assert (first.retry, first.timeout, second.retry, second.timeout) == (0, "30s", None, None)
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        *(
+            (
+                f"{{{step}, {more}}}",
+                rf"steps\[0\].{more.split(':')[0]}: belongs to a step that calls a tool .write it in",
+            )
+            for step in (
+                "id: a, prompt: x",
+                "id: a, recall: {text: x}",
+                "id: a, remember: [{memory: m}]",
+                "let: {a: 1}",
+                "for_each: '${[1]}', as: n, steps: [{id: a, tool: t}]",
+                "parallel: [{id: a, tool: t}, {id: b, tool: t}]",
+            )
+            for more in ("retry: 2", "timeout: 3s")
+        ),
+        ("{id: a, tol: t, retry: 2}", r"steps\[0\]: has no action .*did you mean 'tool'"),
+        ("{id: a, tool: t, retry: -1}", r"steps\[0\].retry"),
+        ("{id: a, tool: t, retry: 1001}", r"steps\[0\].retry"),
+        ("{id: a, tool: t, retry: '${1}'}", r"steps\[0\].retry"),
+        ("{id: a, tool: t, timeout: 30}", r"steps\[0\].timeout"),
+        ("{id: a, tool: t, timeout: 0s}", r"steps\[0\].timeout: is no time at all"),
+        ("{id: a, tool: t, timeout: '${1}s'}", r"steps\[0\].timeout: is no duration .write a number and a unit"),
+    ],
+)
+def test_what_only_a_call_of_a_tool_has_is_refused_elsewhere(step: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(f"name: x\nsteps: [{step}]")

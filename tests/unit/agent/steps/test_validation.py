@@ -1,10 +1,14 @@
 """A task is checked as a whole before its first step."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from perdure.agent.steps.calls import StepCall
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.errors import InvalidInput
 from perdure.skills.library import read_skill
+from perdure.skills.shape import Skill
 from perdure.tools import Toolbox
 
 BOX = Toolbox.load(["tests.support.tools"])
@@ -154,3 +158,23 @@ def test_a_name_stands_for_a_part_of_its_let() -> None:
 def test_a_name_is_known_behind_its_let_and_within_its_block_alone(rest: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         check_skill(read_skill(f"{HEAD}steps: {rest}"), BOX)
+
+
+def test_a_step_can_shorten_the_time_of_its_tool_and_not_lengthen_it() -> None:
+    def skill(tool: str, timeout: str) -> Skill:
+        return read_skill(f"{HEAD}steps: [{{id: a, tool: {tool}, args: {{ledger: x, line: y}}, timeout: {timeout}}}]")
+
+    check_skill(skill("append", "2s"), BOX)
+    check_skill(skill("dwell", "5s"), BOX)
+    for tool, timeout, most in (("append", "3s", "2 s"), ("dwell", "1m", "5 s")):
+        with pytest.raises(InvalidInput, match=rf"steps\[0\].timeout: {timeout} is longer than the {most} that tool"):
+            check_skill(skill(tool, timeout), BOX)
+
+
+@given(declared=st.floats(0.1, 4_000), seconds=st.integers(1, 5_000))
+def test_a_call_is_never_cut_off_later_than_its_tool_declares(declared: float, seconds: int) -> None:
+    context = {"tenant": "t", "session": "s", "task_id": "t", "path": "a", "occurred_at": "2026-01-02T00:00:00Z"}
+    call = StepCall.model_validate({**context, "step": {"id": "a", "tool": "echo", "timeout": f"{seconds}s"}})
+    assert call.cut_after(declared) == min(declared, seconds)
+    plain = call.changed(step=call.step.changed(timeout=None))
+    assert plain.cut_after(declared) == declared
