@@ -40,6 +40,7 @@ class Activity(StrEnum):
     RECALL_STEP = "recall_step"
     REMEMBER_STEP = "remember_step"
     LET_STEP = "let_step"
+    WAIT_STEP = "wait_step"
     RECALL_MEMORY = "recall_memory"
     RECALL_HANDLE = "recall_handle"
     REMEMBER = "remember"

@@ -24,7 +24,10 @@ from perdure.agent.steps.calls import (
     StepCall,
     TaskFacts,
     Value,
+    WaitCall,
+    Waits,
 )
+from perdure.durations import is_duration, moment_of
 from perdure.identity import idempotency_key
 from perdure.model import DEEPEST_VALUE, Instant, depth
 from perdure.names import Activity
@@ -38,7 +41,17 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.skills.shape import ForEach, LetStep, OnFailure, Parallel, PromptStep, RecallStep, RememberStep, ToolStep
+from perdure.skills.shape import (
+    ForEach,
+    LetStep,
+    OnFailure,
+    Parallel,
+    PromptStep,
+    RecallStep,
+    RememberStep,
+    ToolStep,
+    WaitStep,
+)
 from perdure.tasks import StepStatus
 
 CARRIED_INLINE = 400_000
@@ -179,6 +192,10 @@ class SkillPlan:
                     "tool": shape,
                     "critical": critical,
                 }
+            case WaitStep(when=None, wait=duration) if is_duration(duration):
+                how = {"waits": Waits(until=moment_of(duration, now))}
+            case WaitStep():
+                how = {"activity": Activity.WAIT_STEP, "call": WaitCall.model_validate({**of, "now": now})}
             case PromptStep(critical=critical):
                 call = PromptCall.model_validate(of)
                 how = {"activity": Activity.PROMPT_STEP, "call": call, "is_model": True, "critical": critical}

@@ -24,6 +24,7 @@ from perdure.skills.shape import (
     Skill,
     Step,
     ToolStep,
+    WaitStep,
     lane_path,
     templates_of,
 )
@@ -138,8 +139,13 @@ def _let(data: dict[str, Any], path: str) -> Step:
     return validated(LetStep, {**data, "let": let}, path, InvalidSkill)
 
 
-_KINDS = {"tool": _tool, "prompt": _prompt, "recall": _recall, "remember": _remembers, "let": _let}
-"""How a step without others inside is read, by the key that says what it does; a tool may remember as well."""
+def _wait(data: dict[str, Any], path: str) -> Step:
+    return validated(WaitStep, data, path, InvalidSkill)
+
+
+_KINDS = {"tool": _tool, "prompt": _prompt, "recall": _recall, "wait": _wait, "remember": _remembers, "let": _let}
+"""How a step without others inside is read, by the key that says what it does. Others than ``remember`` come first: a
+step may remember beside what it does, or is told that it cannot."""
 
 _ACTIONS = (*_KINDS, "for_each", "parallel")
 """The keys of which a step has one, and which says what it does."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from perdure.durations import duration_of
+from perdure.durations import check_wait, duration_of
 from perdure.entries import Lane, MemoryType
 from perdure.identity import OwnerId, digest
 from perdure.model import Name, OpenEnum, Passed, spelled
@@ -35,12 +35,18 @@ def _lasting(text: str) -> str:
     return text
 
 
+def _awaited(text: str) -> str:
+    if "${" not in text:
+        check_wait(text)
+    return text
+
+
 def _is_none(value: object) -> bool:
     # What few steps have takes no room in those that have it not: a skill is carried along as JSON.
     return value is None
 
 
-Duration = Annotated[str, AfterValidator(_lasting)]
+Duration = Annotated[str, AfterValidator(_lasting), Field(examples=["45s"])]
 """A number and a unit, as it was written: ``45s``."""
 
 
@@ -209,6 +215,16 @@ class LetStep(Passed):
         return f"let {next(iter(self.let))}"
 
 
+class WaitStep(Passed):
+    """A step that waits for a time, or until a moment."""
+
+    kind: Literal["wait"] = "wait"
+    id: Identifier
+    wait: Annotated[Template, AfterValidator(_awaited), Field(examples=["2h"])]
+    """A duration, a moment with its time zone, or an expression that gives one of the two."""
+    when: Template | None = None
+
+
 class ForEach(Passed):
     """Steps that run once for each element of a list."""
 
@@ -237,7 +253,8 @@ class Parallel(Passed):
 
 
 Step = Annotated[
-    ToolStep | PromptStep | RecallStep | RememberStep | LetStep | ForEach | Parallel, Field(discriminator="kind")
+    ToolStep | PromptStep | RecallStep | RememberStep | LetStep | WaitStep | ForEach | Parallel,
+    Field(discriminator="kind"),
 ]
 """Anything that a skill can do."""
 

@@ -14,7 +14,6 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
-from activities.naming import NamingActivities
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
@@ -23,6 +22,7 @@ from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from activities.updating import UpdatingActivities
+from activities.values import ValueActivities
 from perdure.names import (
     ACCESSES,
     CONSOLIDATING,
@@ -48,7 +48,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             HoldingActivities,
             CreditingActivities,
             PromptActivities,
-            NamingActivities,
+            ValueActivities,
             ReasoningActivities,
             ReconcilingActivities,
             PromotionActivities,

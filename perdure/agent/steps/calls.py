@@ -12,7 +12,7 @@ from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.registry.agents import Agent
-from perdure.skills.shape import LetStep, PromptStep, RecallStep, RememberStep, Skill, ToolStep
+from perdure.skills.shape import LetStep, PromptStep, RecallStep, RememberStep, Skill, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskBinding, TaskEnvelope
 from perdure.tools import Effect
@@ -137,6 +137,14 @@ class LetCall(StepContext):
     step: LetStep
 
 
+class WaitCall(StepContext):
+    """The input of the activity that works out until when a step waits."""
+
+    step: WaitStep
+    now: Instant
+    """When the wait begins."""
+
+
 class Ended(Passed):
     """The outcome of a step that ended."""
 
@@ -162,7 +170,14 @@ class Asks(Passed):
     """What the step needs to go on; it comes back with the answer, and nobody else reads it."""
 
 
-StepOutcome = Annotated[Ended | Asks, Field(discriminator="kind")]
+class Waits(Passed):
+    """The outcome of a step that ends at a moment, with nothing more to do."""
+
+    kind: Literal["waits"] = "waits"
+    until: Instant
+
+
+StepOutcome = Annotated[Ended | Asks | Waits, Field(discriminator="kind")]
 """What the activity of a step returns."""
 
 

@@ -21,6 +21,7 @@ from perdure.skills.shape import (
     Skill,
     Step,
     ToolStep,
+    WaitStep,
     lane_path,
     templates_of,
 )
@@ -31,6 +32,7 @@ _COUNTS = frozenset({"status", "count", "done", "skipped", "failed"})
 _PARTS: dict[object, frozenset[str]] = {
     RecallStep: frozenset({"items", "records", "context", "status"}),
     PromptStep: frozenset({"output", "status", "problem"}),
+    WaitStep: frozenset({"status"}),
     ForEach: _COUNTS,
     Parallel: _COUNTS,
 }

@@ -16,6 +16,7 @@ from perdure.skills.shape import (
     RecordTemplate,
     RememberStep,
     ToolStep,
+    WaitStep,
 )
 
 WHOLE = """
@@ -350,6 +351,7 @@ def test_a_step_says_how_often_and_how_long_its_tool_is_tried() -> None:
                 "id: a, recall: {text: x}",
                 "id: a, remember: [{memory: m}]",
                 "let: {a: 1}",
+                "id: a, wait: 2h",
                 "for_each: '${[1]}', as: n, steps: [{id: a, tool: t}]",
                 "parallel: [{id: a, tool: t}, {id: b, tool: t}]",
             )
@@ -365,5 +367,38 @@ def test_a_step_says_how_often_and_how_long_its_tool_is_tried() -> None:
     ],
 )
 def test_what_only_a_call_of_a_tool_has_is_refused_elsewhere(step: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(f"name: x\nsteps: [{step}]")
+
+
+def test_a_step_waits_for_a_time_or_until_a_moment() -> None:
+    text = "name: x\nsteps: [{id: a, wait: 2h}, {id: b, wait: 2026-01-31T09:00:00Z}, {id: c, wait: '${x}'}]"
+    steps = read_skill(text).steps
+    assert [step.wait for step in steps if isinstance(step, WaitStep)] == ["2h", "2026-01-31T09:00:00Z", "${x}"]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        *(
+            (f"{{id: a, wait: 2h, {name}: {value}}}", rf"steps\[0\].{name}: is not a field here")
+            for name, value in (
+                ("expect", "'${true}'"),
+                ("approve", "'Go on?'"),
+                ("remember", "[{memory: m}]"),
+                ("on_failure", "ask"),
+                ("args", "{}"),
+            )
+        ),
+        ("{id: a, tool: t, wait: 2h}", r"steps\[0\].wait: is not a field here"),
+        ("{wait: 2h}", r"steps\[0\].id: is missing"),
+        ("{id: a, wait: 30}", r"steps\[0\].wait"),
+        ("{id: a, wait: soon}", r"steps\[0\].wait: is neither a duration nor a moment with its time zone .write 12h"),
+        ("{id: a, wait: 2026-01-31}", r"steps\[0\].wait: is neither a duration nor a moment"),
+        ("{id: a, wait: 400d}", r"steps\[0\].wait: is further away than 366 days"),
+        ("{id: a, wait: '${1 +}'}", r"PRD103 steps\[0\].wait: .* does not parse"),
+    ],
+)
+def test_a_wait_that_is_written_wrongly_is_named(step: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read_skill(f"name: x\nsteps: [{step}]")
