@@ -25,12 +25,13 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
 from perdure.changes import Actor, ActorKind
-from perdure.errors import PerdureError, StoreUnavailable, ToolFailed
+from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.tasks import RecallSummary, StepStatus
+from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
 from perdure.tools import Toolbox
@@ -84,7 +85,8 @@ class StepActivities:
         return step
 
     async def _step(self, call: StepCall) -> Ended | Asks:
-        attempt = this_attempt()
+        attempt, retry = this_attempt(), call.step.retry
+        attempts = self._attempts if retry is None else max(1, retry)
         try:
             outcome = await self._runner.act(call, attempt)
         except ToolFailed as problem:
@@ -94,10 +96,15 @@ class StepActivities:
                 str(problem),
                 *details(problem.text[:500]),
                 type=type(problem).__name__,
-                non_retryable=beats().failures >= self._attempts,
+                non_retryable=beats().failures >= attempts,
                 next_retry_delay=pause(),
             ) from None
         except PerdureError as problem:
+            if isinstance(problem, NotDone) and retry is not None:
+                beats().failures += 1
+                if beats().failures >= attempts:
+                    await self._notes.failed(call, attempt, str(problem))
+                    raise failure_of(problem, attempt=details()[1], retryable=False) from None
             if not problem.retryable:
                 await self._notes.failed(call, attempt, str(problem))
             raise

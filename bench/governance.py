@@ -169,7 +169,9 @@ async def _story(asking: _Asking, case: Case) -> Outcome:
         said = Said(text=turn["text"], by=Voice(turn["said_by"]), at=at, occurrence=str(number))
         became = await asking.observe(f"{case['id']}-{run}-{turn['user']}", [said])
         told.append(f"{turn['text']} ({became})")
-    found = await asking.gateway.recall(RecallRequest(user_id=f"{case['id']}-{run}-{case['user']}", text=case["ask"]))
+    found = await asking.gateway.recall(
+        RecallRequest(user_id=f"{case['id']}-{run}-{case['user']}", text=case["ask"]), by=_BY
+    )
     texts = [item.text.casefold() for item in found.items if item.kind == "memory"]
     missing = [one for one in case["believe"] if not any(one.casefold() in text for text in texts)]
     wrong = [one for one in case["not_believe"] if any(one.casefold() in text for text in texts)]

@@ -130,7 +130,7 @@ class Load:
     async def _recall(self) -> None:
         user = self._user()
         asked = RecallRequest(user_id=user, text=f"what about {self.chance.choice(TOPICS)}?", limit=20)
-        found = await insisting(lambda: self.gateway.recall(asked))
+        found = await insisting(lambda: self.gateway.recall(asked, by=BY))
         self.recalls += 1
         self.shown += [Shown(user, item.text) for item in found.items]
         await asyncio.sleep(0.2)

@@ -4,6 +4,7 @@ A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` 
 """
 
 from perdure.changes import Actor, ActorKind
+from perdure.durations import Wait
 from perdure.entries import EntryKind, Lane, MemoryType, Purpose, Relation
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import ErasureReceipt
@@ -140,6 +141,7 @@ __all__ = [
     "UpdateRequest",
     "Updated",
     "Voice",
+    "Wait",
     "WorkerUnavailable",
     "WorkflowCancelled",
     "WorkflowFailed",

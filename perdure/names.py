@@ -39,6 +39,8 @@ class Activity(StrEnum):
     PROMPT_STEP = "prompt_step"
     RECALL_STEP = "recall_step"
     REMEMBER_STEP = "remember_step"
+    LET_STEP = "let_step"
+    WAIT_STEP = "wait_step"
     RECALL_MEMORY = "recall_memory"
     RECALL_HANDLE = "recall_handle"
     REMEMBER = "remember"

@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from perdure.documents import refuse_unknown, validated
+from perdure.durations import Wait
 from perdure.entries import Purpose
 from perdure.errors import InvalidTask
 from perdure.filters import Omission
@@ -201,6 +202,8 @@ class Phase(OpenEnum):
     RUNNING = "running"
     WAITING = "waiting"
     """For a person's answer."""
+    PAUSED = "paused"
+    """Until a moment that a step waits for."""
     REMEMBERING = "remembering"
     EVALUATING = "evaluating"
     COMPLETED = "completed"
@@ -239,6 +242,7 @@ class Progress(Passed):
     """Items handed to ingest jobs."""
     questions: tuple[Question, ...] = ()
     """What the task waits on now."""
+    waits: tuple[Wait, ...] = ()
     problem: str = ""
     tokens: int = 0
     """That its model has used."""

@@ -154,10 +154,13 @@ class Reader:
         await self.audited(tenant, [identifier], "history", by)
         return versions(lines, identifier)
 
-    async def rejected(self, user_id: str, of: str | None, *, limit: int) -> list[Rejection]:
+    async def rejected(self, user_id: str, of: str | None, *, limit: int, by: Actor) -> list[Rejection]:
         """Return what was lately refused, the newest first."""
-        lines, _ = await self._whole(await self.tenant(user_id, of))
-        return rejections(lines)[:limit]
+        tenant = await self.tenant(user_id, of)
+        lines, _ = await self._whole(tenant)
+        found = rejections(lines)[:limit]
+        await self.audited(tenant, [one.job for one in found], "rejected", by)
+        return found
 
     async def settled(self, tenant: str, jobs: Collection[str], owners: Collection[str] = ()) -> list[SettledJob]:
         """Return what the journal tells of those of these jobs that are done.
@@ -182,9 +185,13 @@ class Reader:
         """
         return await self._reading.members.tenant(user_id, of)
 
-    async def members(self, of: str) -> list[Membership]:
+    async def members(self, of: str, *, by: Actor) -> list[Membership]:
         """Return who belongs to a team or an agent."""
-        return await self._reading.members.of(of)
+        found = await self._reading.members.of(of)
+        if found:
+            tenant = self._reading.tenant_key.tenant_of_owner(of)
+            await self.audited(tenant, [one.member for one in found], "members", by)
+        return found
 
     async def require_consent(self, user_id: str, of: str | None, purpose: Purpose) -> None:
         """Check that a purpose is consented to.

@@ -8,7 +8,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from perdure.tasks import Phase
 
-_BUSIEST_FIRST = (Phase.RUNNING, Phase.REMEMBERING, Phase.WAITING)
+_BUSIEST_FIRST = (Phase.RUNNING, Phase.REMEMBERING, Phase.WAITING, Phase.PAUSED)
 
 
 class Branches:
@@ -20,7 +20,7 @@ class Branches:
         self.ending = False
         """Whether the task ends: what is on its way is waited for, and nothing new begins."""
         self.awaiting: set[str] = set()
-        """Branches of which only an answer is missing: nothing of them is lost when the history is rolled over."""
+        """Branches that only wait, for an answer or a moment: rolling the history over loses nothing of them."""
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -33,7 +33,7 @@ class Branches:
 
     @property
     def can_roll(self) -> bool:
-        """Whether nothing is on its way but questions."""
+        """Whether nothing is on its way but questions and waits."""
         return self.awaiting == self._tasks.keys()
 
     def start(self, branch: str, work: Coroutine[None, None, None]) -> None:

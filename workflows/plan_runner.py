@@ -9,11 +9,12 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room
-    from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Resumed, StepOutcome
+    from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Result, Resumed, StepOutcome, Waits
     from perdure.errors import TaskFailed
+    from perdure.model import Instant
     from perdure.names import Activity
     from perdure.questions import Question, TakenAnswer
-    from perdure.tasks import Phase
+    from perdure.tasks import Phase, StepStatus
     from workflows import options
     from workflows.failures import last_attempt, problem_of
     from workflows.history import History
@@ -46,6 +47,8 @@ class PlanRunner:
         for name, branch in self._running.state.branches.items():
             if branch.question is not None:
                 self._running.branches.start(name, self._wait(name, branch.question, asked_before=True))
+            elif branch.until is not None:
+                self._running.branches.start(name, self._pause(name, branch.until))
         while True:
             move = self._plan.next(self._running.state, workflow.now())
             if self._history.is_due and not isinstance(move, Finish):
@@ -91,8 +94,8 @@ class PlanRunner:
         """Run an action once, and have the plan take up its outcome."""
         self._running.do(action.branch, Phase.RUNNING)
         try:
-            outcome = action.known or await self._execute(action, size)
-            if isinstance(outcome, Asks) and self._running.branches.ending:
+            outcome = action.known or action.waits or await self._execute(action, size)
+            if not isinstance(outcome, Ended) and self._running.branches.ending:
                 return
             if isinstance(outcome, Ended):
                 await self._remember(action, outcome)
@@ -103,21 +106,26 @@ class PlanRunner:
             problem, attempt = problem_of(error), last_attempt(error)
             self._running.state = self._plan.failed(self._running.state, action.branch, problem, attempt)
             return
-        if isinstance(outcome, Ended):
-            state = self._running.state.branch(action.branch, path="", resumed=None).telling(action.path, outcome)
-            self._running.state = self._plan.ended(state, action.branch, outcome)
-        else:
-            self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
-            await self._ask(action.branch, outcome.question)
+        match outcome:
+            case Ended():
+                state = self._running.state.branch(action.branch, path="", resumed=None).telling(action.path, outcome)
+                self._running.state = self._plan.ended(state, action.branch, outcome)
+            case Waits(until=until):
+                self._history.grow()
+                self._running.update(action.branch, until=until)
+                await self._pause(action.branch, until)
+            case Asks():
+                self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
+                await self._ask(action.branch, outcome.question)
 
-    async def _execute(self, action: Action, size: int) -> Ended | Asks:
+    async def _execute(self, action: Action, size: int) -> Ended | Asks | Waits:
         prepared = self._running.state.prepared
         how = options.of_step(prepared.heartbeat)
         if action.tool:
             how = options.of_tool(action.tool, prepared.heartbeat)
         elif action.is_model:
             how = options.of_model(prepared.model_timeout, prepared.heartbeat)
-        summary, kind = action.summary or action.path, cast("type[Ended | Asks]", StepOutcome)
+        summary, kind = action.summary or action.path, cast("type[Ended | Asks | Waits]", StepOutcome)
         try:
             outcome = await workflow.execute_activity(
                 action.activity, action.call, result_type=kind, summary=summary, **how
@@ -197,6 +205,22 @@ class PlanRunner:
         else:
             self._running.update(branch, resumed=Resumed(resume=waited.resume, answer=answer))
 
+    async def _pause(self, branch: str, until: Instant) -> None:
+        """Wait until a moment, and have the plan go on behind the step; one that has passed takes no timer.
+
+        A wait that an earlier run began is not counted in the history: one that is rolled over because of what waits
+        would be so again, and again.
+        """
+        if (left := until - workflow.now()) > timedelta():
+            self._running.outbox.flush()
+            self._running.do(branch, Phase.PAUSED)
+            self._running.branches.awaiting.add(branch)
+            await workflow.sleep(left, summary=f"{self._running.state.branches[branch].path} waits")
+            self._running.branches.awaiting.discard(branch)
+            self._running.do(branch, Phase.RUNNING)
+        state = self._running.state.branch(branch, path="", until=None)
+        self._running.state = self._plan.ended(state, branch, Ended(result=Result(status=StepStatus.DONE)))
+
     async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         """Write a question or its answer into the session; it also gets the history past the point where it is put."""
         self._history.grow()
@@ -218,7 +242,7 @@ class PlanRunner:
                 raise
 
     def _can_roll(self) -> bool:
-        """Whether nothing is on its way but questions: these travel, with the branches that wait for them."""
+        """Whether nothing is on its way but questions and waits: these travel, with the branches that wait."""
         return self._running.branches.can_roll and not self._running.questions.has_untaken
 
     async def _roll(self) -> None:

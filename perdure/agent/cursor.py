@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Path, Result, Scope, TaskFacts, Value
 from perdure.model import Passed
-from perdure.skills.shape import ForEach, Parallel, RecallStep, Skill, Step
+from perdure.skills.shape import ForEach, LetStep, Parallel, RecallStep, Skill, Step
 from perdure.tasks import StepStatus
 
 MAIN = "main"
@@ -69,6 +69,7 @@ class Readers:
 
     def __init__(self, skill: Skill, reads: Mapping[str, Sequence[Path]]) -> None:
         self.recalls = frozenset(step.id for _, step, _ in skill.walk() if isinstance(step, RecallStep))
+        self.lets = frozenset(step.id for _, step, _ in skill.walk() if isinstance(step, LetStep))
         places = {"": len(skill.steps)}
         for path, step, _ in skill.walk():
             places[step.id] = int(path.partition("[")[2].partition("]")[0])
@@ -131,11 +132,11 @@ class Route:
 
     def ended(self, cursors: Cursors, branch: str, result: Result) -> dict[str, Cursor]:
         """Return the positions after the step at which a branch stands has ended. Branches that ended are gone."""
-        found = dict(cursors)
-        for name in _around(cursors, branch):
+        found, at = dict(cursors), self.here(cursors, branch)
+        for name in _around(cursors, branch) if at and counts(at.step) else ():
             if (walk := found[name].walk) is not None:
-                counts = {**walk.counts, result.status: walk.counts.get(result.status, 0) + 1}
-                found[name] = found[name].changed(walk=walk.changed(counts=counts))
+                ended = {**walk.counts, result.status: walk.counts.get(result.status, 0) + 1}
+                found[name] = found[name].changed(walk=walk.changed(counts=ended))
         return self._ended(found, branch, result)
 
     def scope(
@@ -164,18 +165,19 @@ class Route:
             if parent is not None and parent.walk is not None and isinstance(block, ForEach):
                 index = cursors[name].index
                 elements |= {block.element: parent.walk.elements[index], "index": index}
-        found: dict[str, dict[str, Value]] = {}
+        found, names = dict[str, dict[str, Value]](), dict[str, Value]()
         for path in reads:
             if path[0] == "steps":
                 _, step, part = path
-                result = results.get(step, _NEVER_RUN)
-                found.setdefault(step, {})[part] = _part(result, part, is_recall=step in self._read.recalls)
+                of = names if step in self._read.lets else found.setdefault(step, {})
+                of[part] = _part(results.get(step, _NEVER_RUN), part, is_recall=step in self._read.recalls)
         roots = {path[0] for path in reads}
         return Scope(
             inputs={path[1]: inputs[path[1]] for path in reads if path[0] == "inputs"},
             steps=found,
             task=task if "task" in roots else None,
             elements={name: value for name, value in elements.items() if name in roots},
+            names=names,
         )
 
     def _ended(self, cursors: Cursors, branch: str, result: Result) -> dict[str, Cursor]:
@@ -243,13 +245,18 @@ class Route:
         return found
 
 
+def counts(step: Step) -> bool:
+    """Return whether an entry of a list counts as a step: blocks and names do not."""
+    return not isinstance(step, ForEach | Parallel | LetStep)
+
+
 def leaves(steps: tuple[Step, ...]) -> int:
-    """Return how many steps of a list are no blocks."""
-    return sum(not isinstance(step, ForEach | Parallel) for step in steps)
+    """Return how many entries of a list count as steps."""
+    return sum(map(counts, steps))
 
 
 def inside(step: Step, elements: int) -> int:
-    """Return how many steps a block adds, once it is known how many elements it has: those that are no blocks."""
+    """Return how many steps a block adds, once it is known how many elements it has."""
     match step:
         case ForEach(steps=steps):
             return elements * leaves(steps)
@@ -304,6 +311,6 @@ def _part(result: Result, part: str, *, is_recall: bool) -> Value:
 
 def _counted(walk: Walk) -> Result:
     """Return what can be read of a block from outside."""
-    counts = {str(status): walk.counts.get(status, 0) for status in StepStatus}
-    numbers = {"count": len(walk.elements), **counts}
+    ended = {str(status): walk.counts.get(status, 0) for status in StepStatus}
+    numbers = {"count": len(walk.elements), **ended}
     return Result(status=StepStatus.DONE, parts={name: Value(inline=number) for name, number in numbers.items()})

@@ -19,6 +19,7 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
         lines.append(f"{progress.skipped} skipped, {progress.failed} failed")
     if progress.step:
         lines.append(f"Now at `{progress.step}`")
+    lines.extend(f"`{wait.step}` waits until {wait.until:%Y-%m-%d %H:%M:%S %Z}" for wait in progress.waits)
     if progress.problem:
         lines.append(f"Problem: {progress.problem}")
     if progress.unknown:

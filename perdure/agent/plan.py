@@ -12,7 +12,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from perdure.agent.state import TaskState
-from perdure.agent.steps.calls import Ended, EvaluateCall, ToolShape
+from perdure.agent.steps.calls import Ended, EvaluateCall, ToolShape, Waits
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, TakenAnswer
 
@@ -45,6 +45,8 @@ class Action:
     """What decides its timeouts; None: a step without a tool."""
     known: Ended | None = None
     """Its outcome, where nothing has to run to know it."""
+    waits: Waits | None = None
+    """Until when it waits, where nothing has to run to know that."""
     summary: str = ""
     """What the Temporal UI shows; empty: the path."""
     is_step: bool = True

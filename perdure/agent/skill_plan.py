@@ -1,11 +1,12 @@
 """The plan of a task that runs a skill: its steps in order or side by side, and what failures mean. Pure."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.agent.cursor import MAIN, Cursor, Here, Route, inside, leaves
+from perdure.agent.cursor import MAIN, Cursor, Here, Route, counts, inside, leaves
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
@@ -13,6 +14,7 @@ from perdure.agent.steps.calls import (
     Ended,
     EvaluateCall,
     ExpandCall,
+    LetCall,
     PreparedTask,
     PromptCall,
     RecallCall,
@@ -22,9 +24,12 @@ from perdure.agent.steps.calls import (
     StepCall,
     TaskFacts,
     Value,
+    WaitCall,
+    Waits,
 )
+from perdure.durations import is_duration, moment_of
 from perdure.identity import idempotency_key
-from perdure.model import Instant
+from perdure.model import DEEPEST_VALUE, Instant, depth
 from perdure.names import Activity
 from perdure.questions import (
     AfterFailure,
@@ -36,7 +41,17 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.skills.shape import ForEach, OnFailure, Parallel, PromptStep, RecallStep, RememberStep, ToolStep
+from perdure.skills.shape import (
+    ForEach,
+    LetStep,
+    OnFailure,
+    Parallel,
+    PromptStep,
+    RecallStep,
+    RememberStep,
+    ToolStep,
+    WaitStep,
+)
 from perdure.tasks import StepStatus
 
 CARRIED_INLINE = 400_000
@@ -127,8 +142,10 @@ class SkillPlan:
         return at
 
     def _after(self, state: TaskState, branch: str, result: Result) -> TaskState:
-        after = self._route.ended(self._cursors(state), branch, result)
-        return state.branch(branch, resumed=None, again=False).positioned(after).counted(result.status)
+        cursors = self._cursors(state)
+        after = self._route.ended(cursors, branch, result)
+        ended = state.branch(branch, resumed=None, again=False).positioned(after)
+        return ended.counted(result.status) if counts(self._here(cursors, branch).step) else ended
 
     def _question(self, at: Here, branch: Branch) -> Question:
         about = None
@@ -157,6 +174,12 @@ class SkillPlan:
         if sum(cursor.inline for cursor in cursors.values()) > CARRIED_INLINE:
             of["inline_limit"] = SMALL_INLINE_LIMIT
         match step:
+            case LetStep():
+                call = LetCall.model_validate(of)
+                how: dict[str, Any] = {"is_step": False, "activity": Activity.LET_STEP, "call": call}
+                if is_literal(step, call.inline_limit):
+                    parts = {name: Value(inline=value) for name, value in step.let.items()}
+                    how = {"is_step": False, "known": Ended(result=Result(status=StepStatus.DONE, parts=parts))}
             case ToolStep(tool=tool, critical=critical):
                 shape = prepared.tools[tool]
                 of |= {"resumed": state.branches[branch].resumed, "timeout": shape.timeout}
@@ -164,12 +187,16 @@ class SkillPlan:
                 if shape.effect.is_once:
                     earlier = state.earlier or (state.started_at if state.branches[branch].again else None)
                     of |= {"binding": prepared.binding, "earlier": earlier}
-                how: dict[str, Any] = {
+                how = {
                     "activity": tool,
                     "call": StepCall.model_validate(of),
                     "tool": shape,
                     "critical": critical,
                 }
+            case WaitStep(when=None, wait=duration) if is_duration(duration):
+                how = {"waits": Waits(until=moment_of(duration, now))}
+            case WaitStep():
+                how = {"activity": Activity.WAIT_STEP, "call": WaitCall.model_validate({**of, "now": now})}
             case PromptStep(critical=critical):
                 call = PromptCall.model_validate(of)
                 how = {"activity": Activity.PROMPT_STEP, "call": call, "is_model": True, "critical": critical}
@@ -181,6 +208,15 @@ class SkillPlan:
             case _:
                 how = {"known": Ended(result=Result(status=StepStatus.SKIPPED))}
         return Action(branch=branch, path=at.path, **how)
+
+
+def is_literal(step: LetStep, limit: int) -> bool:
+    """Return whether what a ``let`` names is known as it is written, and fits the history.
+
+    An expression is evaluated in an activity alone: its library orders some results differently in each process.
+    """
+    text = json.dumps(step.let, ensure_ascii=False)
+    return "${" not in text and len(text.encode()) <= limit and depth(step.let) <= DEEPEST_VALUE
 
 
 def _expansion(branch: str, path: str, block: ForEach | Parallel, of: Mapping[str, Any]) -> Action:

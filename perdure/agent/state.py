@@ -1,11 +1,13 @@
 """What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Ended, PreparedTask, Resumed
+from perdure.durations import Wait
 from perdure.items import OfferedItem
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
@@ -19,6 +21,9 @@ REFUSED_KEPT = 10
 WARNINGS_KEPT = 10
 ANSWERED_KEPT = 500
 """An answer is taken only for an open question; the answered ones just tell why another is refused."""
+
+
+_ENDED = frozenset({Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED})
 
 
 class Learned(Passed):
@@ -50,6 +55,8 @@ class Branch(Passed):
     """The action that is on its way or waits for an answer; empty: the branch is free."""
     question: Question | None = None
     """What it waits for. It has been put once ``asked_at`` is set."""
+    until: Instant | None = None
+    """Until when the step that is on its way waits."""
     of_plan: bool = False
     """Whether the plan asks, and not the step that is on its way."""
     resume: JsonValue = None
@@ -109,6 +116,12 @@ class TaskState(Passed):
     def step(self) -> str:
         """The paths of what is on its way."""
         return ", ".join(branch.path for branch in self.branches.values() if branch.path)
+
+    @property
+    def waits(self) -> tuple[Wait, ...]:
+        """The steps that wait for a moment, the next one first."""
+        waits = [Wait(step=branch.path, until=branch.until) for branch in self.branches.values() if branch.until]
+        return tuple(sorted(waits, key=attrgetter("until", "step")))
 
     @property
     def unanswered(self) -> tuple[str, ...]:
@@ -188,6 +201,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         remembered=state.learned.remembered,
         tokens=state.tokens,
         unknown=state.unknown,
+        waits=() if phase in _ENDED else state.waits,
     )
 
 

@@ -1,6 +1,5 @@
 """Which memories a person has to approve before they are believed, as data of a write policy. Pure."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Self
@@ -8,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from perdure.changes import ActorKind
+from perdure.durations import duration_of
 from perdure.entries import MemoryType, Source
 from perdure.holds import Hold, Silence, hold_id
 from perdure.identity import canonical_json
@@ -16,15 +16,9 @@ from perdure.jobs import Batch
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.model import Model, Name, Unit
 
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-
 
 def _duration(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    if not (found := re.fullmatch(r"([0-9]{1,9})([smhd])", value)):
-        raise ValueError("is no duration (write a number and a unit: 7d, 12h, 30m or 45s)")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return duration_of(value) if isinstance(value, str) else value
 
 
 class HoldRule(Model):

@@ -13,6 +13,7 @@ from perdure.registry.folders import Folders
 from perdure.skills.shape import (
     ForEach,
     InputSpec,
+    LetStep,
     MemoryTemplate,
     Parallel,
     PromptStep,
@@ -23,6 +24,7 @@ from perdure.skills.shape import (
     Skill,
     Step,
     ToolStep,
+    WaitStep,
     lane_path,
     templates_of,
 )
@@ -35,7 +37,7 @@ LARGEST_SKILL = 600_000
 200 bytes for each further one when its history is rolled over, and Temporal takes 2 MB in one payload."""
 
 _NAMES = frozenset({"inputs", "steps", "task", "index", "output", "answer"})
-"""Names that expressions use otherwise, so that no element can have them."""
+"""Names that expressions use otherwise, so that no element and no value can have them."""
 
 
 def read_skill(text: str, where: str = "skill") -> Skill:
@@ -64,6 +66,7 @@ def skill_of(document: dict[str, Any]) -> Skill:
     if (size := len(skill.model_dump_json().encode())) > LARGEST_SKILL:
         fix = f"at most {LARGEST_SKILL:,}: split it, or repeat its steps with for_each"
         raise InvalidSkill("steps", f"have {size:,} bytes as JSON", fix=fix)
+    _check_names(skill)
     _check_ids(skill)
     for path, step, _ in skill.walk():
         for name, value in templates_of(step).items():
@@ -78,10 +81,6 @@ class SkillLibrary(Folders[Skill]):
 
     def __init__(self, folders: Iterable[Path]) -> None:
         super().__init__(folders, kind="skill", read=read_skill, error=InvalidSkill)
-
-
-_ACTIONS = ("tool", "prompt", "recall", "remember", "for_each", "parallel")
-"""The keys of which a step has one, and which says what it does."""
 
 
 def _input(value: object, path: str) -> InputSpec:
@@ -102,23 +101,57 @@ def _step(value: object, path: str, depth: int) -> Step:
     data = mapping(value, path, InvalidSkill)
     if "kind" in data:
         raise InvalidSkill(f"{path}.kind", "is not a field here")
+    if "tool" not in data and not data.keys().isdisjoint(_ACTIONS):
+        for name in data.keys() & _OF_TOOLS:
+            fix = "write it in a step with tool: name"
+            raise InvalidSkill(f"{path}.{name}", "belongs to a step that calls a tool", fix=fix)
     if "for_each" in data:
         return _block(data, path, depth)
     if "parallel" in data:
         return _parallel(data, path, depth)
-    if "tool" in data:
-        return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path)}, path, InvalidSkill)
-    if "prompt" in data:
-        return validated(PromptStep, {**data, **_remember(data, path)}, path, InvalidSkill)
-    if "recall" in data:
-        here = f"{path}.recall"
-        recall = validated(RecallTemplate, mapping(data["recall"], here, InvalidSkill), here, InvalidSkill)
-        return validated(RecallStep, {**data, "recall": recall}, path, InvalidSkill)
-    if "remember" in data:
-        return validated(RememberStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+    if (read := next((_KINDS[name] for name in _KINDS if name in data), None)) is not None:
+        return read(data, path)
     unknown = next((name for name in data if name not in ToolStep.model_fields), "")
     fix = nearest(unknown, _ACTIONS) if unknown else "add tool: name"
     raise InvalidSkill(path, f"has no action ({', '.join(_ACTIONS[:-1])} or {_ACTIONS[-1]})", fix=fix)
+
+
+def _tool(data: dict[str, Any], path: str) -> Step:
+    return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path)}, path, InvalidSkill)
+
+
+def _prompt(data: dict[str, Any], path: str) -> Step:
+    return validated(PromptStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+
+
+def _recall(data: dict[str, Any], path: str) -> Step:
+    here = f"{path}.recall"
+    recall = validated(RecallTemplate, mapping(data["recall"], here, InvalidSkill), here, InvalidSkill)
+    return validated(RecallStep, {**data, "recall": recall}, path, InvalidSkill)
+
+
+def _remembers(data: dict[str, Any], path: str) -> Step:
+    return validated(RememberStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+
+
+def _let(data: dict[str, Any], path: str) -> Step:
+    let = mapping(data["let"], f"{path}.let", InvalidSkill)
+    return validated(LetStep, {**data, "let": let}, path, InvalidSkill)
+
+
+def _wait(data: dict[str, Any], path: str) -> Step:
+    return validated(WaitStep, data, path, InvalidSkill)
+
+
+_KINDS = {"tool": _tool, "prompt": _prompt, "recall": _recall, "wait": _wait, "remember": _remembers, "let": _let}
+"""How a step without others inside is read, by the key that says what it does. Others than ``remember`` come first: a
+step may remember beside what it does, or is told that it cannot."""
+
+_ACTIONS = (*_KINDS, "for_each", "parallel")
+"""The keys of which a step has one, and which says what it does."""
+
+_OF_TOOLS = frozenset({"retry", "timeout"})
+"""What only a call of a tool has."""
 
 
 def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:
@@ -129,8 +162,7 @@ def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:
     if "element" in rest:
         raise InvalidSkill(f"{path}.element", "is not a field here", fix="did you mean 'as'?")
     element = data["as"]
-    if element in RESERVED or element in _NAMES:
-        raise InvalidSkill(f"{path}.as", f"{element!r} is taken by the expressions", fix="choose another name")
+    _check_name(element, f"{path}.as")
     inner = {"steps": _steps(data["steps"], f"{path}.steps", depth + 1)} if "steps" in data else {}
     return validated(ForEach, {"id": element, **rest, **inner, "element": element}, path, InvalidSkill)
 
@@ -199,3 +231,21 @@ def _check_ids(skill: Skill) -> None:
         seen[step.id] = path
         if isinstance(step, ForEach) and step.element in {block.element for block in around}:
             raise InvalidSkill(f"{path}.as", f"{step.element!r} is taken by the block around it")
+
+
+def _check_names(skill: Skill) -> None:
+    """Refuse a name that is given twice: who reads it would have to know which of the two stands nearer."""
+    taken = {step.element: f"the element of {path}" for path, step, _ in skill.walk() if isinstance(step, ForEach)}
+    lets = [(path, name) for path, step, _ in skill.walk() if isinstance(step, LetStep) for name in step.let]
+    for path, name in lets:
+        field = f"{path}.let.{name}"
+        _check_name(name, field)
+        if name in taken:
+            raise InvalidSkill(field, f"{name!r} is taken by {taken[name]}", fix="choose another name")
+        taken[name] = field
+
+
+def _check_name(name: object, field: str) -> None:
+    """Refuse a name that means something in an expression."""
+    if name in RESERVED or name in _NAMES:
+        raise InvalidSkill(field, f"{name!r} is taken by the expressions", fix="choose another name")

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
+from perdure.durations import check_wait, duration_of
 from perdure.entries import Lane, MemoryType
 from perdure.identity import OwnerId, digest
 from perdure.model import Name, OpenEnum, Passed, spelled
@@ -22,6 +23,31 @@ Template = Annotated[str, Field(min_length=1, max_length=8_000)]
 
 MOST_AT_ONCE = 50
 """Actions that one block may have on their way at the same time: each is a branch that the task carries."""
+
+
+MOST_NAMES = 50
+"""Names of one ``let``, a choice: a value that is kept elsewhere leaves 130 bytes in the history for its name."""
+
+
+def _lasting(text: str) -> str:
+    if not duration_of(text):
+        raise ValueError("is no time at all (write a number above 0)")
+    return text
+
+
+def _awaited(text: str) -> str:
+    if "${" not in text:
+        check_wait(text)
+    return text
+
+
+def _is_none(value: object) -> bool:
+    # What few steps have takes no room in those that have it not: a skill is carried along as JSON.
+    return value is None
+
+
+Duration = Annotated[str, AfterValidator(_lasting), Field(examples=["45s"])]
+"""A number and a unit, as it was written: ``45s``."""
 
 
 class InputType(OpenEnum):
@@ -128,6 +154,10 @@ class ToolStep(Passed):
     """Which answers ``ask`` takes; without it, any text. The short form names the type alone."""
     approve: Template | None = None
     """The question for a person before the step acts."""
+    retry: Annotated[int, Field(ge=0, le=1_000)] | None = Field(default=None, exclude_if=_is_none)
+    """How often the tool is tried; 0 is once, and None as often as the installation says."""
+    timeout: Duration | None = Field(default=None, exclude_if=_is_none)
+    """How long a call may take, if that is less than the tool's own time."""
     on_failure: OnFailure = OnFailure.FAIL
     remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
     critical: bool = False
@@ -173,6 +203,28 @@ class RememberStep(Passed):
     critical: bool = False
 
 
+class LetStep(Passed):
+    """Names for values, which the steps behind it read; it counts as no step."""
+
+    kind: Literal["let"] = "let"
+    let: Annotated[dict[Identifier, JsonValue], Field(min_length=1, max_length=MOST_NAMES)]
+
+    @property
+    def id(self) -> str:
+        """What paths call it: no step that a person writes can be called so, as an id has no space."""
+        return f"let {next(iter(self.let))}"
+
+
+class WaitStep(Passed):
+    """A step that waits for a time, or until a moment."""
+
+    kind: Literal["wait"] = "wait"
+    id: Identifier
+    wait: Annotated[Template, AfterValidator(_awaited), Field(examples=["2h"])]
+    """A duration, a moment with its time zone, or an expression that gives one of the two."""
+    when: Template | None = None
+
+
 class ForEach(Passed):
     """Steps that run once for each element of a list."""
 
@@ -200,7 +252,10 @@ class Parallel(Passed):
     when: Template | None = None
 
 
-Step = Annotated[ToolStep | PromptStep | RecallStep | RememberStep | ForEach | Parallel, Field(discriminator="kind")]
+Step = Annotated[
+    ToolStep | PromptStep | RecallStep | RememberStep | LetStep | WaitStep | ForEach | Parallel,
+    Field(discriminator="kind"),
+]
 """Anything that a skill can do."""
 
 Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
@@ -212,7 +267,20 @@ Parallel.model_rebuild()
 
 def templates_of(step: Step) -> dict[str, JsonValue]:
     """Return the fields of a step that can hold expressions, without those of the steps inside it."""
-    without = {"steps", "lanes", "at_once", "id", "kind", "element", "tool", "answer", "model", "output"}
+    without = {
+        "steps",
+        "lanes",
+        "at_once",
+        "id",
+        "kind",
+        "element",
+        "tool",
+        "answer",
+        "model",
+        "output",
+        "retry",
+        "timeout",
+    }
     return step.model_dump(mode="json", exclude=without)
 
 
@@ -239,12 +307,7 @@ class Skill(Passed):
     @property
     def owners(self) -> tuple[str, ...]:
         """The teams and agents whose memory its steps name."""
-        templates = [
-            template
-            for _, step, _ in self.walk()
-            if not isinstance(step, ForEach | Parallel)
-            for template in ([step.recall] if isinstance(step, RecallStep) else step.remember)
-        ]
+        templates = [template for _, step, _ in self.walk() for template in _of_memory(step)]
         return tuple(sorted({template.of for template in templates if template.of}))
 
     def walk(self) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
@@ -266,6 +329,17 @@ def _walk(
                     yield from _walk(lane, lane_path(here, number), around)
             case _:
                 pass
+
+
+def _of_memory(step: Step) -> tuple[RecallTemplate | RecordTemplate | MemoryTemplate, ...]:
+    """Return what a step reads of memory, or writes to it."""
+    match step:
+        case RecallStep(recall=recall):
+            return (recall,)
+        case ToolStep() | PromptStep() | RememberStep():
+            return step.remember
+        case _:
+            return ()
 
 
 def lane_path(block: str, number: int) -> str:

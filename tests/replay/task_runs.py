@@ -118,6 +118,18 @@ steps:
 output: "${[steps.left.output, steps.again.output, steps.n.done]}"
 """
 
+PAUSED = """
+inputs: {at: string}
+steps:
+  - let: {literal: 1, worked_out: "${task.id}"}
+  - parallel:
+      - [{id: moment, wait: "${inputs.at}"}, {id: say, tool: echo, args: {value: "${worked_out} ${literal}"}}]
+      - {id: time, wait: 1s}
+      - {id: never, wait: 1d, when: "${literal == 2}"}
+  - {id: last, tool: echo, args: {value: "${steps.time.status}"}, retry: 1, timeout: 5s}
+output: "${steps.say.output} ${steps.last.output} ${steps.never.status}"
+"""
+
 AGENT = """
 instructions: Count.
 model: openai:test
@@ -131,7 +143,7 @@ async def record_tasks(here: Recorder) -> None:
     user = f"recorder-{uuid4().hex[:12]}"
     async with asyncio.TaskGroup() as group:
         ways = (_learning, _without_memory, _rolled, _approving, _finding_out, _unanswered, _ending_badly)
-        for runs in (*ways, _beside, _prompting, _reaching):
+        for runs in (*ways, _beside, _pausing, _prompting, _reaching):
             group.create_task(runs(here, user))
 
 
@@ -220,6 +232,15 @@ async def _beside(here: Recorder, user: str) -> None:
     await _answer(beside, "7", "n[1].go")
     assert (await beside.result())["output"] == ["l", "rr", 8]
     await here.keep("agent_beside", beside)
+
+
+async def _pausing(here: Recorder, user: str) -> None:
+    skill = here.skill("paused", PAUSED)
+    for name, at, queue in (("paused", "2s", ""), ("paused_continued", "2020-01-01T00:00:00Z", here.rolling)):
+        task = AgentTask(task_id=name, user_id=user, skill=skill, inputs={"at": at})
+        handle = await _start(here, task, queue)
+        assert (await here.client.get_workflow_handle(handle.id).result())["output"] == f"{name} 1 done skipped"
+        await here.keep(f"agent_{name}", handle)
 
 
 async def _prompting(here: Recorder, user: str) -> None:

@@ -3,9 +3,11 @@ from datetime import timedelta
 from pydantic import JsonValue
 from temporalio import activity, workflow
 
-from perdure import RecallHandle, RecallRequest, RememberRequest
+from perdure import Actor, ActorKind, RecallHandle, RecallRequest, RememberRequest
 from perdure.temporal import recall, remember, until_searchable
 from worker.gateway import Gateway
+
+GREETINGS = Actor(kind=ActorKind.AGENT, id="greetings")
 
 
 class Greetings:
@@ -14,7 +16,7 @@ class Greetings:
 
     @activity.defn
     async def write_greeting(self, user: str, known: RecallHandle) -> str:
-        items = await self._memory.read(user, known)
+        items = await self._memory.read(user, known, by=GREETINGS)
         return f"Hello! I remember: {items[0].text}" if items else "Hello!"
 
 

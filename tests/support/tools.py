@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,15 @@ def append_late(ledger: str, line: str, seconds: float) -> str:
     """Append a line after a while, in a thread that nothing can cut off."""
     time.sleep(seconds)
     _append(ledger, line)
+    return line
+
+
+@tool(effect="once", timeout=4.0, check=_late)
+async def request_late(ledger: str, line: str, seconds: float) -> str:
+    """Send what a server works on for a while, also where nobody waits for its answer any more."""
+    _append(ledger, f"asked for {line}")
+    threading.Timer(seconds, _append, (ledger, line)).start()
+    await asyncio.sleep(seconds)
     return line
 
 

@@ -22,6 +22,7 @@ from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.tasks import EvaluationActivities, TaskActivities
 from activities.updating import UpdatingActivities
+from activities.values import ValueActivities
 from perdure.names import (
     ACCESSES,
     CONSOLIDATING,
@@ -47,6 +48,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             HoldingActivities,
             CreditingActivities,
             PromptActivities,
+            ValueActivities,
             ReasoningActivities,
             ReconcilingActivities,
             PromotionActivities,

@@ -99,6 +99,7 @@ EXPORTED = {
     "UpdateRequest",
     "Updated",
     "Voice",
+    "Wait",
     "WorkerUnavailable",
     "WorkflowCancelled",
     "WorkflowFailed",

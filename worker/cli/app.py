@@ -3,9 +3,10 @@
 import asyncio
 import functools
 import importlib
+import importlib.metadata
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import typer
 from typer.core import TyperGroup
@@ -243,8 +244,18 @@ def _policies() -> None:
     """What no tool may do here, or only after a person has looked: show it, try it out."""
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"perdure {importlib.metadata.version('perdure')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _perdure() -> None:
+def _perdure(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and leave.")
+    ] = False,
+) -> None:
     """Durable agent tasks that survive crashes and remember what they learned."""
 
 

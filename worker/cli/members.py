@@ -28,7 +28,7 @@ async def remove(of: Owner, user: Member, *, as_json: AsJson = False) -> None:
 async def list_(of: Owner, *, as_json: AsJson = False) -> None:
     """List who belongs to a team or an agent, since when, and who added them."""
     async with gateway(Settings()) as installation:
-        found = await installation.members(of)
+        found = await installation.members(of, by=person())
     if as_json:
         show_json([one.model_dump(mode="json", include={"user_id", "at", "by"}) for one in found])
         return

@@ -213,7 +213,7 @@ async def rejected(
 ) -> None:
     """Show what was refused lately, by a rule or a person, and why; without its text, which is not kept."""
     async with gateway(Settings()) as installation:
-        found = await installation.rejected(user, of=of, limit=limit)
+        found = await installation.rejected(user, of=of, limit=limit, by=person())
     if as_json:
         show_json([one.model_dump(mode="json") for one in found])
         return

@@ -1,4 +1,7 @@
-"""The gateway: everything that an installation can be asked, for every face alike. Each change names its actor."""
+"""The gateway: everything that an installation can be asked, for every face alike.
+
+Each call that reads or changes memory, or acts on a task, names its actor.
+"""
 
 from typing import TYPE_CHECKING
 

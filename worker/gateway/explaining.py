@@ -8,7 +8,6 @@ from perdure.changes import Actor
 from perdure.errors import InvalidInput
 from perdure.jobs import Receipt, SettledJob
 from perdure.names import MEMORY
-from perdure.requests import SOMEBODY
 from perdure.tasks import TaskExplanation, TaskMemory
 from perdure.temporal.errors import perdure_error, translated
 from worker.gateway.base import ANSWERED_WITHIN
@@ -21,7 +20,7 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
     """Explaining tasks."""
 
     @translated
-    async def explain(self, workflow_id: str, *, by: Actor = SOMEBODY) -> TaskExplanation:
+    async def explain(self, workflow_id: str, *, by: Actor) -> TaskExplanation:
         """Return what a task recalled and why, what it wrote, and what was ignored and why.
 
         Raises:

@@ -12,7 +12,6 @@ from perdure.holds import QUESTION, Decided, Held, HeldAnswer, Outcome, is_of
 from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, QUESTIONS, Attribute, Workflow
 from perdure.questions import Approval, Question
-from perdure.requests import SOMEBODY
 from perdure.temporal.errors import translated
 from worker.gateway.base import ANSWERED_WITHIN
 from worker.gateway.memories import MemoriesCalls
@@ -27,7 +26,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
     """
 
     @translated
-    async def held(self, user_id: str, *, of: str | None = None, limit: int = 50, by: Actor = SOMEBODY) -> list[Held]:
+    async def held(self, user_id: str, *, of: str | None = None, limit: int = 50, by: Actor) -> list[Held]:
         """Return what waits for a person, with its text: the oldest first.
 
         Raises:

@@ -9,7 +9,7 @@ from perdure.entries import Entry
 from perdure.identity import content_digest
 from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.names import DEFAULT_POLICY, Workflow
-from perdure.requests import SOMEBODY, ConsentRequest, Consents, RememberRequest
+from perdure.requests import ConsentRequest, Consents, RememberRequest
 from perdure.temporal.errors import translated
 from perdure.updates import Rejection, Updated, UpdateRequest, Version
 from worker.gateway.memory import MemoryCalls
@@ -41,7 +41,7 @@ class MemoriesCalls(MemoryCalls):
 
     @translated
     async def memories(
-        self, user_id: str, *, of: str | None = None, everything: bool = False, by: Actor = SOMEBODY
+        self, user_id: str, *, of: str | None = None, everything: bool = False, by: Actor
     ) -> list[Entry]:
         """Return what is remembered of a user, the newest first.
 
@@ -58,9 +58,7 @@ class MemoriesCalls(MemoryCalls):
         return await (await self._keyed_reader()).memories(user_id, of, everything=everything, by=by)
 
     @translated
-    async def history(
-        self, user_id: str, identifier: str, *, of: str | None = None, by: Actor = SOMEBODY
-    ) -> list[Version]:
+    async def history(self, user_id: str, identifier: str, *, of: str | None = None, by: Actor) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first: who, why and when.
 
         Raises:
@@ -71,22 +69,23 @@ class MemoriesCalls(MemoryCalls):
         return await (await self._keyed_reader()).history(user_id, of, identifier, by=by)
 
     @translated
-    async def rejected(self, user_id: str, *, of: str | None = None, limit: int = 50) -> list[Rejection]:
+    async def rejected(self, user_id: str, *, of: str | None = None, limit: int = 50, by: Actor) -> list[Rejection]:
         """Return what was lately refused, by a rule or a person, and why: the newest first, without text.
 
         Args:
             user_id: Who asks.
             of: The team or agent whose memory it is; None: the user's own.
             limit: How many at most.
+            by: Who reads.
 
         Raises:
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: A store does not answer, or has lost data.
         """
-        return await (await self._keyed_reader()).rejected(user_id, of, limit=limit)
+        return await (await self._keyed_reader()).rejected(user_id, of, limit=limit, by=by)
 
     @translated
-    async def exported(self, user_id: str, *, of: str | None = None, by: Actor = SOMEBODY) -> list[str]:
+    async def exported(self, user_id: str, *, of: str | None = None, by: Actor) -> list[str]:
         """Return all that is remembered of a user, with its history, as lines of JSON after a header.
 
         They tell of one moment, whoever writes meanwhile.
@@ -140,7 +139,7 @@ class MemoriesCalls(MemoryCalls):
         )
 
     @translated
-    async def members(self, of: str) -> list[Membership]:
+    async def members(self, of: str, *, by: Actor) -> list[Membership]:
         """Return who belongs to a team or an agent, with who added them; empty also where there is no such owner.
 
         As ``set_member``, it is for who administers the installation.
@@ -149,4 +148,4 @@ class MemoriesCalls(MemoryCalls):
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: Neither Redis nor the journal can tell.
         """
-        return await (await self._keyed_reader()).members(of)
+        return await (await self._keyed_reader()).members(of, by=by)

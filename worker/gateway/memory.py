@@ -14,7 +14,6 @@ from perdure.jobs import Receipt
 from perdure.memory.recall.query import RecalledItem, RecallResult
 from perdure.names import Workflow
 from perdure.requests import (
-    SOMEBODY,
     EraseRequest,
     ForgetRequest,
     ForgetResult,
@@ -47,7 +46,7 @@ class MemoryCalls(Base):
     """Reading memory, offering it something, forgetting, bringing the stores together."""
 
     @translated
-    async def recall(self, request: RecallRequest, *, by: Actor = SOMEBODY) -> RecallResult:
+    async def recall(self, request: RecallRequest, *, by: Actor) -> RecallResult:
         """Recall from every tier of memory.
 
         Where this process has the tenant key, it asks the stores itself and leaves nothing in a history. Otherwise a
@@ -87,7 +86,7 @@ class MemoryCalls(Base):
         return self._reader
 
     @translated
-    async def read(self, user_id: str, handle: RecallHandle, *, by: Actor = SOMEBODY) -> list[RecalledItem]:
+    async def read(self, user_id: str, handle: RecallHandle, *, by: Actor) -> list[RecalledItem]:
         """Return what the handle of an earlier recall names, as it is now: what was forgotten since is gone.
 
         Raises:

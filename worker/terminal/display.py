@@ -90,6 +90,8 @@ def show(progress: Progress) -> None:
         f"{progress.done} of {counted(progress.total, 'step')} ({progress.skipped} skipped, {progress.failed} failed), "
         f"{counted(progress.recalled, 'item')} recalled, {progress.remembered} remembered"
     )
+    for wait in progress.waits:
+        out.print(f"{wait.step} waits until {wait.until:%Y-%m-%d %H:%M:%S %Z}", markup=False)
     for step in progress.unknown:
         out.print(f"nobody knows whether its effect happened: {step}", markup=False)
     if progress.problem:

@@ -23,6 +23,7 @@ from activities.steps import RecallStepActivities, StepActivities
 from activities.submitting import Submitter
 from activities.tasks import EvaluationActivities, TaskActivities
 from activities.updating import UpdatingActivities
+from activities.values import ValueActivities
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
 from perdure.memory.consolidation.consolidator import Consolidator
@@ -73,6 +74,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,
         ),
+        ValueActivities(values),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),

@@ -5,13 +5,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
+from perdure.durations import duration_of
 from perdure.entries import Lane, MemoryType
 from perdure.identity import OwnerId, UserId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
 from perdure.registry.agents import Agent
-from perdure.skills.shape import PromptStep, RecallStep, RememberStep, Skill, ToolStep
+from perdure.skills.shape import LetStep, PromptStep, RecallStep, RememberStep, Skill, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskBinding, TaskEnvelope
 from perdure.tools import Effect
@@ -43,7 +44,7 @@ class Result(Passed):
 
     status: StepStatus
     parts: dict[str, Value] = Field(default_factory=dict)
-    """``output`` and ``answer`` of a tool; ``items``, ``records`` and ``context`` of a recall."""
+    """``output`` and ``answer`` of a tool; ``items``, ``records`` and ``context`` of a recall; names of a ``let``."""
 
 
 class TaskFacts(Passed):
@@ -62,6 +63,8 @@ class Scope(Passed):
     task: TaskFacts | None = None
     elements: dict[str, JsonValue] = Field(default_factory=dict)
     """The elements of the blocks around it, and ``index``."""
+    names: dict[str, Value] = Field(default_factory=dict[str, Value])
+    """What ``let`` has named."""
 
 
 class Resumed(Passed):
@@ -117,6 +120,10 @@ class StepCall(StepContext):
     earlier: Instant | None = None
     """Since when attempts before this activity may have claimed the effect, in this run or another; None: none did."""
 
+    def cut_after(self, seconds: float) -> float:
+        """Return the seconds after which the call is cut off, of a tool that may take so many."""
+        return min(seconds, duration_of(self.step.timeout).total_seconds()) if self.step.timeout else seconds
+
 
 class RecallCall(StepContext):
     """The input of a recall step's activity."""
@@ -135,6 +142,20 @@ class PromptCall(StepContext):
     """The input of a prompt step's activity."""
 
     step: PromptStep
+
+
+class LetCall(StepContext):
+    """The input of the activity that works out what a ``let`` names."""
+
+    step: LetStep
+
+
+class WaitCall(StepContext):
+    """The input of the activity that works out until when a step waits."""
+
+    step: WaitStep
+    now: Instant
+    """When the wait begins."""
 
 
 class Ended(Passed):
@@ -164,7 +185,14 @@ class Asks(Passed):
     """What the step needs to go on; it comes back with the answer, and nobody else reads it."""
 
 
-StepOutcome = Annotated[Ended | Asks, Field(discriminator="kind")]
+class Waits(Passed):
+    """The outcome of a step that ends at a moment, with nothing more to do."""
+
+    kind: Literal["waits"] = "waits"
+    until: Instant
+
+
+StepOutcome = Annotated[Ended | Asks | Waits, Field(discriminator="kind")]
 """What the activity of a step returns."""
 
 

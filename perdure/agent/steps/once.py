@@ -137,6 +137,7 @@ class OnceRunner:
         *,
         gate: Gate,
         seconds: float,
+        cut: float | None = None,
         earlier: Instant | None = None,
         verdict: Verdict | None = None,
     ) -> Happened | Unknown | Stopped:
@@ -149,7 +150,8 @@ class OnceRunner:
             effect: Its effect.
             attempt: This attempt.
             gate: What policies say of the call. They are asked once it is known that the effect has not happened.
-            seconds: How long one call may take.
+            seconds: How long one call may take, as the tool declares it: so long its effect may still happen.
+            cut: After how many seconds it is cut off, if sooner; its claim lasts for all of ``seconds``.
             earlier: Since when other series of attempts may have claimed the effect; None: there was none.
             verdict: What a person found out about an earlier attempt.
 
@@ -166,7 +168,7 @@ class OnceRunner:
         stops = follows is None and await gate.would_stop() and await self._claims.is_free(effect, owner)
         if stops and (stopped := await gate.stopped()):
             return stopped
-        mine = _Mine(tool, call, keywords, effect, attempt, seconds)
+        mine = _Mine(tool, call, keywords, effect, attempt, seconds, seconds if cut is None else cut)
         claim = await self._claims.claim(effect, owner, seconds)
         lost = claim.holding is Holding.OURS and (verdict is not None or await self._may_be_lost(mine, follows))
         if lost:
@@ -307,6 +309,7 @@ class _Mine(NamedTuple):
     effect: OnceEffect
     attempt: Attempt
     seconds: float
+    cut: float
 
     @property
     def owner(self) -> str:
@@ -318,7 +321,8 @@ async def _called(mine: _Mine, claim: Claim) -> Any:
     # In the turn of the loop in which the tool is called: another tool may have held the loop up in the one before.
     if (left := claim.left()) <= 0:
         raise ClaimLost("this attempt slept through its deadline, so it does not act")
-    async with calling(mine.tool.name, mine.seconds, left=left):
+    left = min(left, mine.cut)
+    async with calling(mine.tool.name, mine.cut, left=left):
         return await mine.tool.call(_until(mine.call, left), mine.keywords)
 
 

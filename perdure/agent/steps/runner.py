@@ -247,20 +247,21 @@ class StepRunner:
         if not tool.effect.is_once and (stopped := await gate.stopped()):
             return stopped
         seconds = call.timeout or tool.timeout
+        times = {"seconds": seconds, "cut": call.cut_after(seconds)}
         tool_call = ToolCall(
             idempotency_key=key,
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
-            deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds),
+            deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=times["cut"]),
         )
         if tool.effect.is_once:
-            how: dict[str, Any] = {"gate": gate, "seconds": seconds, "earlier": call.earlier, "verdict": verdict}
+            how: dict[str, Any] = {"gate": gate, **times, "earlier": call.earlier, "verdict": verdict}
             return await self._once.run(tool, tool_call, keywords, effect, attempt, **how)
         attempt.report.deadline = tool_call.deadline
         with counted() as work:
             try:
-                async with calling(tool.name, seconds):
+                async with calling(tool.name, times["cut"]):
                     returned = await tool.call(tool_call, keywords)
                 attempt.report.deadline = None
             finally:

@@ -1,24 +1,27 @@
 """Checks of a whole task before its first step: skill against tools, names against what there is, inputs. Pure."""
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from perdure.agent.steps.calls import Path
 from perdure.documents import kind_of, nearest
+from perdure.durations import duration_of
 from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill, InvalidTask
 from perdure.expressions.evaluation import expressions, references
 from perdure.skills.shape import (
     ForEach,
     InputSpec,
     InputType,
+    LetStep,
     Parallel,
     PromptStep,
     RecallStep,
     Skill,
     Step,
     ToolStep,
+    WaitStep,
     lane_path,
     templates_of,
 )
@@ -29,6 +32,7 @@ _COUNTS = frozenset({"status", "count", "done", "skipped", "failed"})
 _PARTS: dict[object, frozenset[str]] = {
     RecallStep: frozenset({"items", "records", "context", "status"}),
     PromptStep: frozenset({"output", "status", "problem"}),
+    WaitStep: frozenset({"status"}),
     ForEach: _COUNTS,
     Parallel: _COUNTS,
 }
@@ -111,8 +115,8 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
 
     Returns:
         What the expressions of each step refer to, by its id, truncated to what the plan passes on:
-        ``("inputs", name)``, ``("steps", id, part)``, ``("task",)`` or ``(element,)``. The end of
-        the task stands under the empty name.
+        ``("inputs", name)``, ``("steps", id, part)``, ``("task",)`` or ``(element,)``; what a ``let`` names is a
+        part of it. The end of the task stands under the empty name.
 
     Raises:
         InvalidSkill: For an unknown tool, or a default of the wrong type.
@@ -124,11 +128,28 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
             problem = f"is {kind_of(spec.default)}"
             raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give {_wanted(spec)}")
     check = _Check(skill, toolbox)
-    before = check.steps(skill.steps, "steps", {}, frozenset())
+    known = check.steps(skill.steps, "steps", _Known({}, {}))
     output = [("output", reference) for reference in references(skill.output, "output")]
     expect = [("expect", reference) for reference in references(skill.expect, "expect") if reference[0] != "output"]
-    ending = {check.resolved(reference, field, before, frozenset()) for field, reference in (*output, *expect)}
+    ending = {check.resolved(reference, field, known) for field, reference in (*output, *expect)}
     return {**check.reads, "": tuple(sorted(ending))}
+
+
+class _Known(NamedTuple):
+    """What expressions can name at one place."""
+
+    steps: Mapping[str, Step]
+    """The steps before it, by id."""
+    names: Mapping[str, Path]
+    """Elements, ``index`` and what ``let`` has named, each with what the plan passes on for it."""
+
+    def named(self, names: Mapping[str, Path]) -> "_Known":
+        """Return the same with more names."""
+        return self._replace(names={**self.names, **names})
+
+    def behind(self, steps: Mapping[str, Step]) -> "_Known":
+        """Return what can be named behind more steps."""
+        return self._replace(steps={**self.steps, **steps})
 
 
 class _Check:
@@ -139,38 +160,43 @@ class _Check:
         self._toolbox = toolbox
         self.reads: dict[str, tuple[Path, ...]] = {}
 
-    def steps(
-        self, steps: Sequence[Step], path: str, before: Mapping[str, Step], elements: Set[str]
-    ) -> dict[str, Step]:
-        """Check steps in order, each against those before it; nothing outside reads what is in a ``for_each``."""
-        known = dict(before)
+    def steps(self, steps: Sequence[Step], path: str, known: _Known) -> _Known:
+        """Check steps in order, each against those before it; nothing outside reads what is in a ``for_each``.
+
+        Returns:
+            What is known behind them, in the same list.
+        """
         for index, step in enumerate(steps):
             here = f"{path}[{index}]"
             if isinstance(step, ToolStep):
                 _check_tool(step, here, self._toolbox)
-            self.reads[step.id] = tuple(sorted(self._read_by(step, here, known, elements)))
+            self.reads[step.id] = tuple(sorted(self._read_by(step, here, known)))
+            if isinstance(step, LetStep):
+                known = known.named({name: ("steps", step.id, name) for name in step.let})
+                continue
             inner: dict[str, Step] = {}
             match step:
-                case ForEach():
-                    self.steps(step.steps, f"{here}.steps", known, elements | {step.element})
+                case ForEach(element=element):
+                    walked: dict[str, Path] = {name: (name,) for name in (element, "index")}
+                    self.steps(step.steps, f"{here}.steps", known.named(walked))
                 case Parallel():
-                    # Each knows what stands before all of them, and what stands behind them knows all.
+                    # Each knows what stands before all of them, and what stands behind them knows the steps of all.
                     for number, lane in enumerate(step.lanes):
-                        inner |= self.steps(lane, lane_path(here, number), known, elements)
+                        inner |= self.steps(lane, lane_path(here, number), known).steps
                 case _:
                     pass
-            known |= {**inner, step.id: step}
+            known = known.behind({**inner, step.id: step})
         return known
 
-    def _read_by(self, step: Step, path: str, known: Mapping[str, Step], elements: Set[str]) -> set[Path]:
+    def _read_by(self, step: Step, path: str, known: _Known) -> set[Path]:
         return {
-            self.resolved(reference, f"{path}.{name}", known, elements)
+            self.resolved(reference, f"{path}.{name}", known)
             for name, value in templates_of(step).items()
             for reference in references(value, f"{path}.{name}")
             if reference[0] not in _OWN.get(type(step), {}).get(name, ())
         }
 
-    def resolved(self, reference: Path, field: str, before: Mapping[str, Step], elements: Set[str]) -> Path:
+    def resolved(self, reference: Path, field: str, known: _Known) -> Path:
         """Check that a reference resolves, and truncate it to the part that the plan passes on."""
         root, *rest = reference
         match root:
@@ -178,31 +204,34 @@ class _Check:
                 one = "inputs.name" if root == "inputs" else "steps.id"
                 raise InvalidExpression(field, f"names all {root} at once", fix=f"name one: {one}")
             case "inputs":
-                _known(rest[0], self._skill.inputs, field, "input")
+                _require(rest[0], self._skill.inputs, field, "input")
                 return ("inputs", rest[0])
             case "task":
                 for name in rest[:1]:
-                    _known(name, _TASK, field, "field of task")
+                    _require(name, _TASK, field, "field of task")
                 return ("task",)
             case "steps":
-                _known(rest[0], before, field, "step before this one")
-                parts = _PARTS.get(type(before[rest[0]]), _TOOL_PARTS)
+                _require(rest[0], known.steps, field, "step before this one")
+                parts = _PARTS.get(type(known.steps[rest[0]]), _TOOL_PARTS)
                 if len(rest) < 2:
                     raise InvalidExpression(field, f"names steps.{rest[0]} as a whole", fix=nearest("", parts))
-                _known(rest[1], parts, field, f"part of steps.{rest[0]}")
+                _require(rest[1], parts, field, f"part of steps.{rest[0]}")
                 return ("steps", rest[0], rest[1])
             case _:
-                _known(root, {"inputs", "steps", "task", *elements, *(["index"] if elements else [])}, field, "name")
-                return (root,)
+                _require(root, {"inputs", "steps", "task", *known.names}, field, "name")
+                return known.names[root]
 
 
-def _known(name: str, known: Mapping[str, Any] | Set[str], field: str, what: str) -> None:
+def _require(name: str, known: Mapping[str, Any] | Set[str], field: str, what: str) -> None:
     if name not in known:
         raise InvalidExpression(field, f"there is no {what} {name!r}", fix=nearest(name, known))
 
 
 def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
     tool = toolbox.get(step.tool, f"{path}.tool", InvalidSkill)
+    if step.timeout and duration_of(step.timeout).total_seconds() > tool.timeout:
+        problem = f"{step.timeout} is longer than the {tool.timeout:g} s that tool {tool.name!r} declares"
+        raise InvalidSkill(f"{path}.timeout", problem, fix="shorten it, or leave it out")
     for name in step.args:
         if name not in tool.parameters:
             problem = f"tool {tool.name!r} takes no such argument"

@@ -41,7 +41,8 @@ class Values:
         steps: dict[str, JsonValue] = {}
         for step, parts in scope.steps.items():
             steps[step] = {part: await self.get(tenant, task_id, value) for part, value in parts.items()}
-        names: dict[str, JsonValue] = {"inputs": inputs, "steps": steps, **scope.elements}
+        named = {name: await self.get(tenant, task_id, value) for name, value in scope.names.items()}
+        names: dict[str, JsonValue] = {"inputs": inputs, "steps": steps, **scope.elements, **named}
         if scope.task is not None:
             names["task"] = scope.task.model_dump(mode="json")
         return names

@@ -60,7 +60,8 @@ def gone(pid: int) -> bool:
 
 
 def environment_of(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/environ").read_text().split("\0")
+    """Return the environment of a process; empty for one whose program is just being loaded."""
+    return [entry for entry in Path(f"/proc/{pid}/environ").read_text().split("\0") if entry]
 
 
 async def eventually(condition: Callable[[], bool]) -> None:
@@ -257,7 +258,9 @@ async def test_a_worker_follows_a_server_that_had_to_move(servers: Servers, tmp_
             now = state(settings)
             assert now
             assert now.worker
-            assert f"PERDURE_REDIS_URL={now.addresses.redis_url}" in environment_of(now.worker.pid)
+            worker = now.worker.pid
+            await eventually(lambda: bool(environment_of(worker)))
+            assert f"PERDURE_REDIS_URL={now.addresses.redis_url}" in environment_of(worker)
         finally:
             stop(settings)
 

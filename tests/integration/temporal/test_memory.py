@@ -52,19 +52,19 @@ async def remembered(gateway: Gateway, user: str) -> RecallHandle:
     item: JsonValue = {"kind": "memory", "content": WISH, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
     job = await gateway.remember(RememberRequest(user_id=user, key="k", items=(item,)), by=TESTER)
     await gateway.receipt(job)
-    found = await gateway.recall(RecallRequest(user_id=user, text=WISH))
+    found = await gateway.recall(RecallRequest(user_id=user, text=WISH), by=TESTER)
     return RecallHandle(items=tuple(Recalled(id=one.id, version=one.version, score=one.score) for one in found.items))
 
 
 async def test_what_was_forgotten_or_is_another_users_is_not_read(here: Deployment, gateway: Gateway) -> None:
     user = f"user {uuid4().hex}"
     handle = await remembered(gateway, user)
-    assert [item.text for item in await gateway.read(user, handle)] == [WISH], "the control"
-    assert await gateway.read("somebody else", handle) == []
+    assert [item.text for item in await gateway.read(user, handle, by=TESTER)] == [WISH], "the control"
+    assert await gateway.read("somebody else", handle, by=TESTER) == []
     tenant = here.services.tenant_key.tenant_of(user)
     [entry] = (await here.services.longterm.get(tenant, [handle.items[0].id])).values()
     await here.services.longterm.put(tenant, [entry.forgotten("the test")], {})
-    assert await gateway.read(user, handle) == []
+    assert await gateway.read(user, handle, by=TESTER) == []
 
 
 @pytest.mark.parametrize(

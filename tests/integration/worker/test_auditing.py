@@ -61,6 +61,7 @@ async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
         await gateway.memories(user, by=ADA)
         await gateway.history(user, one, by=ADA)
         await gateway.exported(user, by=KIM)
+        await gateway.rejected(user, by=ADA)
         handle = RecallHandle(items=(Recalled(id=done.id, version=1, score=1.0),))
         assert await gateway.read(user, handle, by=ADA)
         await gateway.update(UpdateRequest(user_id=user, id=done.id, update=Removal()), by=ADA)
@@ -74,6 +75,7 @@ async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
         ("read", "ada", (("list", 1),)),
         ("read", "ada", (("history", 1),)),
         ("read", "kim", (("export", 2),)),
+        ("read", "ada", (("rejected", 0),)),
         ("read", "ada", (("handle", 1),)),
         ("changed", "ada", (("forgotten on request", 1),)),
         ("changed", "kim", (("granted: extracted", 0),)),
@@ -108,17 +110,19 @@ async def test_a_purge_and_what_a_reconciliation_writes_leave_a_line(
     assert {one} == {identifier for line in found for ids in line.ids.values() for identifier in ids}
 
 
-async def test_who_adds_and_removes_a_member_is_told_of_the_team(
+async def test_who_adds_removes_and_lists_members_is_told_of_the_team(
     here: Deployment, servers: Servers, user: str, team: str
 ) -> None:
     member = here.services.tenant_key.tenant_of(user)
     async with Gateway(here.settings, servers) as gateway:
         for belongs, by in ((True, ADA), (False, KIM)):
             await gateway.set_member(MemberRequest(of=team, user_id=user, belongs=belongs), by=by)
+            await gateway.members(team, by=ADA)
     await here.services.audit.written()
     found = await audits.show(here.settings, "", team, None)
     assert [(line.by, line.ids) for line in found] == [
         (ADA, {"member added": (member,)}),
+        (ADA, {"members": (member,)}),
         (KIM, {"member removed": (member,)}),
     ]
 

@@ -56,7 +56,7 @@ async def say(gateway: Gateway, user: str, **what: Any) -> dict[str, bool]:
 
 
 async def recalled(gateway: Gateway, user: str, **more: Any) -> RecallResult:
-    return await gateway.recall(RecallRequest(user_id=user, text="train", explain=True, **more))
+    return await gateway.recall(RecallRequest(user_id=user, text="train", explain=True, **more), by=TESTER)
 
 
 async def test_by_default_nothing_is_extracted_and_what_is_given_is_kept(
@@ -117,14 +117,14 @@ async def test_what_was_withdrawn_is_not_read_by_its_id(
 
 async def test_nothing_is_given_or_corrected_once_that_is_withdrawn(gateway: Gateway, user: str) -> None:
     await given(gateway, user, "The train is late.")
-    [entry] = await gateway.memories(user)
+    [entry] = await gateway.memories(user, by=TESTER)
     await say(gateway, user, withdraw=[GIVEN])
     [(fate, reason)] = await given(gateway, user, "The bus is late.")
     assert (fate, "--grant given" in reason) == (Fate.REJECTED, True)
     request = UpdateRequest(user_id=user, id=entry.id, update=Correction(content="The train is early."))
     with pytest.raises(InvalidInput, match="--grant given"):
         await gateway.update(request, by=TESTER)
-    assert [one.text for one in await gateway.memories(user)] == ["The train is late."]
+    assert [one.text for one in await gateway.memories(user, by=TESTER)] == ["The train is late."]
 
 
 @pytest.mark.parametrize("withdrawn", [True, False], ids=["withdrawn", "control"])
@@ -177,9 +177,9 @@ async def test_what_a_withdrawn_memory_says_is_not_written_by_its_id(
 ) -> None:
     await say(gateway, user, grant=[EXTRACTED])
     await said(gateway, user)
-    [one] = await gateway.memories(user)
+    [one] = await gateway.memories(user, by=TESTER)
     await given(gateway, user, "The train station is in the north.")
-    other = next(entry.id for entry in await gateway.memories(user) if entry.id != one.id)
+    other = next(entry.id for entry in await gateway.memories(user, by=TESTER) if entry.id != one.id)
     pinning = UpdateRequest(user_id=user, id=one.id, update=Pinning(pinned=True))
     await gateway.update(pinning, by=TESTER)
     change = Reversion(version=1) if update == "revert" else Merger(other=one.id)

@@ -8,6 +8,7 @@ from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.service import RPCError, RPCStatusCode
 
+from perdure import Actor, ActorKind
 from perdure.filters import Omission
 from perdure.names import Workflow
 from perdure.tasks import NotListed
@@ -16,6 +17,8 @@ from tests.support.harness import bench
 from tests.support.waiting import until
 from worker.cli.explain import show
 from worker.gateway import Gateway
+
+TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 
 SKILL = """
 steps:
@@ -37,7 +40,7 @@ async def test_a_task_says_what_it_recalled_wrote_and_ignored_and_why(servers: S
         task = agents.task(agents.skill(SKILL))
         await (await agents.start(task)).result()
         async with Gateway(agents.settings, servers) as gateway:
-            found = await gateway.explain(task.workflow_id)
+            found = await gateway.explain(task.workflow_id, by=TESTER)
     [receipt] = found.receipts
     assert [(item.decision.value, bool(item.reason)) for item in receipt.items] == [
         ("insert", False),
@@ -74,9 +77,9 @@ async def test_jobs_that_failed_or_are_gone_are_named_and_the_journal_tells_what
             await failing.result()
         settings = agents.settings
         async with Gateway(settings, servers) as gateway:
-            found = await gateway.explain(task.workflow_id)
+            found = await gateway.explain(task.workflow_id, by=TESTER)
         async with Gateway(settings.model_copy(update={"home": tmp_path / "none"}), servers) as gateway:
-            blind = await gateway.explain(task.workflow_id)
+            blind = await gateway.explain(task.workflow_id, by=TESTER)
     assert [receipt.job_id for receipt in found.receipts] == [jobs[2]]
     [failed] = found.failed.items()
     assert failed[0] == jobs[1]
@@ -114,7 +117,7 @@ async def test_what_came_before_the_last_ones_and_what_a_recall_left_out_is_coun
         task = agents.task(agents.skill(MANY))
         await (await agents.start(task)).result()
         async with Gateway(agents.settings, servers) as gateway:
-            found = await gateway.explain(task.workflow_id)
+            found = await gateway.explain(task.workflow_id, by=TESTER)
     assert (len(found.refused), found.not_listed) == (10, NotListed(refused=2))
     [recall] = found.recalls
     assert (recall.recalled, recall.left_out) == (1, {Omission.LIMIT: 1})
@@ -125,7 +128,7 @@ async def test_it_is_printed_for_a_person(servers: Servers, tmp_path: Path, caps
         task = agents.task(agents.skill(SKILL))
         await (await agents.start(task)).result()
         async with Gateway(agents.settings, servers) as gateway:
-            show(await gateway.explain(task.workflow_id))
+            show(await gateway.explain(task.workflow_id, by=TESTER))
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("look recalled") for line in lines)
     assert any(line.startswith("wrote (insert)") and "Kim leads the team." in line for line in lines)

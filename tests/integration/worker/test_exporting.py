@@ -38,9 +38,9 @@ async def test_no_export_has_half_of_a_change(here: Deployment, servers: Servers
         merging = asyncio.create_task(merge())
         exports: list[list[Exported]] = []
         while not merging.done():
-            exports.append(read(await gateway.exported(user)))
+            exports.append(read(await gateway.exported(user, by=TESTER)))
         await merging
-        exports.append(read(await gateway.exported(user)))
+        exports.append(read(await gateway.exported(user, by=TESTER)))
     for export in exports:
         entries = {one.entry.id: one.entry for one in export}
         assert {*ids} <= entries.keys()

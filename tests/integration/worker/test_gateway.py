@@ -69,9 +69,9 @@ async def test_with_the_key_at_hand_memory_is_read_without_temporal(
     without_temporal = servers.changed(temporal="127.0.0.1:9")
     async with Gateway(here.settings, without_temporal) as gateway:
         for _ in range(2):
-            found = await gateway.recall(RecallRequest(user_id=user, text="almonds"))
+            found = await gateway.recall(RecallRequest(user_id=user, text="almonds"), by=TESTER)
             assert [item.text for item in found.items] == [SECRET]
-        other = await gateway.recall(RecallRequest(user_id="somebody else", text="almonds"))
+        other = await gateway.recall(RecallRequest(user_id="somebody else", text="almonds"), by=TESTER)
         assert other.items == ()
 
 
@@ -80,7 +80,7 @@ async def test_without_the_key_the_answer_comes_by_a_reference_that_expires(
 ) -> None:
     elsewhere = clean_settings(tmp_path / "elsewhere", task_queue=here.queue)
     async with Gateway(elsewhere, servers) as gateway:
-        found = await gateway.recall(RecallRequest(user_id=user, text="which nuts are in it?"))
+        found = await gateway.recall(RecallRequest(user_id=user, text="which nuts are in it?"), by=TESTER)
     assert [item.text for item in found.items] == [SECRET]
     assert not (tmp_path / "elsewhere" / "tenant.key").exists()
 
@@ -105,7 +105,7 @@ async def test_a_change_waits_for_the_stores_and_a_question_does_not(
     here: Deployment, servers: Servers, user: str, tmp_path: Path
 ) -> None:
     async with Gateway(clean_settings(tmp_path / "elsewhere", task_queue=here.queue), servers) as gateway:
-        [item] = (await gateway.recall(RecallRequest(user_id=user, text="almonds"))).items
+        [item] = (await gateway.recall(RecallRequest(user_id=user, text="almonds"), by=TESTER)).items
         credit = Credit(task="a task of their own", succeeded=True)
         await gateway.update(UpdateRequest(user_id=user, id=item.id, update=credit), by=TESTER)
 
@@ -133,12 +133,12 @@ async def test_another_installations_key_is_refused_and_another_model_too(
     (foreign.home / "tenant.key").write_bytes(bytes(KEY_BYTES))
     async with Gateway(foreign, servers) as gateway:
         with pytest.raises(TenantKeyMismatch):
-            await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
+            await gateway.recall(RecallRequest(user_id="ada", text="almonds"), by=TESTER)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("worker.wiring.parts.open_embedder", _other_model)
         async with Gateway(here.settings, servers) as gateway:
             with pytest.raises(EmbeddingMismatch):
-                await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
+                await gateway.recall(RecallRequest(user_id="ada", text="almonds"), by=TESTER)
 
 
 async def test_what_needs_a_worker_says_that_there_is_none(servers: Servers, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ async def test_what_needs_a_worker_says_that_there_is_none(servers: Servers, tmp
         patch.setattr("worker.local_worker.WITHIN", 0.5)
         async with Gateway(nobody, servers, notify=said.append) as gateway:
             with pytest.raises(WorkerUnavailable, match="start one with 'perdure worker'"):
-                await gateway.recall(RecallRequest(user_id="ada", text="almonds"))
+                await gateway.recall(RecallRequest(user_id="ada", text="almonds"), by=TESTER)
     assert "waiting" in said[0]
 
 
@@ -164,7 +164,7 @@ async def test_a_mismatch_is_found_once_redis_is_back(
     question = RecallRequest(user_id=f"user {uuid4().hex}", text="almonds")
     async with Gateway(clean_settings(tmp_path / "home"), fleet.addresses) as gateway:
         await fleet.stop(Server.REDIS)
-        assert "redis" in (await gateway.recall(question)).degraded
+        assert "redis" in (await gateway.recall(question, by=TESTER)).degraded
         if not again:
             # The control: a check that is tried once only never learns of it.
             monkeypatch.setattr("worker.reader.Reader._check_all", _nothing)
@@ -172,9 +172,9 @@ async def test_a_mismatch_is_found_once_redis_is_back(
         if again:
             for _ in range(2):
                 with pytest.raises(TenantKeyMismatch):
-                    await gateway.recall(question)
+                    await gateway.recall(question, by=TESTER)
         else:
-            assert not (await gateway.recall(question)).items
+            assert not (await gateway.recall(question, by=TESTER)).items
 
 
 async def test_what_was_answered_is_not_checked_again(here: Deployment, servers: Servers, user: str) -> None:

@@ -53,7 +53,7 @@ async def observed(gateway: Gateway, user: str, policy: str) -> list[Fate]:
 
 async def told(gateway: Gateway, user: str) -> str:
     """Return the context of a recall in the session."""
-    return (await gateway.recall(RecallRequest(user_id=user, session="s", text="train"))).context
+    return (await gateway.recall(RecallRequest(user_id=user, session="s", text="train"), by=TESTER)).context
 
 
 async def test_what_is_on_hold_is_told_in_no_session(gateway: Gateway, user: str) -> None:

@@ -54,7 +54,9 @@ async def remembered(gateway: Gateway, user: str, of: str | None, text: str = FA
 
 
 async def texts(gateway: Gateway, user: str, of: str | None) -> list[str]:
-    found = await gateway.recall(RecallRequest(user_id=user, of=of, text="When does the release train leave?"))
+    found = await gateway.recall(
+        RecallRequest(user_id=user, of=of, text="When does the release train leave?"), by=ADMIN
+    )
     return [item.text for item in found.items]
 
 
@@ -68,17 +70,17 @@ async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gate
     assert await texts(gateway, kim, None) == []
     assert await texts(gateway, ada, None) == ["The release train of ada leaves on Monday."]
     await gateway.update(UpdateRequest(user_id=kim, of=team, id=identifier, update=Pinning(pinned=True)), by=ADMIN)
-    [entry] = await gateway.memories(ada, of=team)
+    [entry] = await gateway.memories(ada, of=team, by=ADMIN)
     assert isinstance(entry, Memory)
     assert entry.pinned
     with pytest.raises(InvalidInput, match=r"PRD100 id: there is no"):
         await gateway.update(UpdateRequest(user_id=kim, id=identifier, update=Pinning(pinned=True)), by=ADMIN)
-    versions = await gateway.history(ada, identifier, of=team)
+    versions = await gateway.history(ada, identifier, of=team, by=ADMIN)
     assert {version.by.id for version in versions} == {ADMIN.id}, "the actor stays the person"
-    members = await gateway.members(team)
+    members = await gateway.members(team, by=ADMIN)
     assert [(one.user_id, one.by) for one in members] == sorted([(ada, ADMIN), (kim, ADMIN)])
     tenant = here.services.tenant_key.tenant_of_owner(team)
-    copied = await gateway.import_(kim, await gateway.exported(ada, of=team), by=ADMIN)
+    copied = await gateway.import_(kim, await gateway.exported(ada, of=team, by=ADMIN), by=ADMIN)
     assert [(await gateway.receipt(job)).count(Fate.SEARCHABLE) for job in copied] == [1]
     assert set(await texts(gateway, kim, None)) == {FACT}
     assert await here.services.longterm.get(tenant, [identifier]) != {}
@@ -103,7 +105,7 @@ def doors(gateway: Gateway, user: str, of: str) -> dict[str, Callable[[], Awaita
     handle = RecallHandle(of=of, items=(Recalled(id="mem_1", version=1, score=1.0),))
     pinning = UpdateRequest(**who, id="mem_1", update=Pinning(pinned=True))
     return {
-        "recall": lambda: gateway.recall(RecallRequest(**who, text="train")),
+        "recall": lambda: gateway.recall(RecallRequest(**who, text="train"), by=ADMIN),
         "remember": lambda: gateway.remember(RememberRequest(**who, key="k", items=(item,)), by=ADMIN),
         "observe": lambda: gateway.observe(ObserveRequest(**who, session="s", said=(said,)), by=ADMIN),
         "update": lambda: gateway.update(pinning, by=ADMIN),
@@ -112,13 +114,13 @@ def doors(gateway: Gateway, user: str, of: str) -> dict[str, Callable[[], Awaita
         "forget": lambda: gateway.forget(ForgetRequest(**who), by=ADMIN),
         "undo": lambda: gateway.undo(UndoRequest(**who, sweep="sweep"), by=ADMIN),
         "reconcile": lambda: gateway.reconcile(ReconcileRequest(**who), by=ADMIN),
-        "read": lambda: gateway.read(user, handle),
-        "memories": lambda: gateway.memories(user, of=of),
-        "history": lambda: gateway.history(user, "mem_1", of=of),
-        "rejected": lambda: gateway.rejected(user, of=of),
-        "held": lambda: gateway.held(user, of=of),
+        "read": lambda: gateway.read(user, handle, by=ADMIN),
+        "memories": lambda: gateway.memories(user, of=of, by=ADMIN),
+        "history": lambda: gateway.history(user, "mem_1", of=of, by=ADMIN),
+        "rejected": lambda: gateway.rejected(user, of=of, by=ADMIN),
+        "held": lambda: gateway.held(user, of=of, by=ADMIN),
         "decide": lambda: gateway.decide(user, "hold-1", of=of, approve=True, by=ADMIN),
-        "exported": lambda: gateway.exported(user, of=of),
+        "exported": lambda: gateway.exported(user, of=of, by=ADMIN),
     }
 
 
@@ -157,11 +159,11 @@ async def test_who_was_removed_reads_and_writes_no_more(gateway: Gateway, team: 
     await enrol(gateway, team, user)
     identifier = await remembered(gateway, user, team)
     handle = RecallHandle(of=team, items=(Recalled(id=identifier, version=1, score=1.0),))
-    assert [item.text for item in await gateway.read(user, handle)] == [FACT], "the control"
+    assert [item.text for item in await gateway.read(user, handle, by=ADMIN)] == [FACT], "the control"
     await enrol(gateway, team, user, belongs=False)
     for door in ("recall", "remember", "read", "memories"):
         await refusal(doors(gateway, user, team)[door], team)
-    assert await gateway.members(team) == []
+    assert await gateway.members(team, by=ADMIN) == []
     await enrol(gateway, team, user)
     assert await texts(gateway, user, team) == [FACT], "what was written stays the team's"
 
@@ -192,8 +194,12 @@ async def test_a_team_is_swept_restored_and_reconciled_by_a_member(
     assert (undone.sweep, undone.restored) == (swept.sweep, 30)
     found = await gateway.reconcile(ReconcileRequest.model_validate(who), by=ADMIN)
     assert (found.found.tenants, found.found.origins) == (1, {"merged": 30})
-    assert len(await gateway.memories(user, of=team)) == len(await here.services.longterm.everything(tenant)) == 30
-    assert len(await gateway.memories(user)) == 1, "the member's own is left alone"
+    assert (
+        len(await gateway.memories(user, of=team, by=ADMIN))
+        == len(await here.services.longterm.everything(tenant))
+        == 30
+    )
+    assert len(await gateway.memories(user, by=ADMIN)) == 1, "the member's own is left alone"
 
 
 async def test_who_says_not_who_asks_is_a_stranger(gateway: Gateway, team: str, user: str) -> None:
@@ -213,7 +219,7 @@ async def test_a_team_has_a_consent_of_its_own(gateway: Gateway, team: str, user
     observed = await doors(gateway, user, team)["observe"]()
     [done] = (await gateway.receipt(observed.job)).items
     assert done.fate is Fate.SEARCHABLE
-    assert [item.text for item in await gateway.memories(user)] == []
+    assert [item.text for item in await gateway.memories(user, by=ADMIN)] == []
 
 
 async def doors_without(gateway: Gateway, user: str) -> None:
@@ -246,7 +252,7 @@ async def test_erasing_a_team_leaves_its_members_and_erasing_a_member_leaves_the
     receipt = await gateway.erase(EraseRequest(user_id=ada), by=ADMIN)
     assert receipt.proved
     assert await named(ada) == (False, False, False)
-    assert [(one.user_id, one.by.id) for one in await gateway.members(team)] == [(kim, "")]
+    assert [(one.user_id, one.by.id) for one in await gateway.members(team, by=ADMIN)] == [(kim, "")]
     assert await texts(gateway, kim, team) == [FACT], "what she wrote into the team's memory stays the team's"
     await refusal(doors(gateway, ada, team)["recall"], team)
 
@@ -255,7 +261,7 @@ async def test_erasing_a_team_leaves_its_members_and_erasing_a_member_leaves_the
     assert (receipt.proved, receipt.entries, receipt.tenant) == (True, 1, tenant)
     assert [one async for one in here.client.list_workflows(f"{Attribute.TENANT} = '{tenant}'")] == []
     await refusal(doors(gateway, kim, team)["recall"], team)
-    assert await gateway.members(team) == []
+    assert await gateway.members(team, by=ADMIN) == []
     assert await texts(gateway, kim, None) == ["The release train of kim leaves on Friday."]
 
 

@@ -49,7 +49,7 @@ async def test_what_is_stable_is_kept_and_the_rest_is_left_with_a_reason(gateway
         gateway, user, said("I always travel by train."), said("lol ok 👍", 1), said("Is it raining?", 2)
     )
     assert (found.items, [left.ground for left in found.left]) == (1, [Ground.CHATTER, Ground.QUESTION])
-    items = (await gateway.recall(RecallRequest(user_id=user, text="How do I travel?"))).items
+    items = (await gateway.recall(RecallRequest(user_id=user, text="How do I travel?"), by=TESTER)).items
     assert [item.text for item in items] == ["I always travel by train."]
     nothing = await observed(gateway, user, said("ok", 3))
     assert (nothing.job, nothing.items) == ("", 0)

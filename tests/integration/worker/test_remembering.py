@@ -35,12 +35,14 @@ async def test_the_later_of_two_plain_statements_about_the_same_holds(
 ) -> None:
     one, other = await told(gateway, user, FIRST), await told(gateway, user, later)
     assert (one.decision, other.decision) == (Decision.INSERT, Decision.SUPERSEDE if replaces else Decision.INSERT)
-    stored = {entry.id: entry for entry in await gateway.memories(user, everything=True)}
+    stored = {entry.id: entry for entry in await gateway.memories(user, everything=True, by=TESTER)}
     first = stored[one.id]
     assert isinstance(first, Memory)
     assert first.state is (State.SUPERSEDED if replaces else State.CURRENT)
     assert first.superseded_by == (other.id if replaces else "")
-    assert {entry.text for entry in await gateway.memories(user)} == ({later} if replaces else {FIRST, later})
+    assert {entry.text for entry in await gateway.memories(user, by=TESTER)} == (
+        {later} if replaces else {FIRST, later}
+    )
 
 
 async def test_the_same_batch_is_the_same_job_whatever_its_words_assert(gateway: Gateway, user: str) -> None:
@@ -49,6 +51,6 @@ async def test_the_same_batch_is_the_same_job_whatever_its_words_assert(gateway:
     jobs = [await gateway.remember(request, by=TESTER) for _ in range(2)]
     assert jobs[0] == jobs[1]
     [receipt] = (await gateway.receipt(jobs[0])).items
-    [entry] = await gateway.memories(user)
+    [entry] = await gateway.memories(user, by=TESTER)
     assert (entry.id, entry.seen) == (receipt.id, 1)
     assert entry.valid_until is not None

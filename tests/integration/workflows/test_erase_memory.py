@@ -74,7 +74,7 @@ async def remembered(gateway: Gateway, user: str, content: str = SECRET) -> None
 
 
 async def texts(gateway: Gateway, user: str) -> list[str]:
-    return [one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"))).items]
+    return [one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"), by=TESTER)).items]
 
 
 async def test_nothing_of_a_user_is_left_anywhere_and_nobody_else_is_touched(

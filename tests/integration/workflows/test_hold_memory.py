@@ -35,6 +35,7 @@ from worker import audits
 from worker.gateway import Gateway
 
 ANNA = Actor(kind=ActorKind.PERSON, id="anna")
+LOOKING = Actor(kind=ActorKind.PERSON, id="ben")
 SECRET = "Marzipan is made of almonds."
 OTHER = "Almonds grow on trees."
 POLICIES = """
@@ -79,12 +80,12 @@ async def on_hold(gateway: Gateway, user: str, content: str = SECRET, **more: An
 
 
 async def texts(gateway: Gateway, user: str) -> set[str]:
-    return {one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"))).items}
+    return {one.text for one in (await gateway.recall(RecallRequest(user_id=user, text="almonds"), by=LOOKING)).items}
 
 
 async def listed(gateway: Gateway, user: str, number: int) -> list[str]:
     """Return the ids of so many holds; Temporal's list lags behind."""
-    return [one.id for one in await until(lambda: gateway.held(user), lambda found: len(found) == number)]
+    return [one.id for one in await until(lambda: gateway.held(user, by=LOOKING), lambda found: len(found) == number)]
 
 
 async def payloads(client: Client, workflow_id: str) -> str:
@@ -128,7 +129,7 @@ async def test_what_a_policy_holds_stands_in_no_journal_job_or_batch_and_holds_u
     [line] = await until(read, bool)
     assert line.ids == {"held": (hold,)}
     assert held.question.otherwise == "no"
-    assert await gateway.rejected(user) == []
+    assert await gateway.rejected(user, by=ANNA) == []
 
 
 @pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.SCHEDULE])
@@ -142,7 +143,7 @@ async def test_only_a_person_is_taken_at_their_word(
     ):
         with pytest.raises(InvalidInput, match=f"by: is of the kind '{kind}', and only people are asked"):
             await call
-    assert [one.id for one in await gateway.held(user)] == [hold], "it is still asked"
+    assert [one.id for one in await gateway.held(user, by=ANNA)] == [hold], "it is still asked"
 
 
 async def test_approved_it_is_believed_by_that_person_and_no_more_than_it_was_offered(
@@ -155,14 +156,14 @@ async def test_approved_it_is_believed_by_that_person_and_no_more_than_it_was_of
     [line] = decided.receipt.items
     assert (line.fate, line.decision) == (Fate.SEARCHABLE, Decision.INSERT)
     assert await texts(gateway, user) == {SECRET}
-    [entry] = await gateway.memories(user)
+    [entry] = await gateway.memories(user, by=ANNA)
     assert (entry.id, entry.confidence, entry.seen) == (line.id, 0.9, 1)
     tenant = here.services.tenant_key.tenant_of(user)
     [version] = versions(await here.services.journal.read(tenant), entry.id)
     assert (version.by, version.why, version.note) == (ANNA, "approve", "ask [email]")
     again = await gateway.decide(user, hold, approve=True, by=Actor(kind=ActorKind.PERSON, id="ben"))
     assert again == decided, "the same receipt, and still by who approved it"
-    [entry] = await gateway.memories(user)
+    [entry] = await gateway.memories(user, by=ANNA)
     assert (entry.version, entry.seen) == (1, 1)
     with pytest.raises(InvalidInput, match=r"it was approved on .* anna approved it"):
         await gateway.decide(user, hold, approve=False, by=ANNA)
@@ -185,7 +186,7 @@ async def test_it_is_approved_in_the_words_of_whoever_approves(here: Deployment,
     assert await gateway.decide(user, hold, approve=True, text=told, by=ANNA) == decided
     with pytest.raises(InvalidInput, match="approved in other words already"):
         await gateway.decide(user, hold, approve=True, text="Marzipan is at 10.", by=ANNA)
-    [entry] = await gateway.memories(user)
+    [entry] = await gateway.memories(user, by=ANNA)
     assert isinstance(entry, Memory)
     assert (entry.text, entry.confidence) == ("Marzipan from [email] is made of pistachios.", 0.9)
     assert entry.assertion is not None
@@ -201,7 +202,7 @@ async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gatewa
     decided = await gateway.decide(user, hold, approve=False, note="not theirs", by=ANNA)
     reason = "anna rejected it (the write policy holds it: tag health): not theirs"
     assert (decided.outcome, decided.reason, decided.receipt) == (Outcome.REJECTED, reason, None)
-    assert [(one.job, one.reason) for one in await gateway.rejected(user)] == [(hold, reason)]
+    assert [(one.job, one.reason) for one in await gateway.rejected(user, by=ANNA)] == [(hold, reason)]
     assert "Marzipan" not in await journaled(here, user)
     assert await texts(gateway, user) == set()
     assert await gateway.decide(user, hold, approve=False, by=ANNA) == decided
@@ -238,10 +239,10 @@ async def test_no_more_holds_are_asked_than_are_shown(
     )
     query = f"WorkflowType = '{Workflow.HOLD_MEMORY.value}' AND {Attribute.TENANT.value} = '{tenant}'"
     await until(lambda: here.client.count_workflows(query), lambda counted: counted.count == 3)
-    assert [one.id for one in await gateway.held(user, limit=1)] == [first]
-    assert [one.id for one in await gateway.held(user, limit=2)] == [first, second]
+    assert [one.id for one in await gateway.held(user, limit=1, by=ANNA)] == [first]
+    assert [one.id for one in await gateway.held(user, limit=2, by=ANNA)] == [first, second]
     with pytest.raises(PerdureError):  # The control: the third one is asked, and nobody answers.
-        await gateway.held(user, limit=3)
+        await gateway.held(user, limit=3, by=ANNA)
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -281,7 +282,7 @@ async def test_silence_decides_at_the_deadline(
         return
     with pytest.raises(InvalidInput, match="nobody answered by the deadline"):
         await gateway.decide(user, hold, approve=True, by=ANNA)
-    assert [one.job for one in await gateway.rejected(user)] == [hold]
+    assert [one.job for one in await gateway.rejected(user, by=ANNA)] == [hold]
 
 
 async def test_the_same_batch_again_asks_nobody_twice(here: Deployment, gateway: Gateway, user: str) -> None:
@@ -291,7 +292,7 @@ async def test_the_same_batch_again_asks_nobody_twice(here: Deployment, gateway:
     assert await on_hold(gateway, user, key="k") == first
     found = await here.client.get_workflow_handle(first).describe()
     assert found.status is WorkflowExecutionStatus.COMPLETED
-    [entry] = await gateway.memories(user)
+    [entry] = await gateway.memories(user, by=ANNA)
     assert entry.seen == 1
 
 
@@ -299,7 +300,7 @@ async def test_two_who_approve_at_once_make_one_memory(gateway: Gateway, user: s
     hold = await on_hold(gateway, user)
     first, second = await asyncio.gather(*(gateway.decide(user, hold, approve=True, by=ANNA) for _ in range(2)))
     assert first == second
-    [entry] = await gateway.memories(user)
+    [entry] = await gateway.memories(user, by=ANNA)
     assert entry.version == 1
 
 
@@ -346,14 +347,14 @@ def stated(day: str, **more: JsonValue) -> JsonValue:
 
 async def test_a_constraint_is_lifted_by_a_persons_word_alone(here: Deployment, gateway: Gateway, user: str) -> None:
     constraint, held = await lifting(gateway, user)
-    assert [one.id for one in await gateway.held(user)] == await listed(gateway, user, 1) == [held.hold]
+    assert [one.id for one in await gateway.held(user, by=ANNA)] == await listed(gateway, user, 1) == [held.hold]
     assert "Tuesday" not in await journaled(here, user)
-    assert {one.text for one in await gateway.memories(user)} == {"The deploy window is on Monday.", OTHER}
+    assert {one.text for one in await gateway.memories(user, by=ANNA)} == {"The deploy window is on Monday.", OTHER}
     decided = await gateway.decide(user, held.hold, approve=True, by=ANNA)
     assert decided.receipt is not None
     [line] = decided.receipt.items
     assert (line.fate, line.decision) == (Fate.SEARCHABLE, Decision.SUPERSEDE)
-    stored = {entry.id: entry for entry in await gateway.memories(user, everything=True)}
+    stored = {entry.id: entry for entry in await gateway.memories(user, everything=True, by=ANNA)}
     old, new = stored[constraint], stored[line.id]
     assert isinstance(old, Memory)
     assert isinstance(new, Memory)
@@ -366,9 +367,9 @@ async def test_a_constraint_stays_where_a_person_rejects_what_contradicts_it(
 ) -> None:
     constraint, held = await lifting(gateway, user)
     await gateway.decide(user, held.hold, approve=False, by=ANNA)
-    [found] = [one for one in await gateway.memories(user) if one.id == constraint]
+    [found] = [one for one in await gateway.memories(user, by=ANNA) if one.id == constraint]
     assert (found.state, found.version) == (State.CURRENT, 1)
-    assert [one.job for one in await gateway.rejected(user)] == [held.hold]
+    assert [one.job for one in await gateway.rejected(user, by=ANNA)] == [held.hold]
     with pytest.raises(InvalidInput, match="it was rejected"):
         await gateway.decide(user, held.hold, approve=True, by=ANNA)
     lines = await here.services.journal.read(here.services.tenant_key.tenant_of(user))
@@ -383,7 +384,7 @@ async def test_consent_is_looked_at_again_when_it_is_approved(gateway: Gateway, 
     [line] = decided.receipt.items
     assert (line.fate, "--grant given" in line.reason) == (Fate.REJECTED, True)
     await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.GIVEN,)), by=ANNA)
-    assert await gateway.memories(user) == []
+    assert await gateway.memories(user, by=ANNA) == []
 
 
 @pytest.mark.slow
@@ -396,8 +397,8 @@ async def test_an_erasure_cancels_what_is_on_hold(here: Deployment, gateway: Gat
     for approve in (True, False):
         with pytest.raises(InvalidInput, match="there is no 'hold-"):
             await gateway.decide(user, hold, approve=approve, by=ANNA)
-    assert await gateway.held(user) == []
-    assert await gateway.memories(user) == []
+    assert await gateway.held(user, by=ANNA) == []
+    assert await gateway.memories(user, by=ANNA) == []
     assert not (here.settings.journal_folder / here.services.tenant_key.tenant_of(user)).exists()
     assert (await gateway.decide(other, theirs, approve=True, by=ANNA)).outcome is Outcome.APPROVED
 
@@ -457,7 +458,7 @@ async def test_somebody_elses_hold_is_answered_as_unknown(gateway: Gateway, user
             await gateway.decide(f"not {user}", identifier, approve=True, by=ANNA)
         complaints.add(str(refused.value).replace(identifier, "ID"))
     assert complaints == {"PRD100 id: there is no 'ID' of this user (perdure memories held shows the ids)"}
-    assert await gateway.held(f"not {user}") == []
+    assert await gateway.held(f"not {user}", by=ANNA) == []
     assert (await gateway.decide(user, hold, approve=True, by=ANNA)).outcome is Outcome.APPROVED
 
 

@@ -9,39 +9,51 @@ from pydantic import JsonValue
 
 from perdure.agent.cursor import MAIN, Cursor, Route, inside, leaves
 from perdure.agent.steps.calls import Result, TaskFacts, Value
-from perdure.skills.shape import ForEach, Parallel, RecallStep, RecallTemplate, Skill, Step, ToolStep
+from perdure.skills.shape import ForEach, LetStep, Parallel, RecallStep, RecallTemplate, Skill, Step, ToolStep
 from perdure.tasks import StepStatus
 
 DONE = Result(status=StepStatus.DONE)
 FACTS = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"})
 
 Plan = list[Any]
-"""None is a step; a length, how many at once and a plan are a block; a list of plans is steps side by side."""
+"""None is a step; a length, how many at once and a plan are a block; a list of plans is steps side by side; a text
+names a value."""
+
+Names = dict[str, tuple[tuple[str, ...], ...]]
+"""By the id of a step, all the names that it can read, as paths."""
 
 
 def plans(depth: int) -> st.SearchStrategy[Plan]:
     if not depth:
-        return st.lists(st.none(), min_size=1, max_size=2)
+        return st.lists(st.none() | st.just("let"), min_size=1, max_size=2)
     inner = plans(depth - 1)
     blocks = st.tuples(st.integers(0, 4), st.integers(1, 3), inner) | st.lists(inner, min_size=2, max_size=3)
-    return st.lists(st.none() | blocks, min_size=1, max_size=3)
+    return st.lists(st.none() | st.just("let") | blocks, min_size=1, max_size=4)
 
 
-def made(plan: Plan, prefix: str, lengths: dict[str, int]) -> tuple[Step, ...]:
+def made(
+    plan: Plan, prefix: str, lengths: dict[str, int], names: Names, known: tuple[tuple[str, ...], ...] = ()
+) -> tuple[Step, ...]:
     steps: list[Step] = []
     for number, entry in enumerate(plan):
         name = f"{prefix}{number}"
         if entry is None:
             steps.append(ToolStep(id=name, tool="echo"))
+        elif entry == "let":
+            steps.append(LetStep(let={name: "${x}"}))
         elif isinstance(entry, tuple):
             length, at_once, inner = cast("tuple[int, int, Plan]", entry)
             lengths[name] = length
             block = {"id": name, "for_each": "${x}", "element": f"e{name}", "at_once": at_once}
-            steps.append(ForEach.model_validate({**block, "steps": made(inner, f"{name}_", lengths)}))
+            steps.append(ForEach.model_validate({**block, "steps": made(inner, f"{name}_", lengths, names, known)}))
         else:
-            lanes = [made(lane, f"{name}_{at}_", lengths) for at, lane in enumerate(cast("list[Plan]", entry))]
+            within = enumerate(cast("list[Plan]", entry))
+            lanes = [made(lane, f"{name}_{at}_", lengths, names, known) for at, lane in within]
             lengths[name] = len(lanes)
             steps.append(Parallel(id=name, lanes=tuple(lanes)))
+        names[steps[-1].id] = known
+        if entry == "let":
+            known = (*known, ("steps", steps[-1].id, name))
     return tuple(steps)
 
 
@@ -84,9 +96,10 @@ def order(steps: tuple[Step, ...], lengths: dict[str, int], path: str = "") -> l
 @given(plan=plans(2), rolls=st.sets(st.integers(0, 60)), random=st.randoms(use_true_random=False))
 @settings(max_examples=200, deadline=None)
 def test_every_step_once_behind_those_before_it(plan: Plan, rolls: set[int], random: Random) -> None:
-    lengths: dict[str, int] = {}
-    skill = Skill(name="s", steps=made(plan, "s", lengths))
-    route, cursors, moves = Route(skill, {}), {MAIN: Cursor()}, 0
+    lengths, names = dict[str, int](), Names()
+    skill = Skill(name="s", steps=made(plan, "s", lengths, names))
+    deep = {step.id: len(around) for _, step, around in skill.walk()}
+    route, cursors, moves = Route(skill, names), {MAIN: Cursor()}, 0
     visited, total = list[str](), leaves(skill.steps)
     while free := [name for name in cursors if not cursors[name].walk and route.here(cursors, name)]:
         if moves in rolls:
@@ -102,16 +115,24 @@ def test_every_step_once_behind_those_before_it(plan: Plan, rolls: set[int], ran
         name = random.choice(free)
         at = route.here(cursors, name)
         assert at is not None
+        # Every value that it can name is that of its own element, and of those around it.
+        seen = route.scope(cursors, name, names[at.step.id], {}, FACTS)
+        assert {let: value.inline for let, value in seen.names.items()} == {
+            let: ".".join([*at.path.split(".")[: deep[of]], of]) for _, of, let in names[at.step.id]
+        }
+        assert seen.steps == {}
         if isinstance(at.step, ForEach | Parallel):
             elements: tuple[JsonValue, ...] = tuple(range(lengths[at.step.id]))
             total += inside(at.step, len(elements))
             cursors = route.entered(cursors, name, elements)
         else:
             visited.append(at.path)
-            cursors = route.ended(cursors, name, DONE)
+            parts = {let: Value(inline=at.path) for let in at.step.let} if isinstance(at.step, LetStep) else {}
+            cursors = route.ended(cursors, name, DONE.changed(parts=parts))
     assert list(cursors) == [MAIN], "every other branch has ended"
+    assert (cursors[MAIN].results, cursors[MAIN].inline) == ({}, 0), "nobody reads anything any more"
     assert sorted(visited) == sorted(expected(skill.steps, lengths))
-    assert total == len(visited)
+    assert total == sum("let" not in path for path in visited)
     place = {path: number for number, path in enumerate(visited)}
     for before, behind in order(skill.steps, lengths):
         assert max((place[path] for path in before), default=-1) < min(

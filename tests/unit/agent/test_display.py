@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from perdure.agent.display import details
+from perdure.durations import Wait
 from perdure.questions import Approval, Question, QuestionKind, Subject, choice_of
 from perdure.tasks import Phase, Progress, RecallSummary
 
@@ -63,3 +64,8 @@ def test_a_task_of_which_there_is_nothing_to_tell_is_one_line() -> None:
 def test_the_latest_five_recalls_are_shown_latest_first() -> None:
     shown = details(PLAIN, [recalled(f"r{number}", 1) for number in range(7)], "task-t-1")
     assert [line[3:5] for line in shown.splitlines() if line.startswith("- ")] == ["r6", "r5", "r4", "r3", "r2"]
+
+
+def test_what_waits_says_until_when() -> None:
+    shown = details(PLAIN.changed(phase=Phase.PAUSED, waits=(Wait(step="a[1].pause", until=NOW),)), [], "task-t-1")
+    assert shown.splitlines()[-1] == "`a[1].pause` waits until 2026-01-02 00:00:00 UTC"

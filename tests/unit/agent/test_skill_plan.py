@@ -12,6 +12,7 @@ from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.steps.calls import (
     Ended,
+    LetCall,
     PreparedTask,
     PromptCall,
     Result,
@@ -21,7 +22,10 @@ from perdure.agent.steps.calls import (
     TaskFacts,
     ToolShape,
     Value,
+    WaitCall,
+    Waits,
 )
+from perdure.durations import Wait
 from perdure.identity import idempotency_key
 from perdure.names import Activity
 from perdure.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAnswer, typed
@@ -418,3 +422,65 @@ def test_a_prompt_is_answered_by_a_model_and_its_tokens_are_counted() -> None:
     state = plan.failed(state, MAIN, "PRD111 no", None)
     assert (state.tokens, state.ended) == (40, {StepStatus.DONE: 1, StepStatus.FAILED: 1})
     assert isinstance(plan.next(state, NOW), Finish)
+
+
+@pytest.mark.parametrize(
+    ("let", "is_known"),
+    [
+        ({"a": 1, "b": ["x", {"c": None}]}, True),
+        ({"a": "${inputs.n}"}, False),
+        ({"a": {"b": ["x ${1}"]}}, False),
+        ({"a": "$${literal}"}, False),
+        ({"a": "x" * 4_000}, True),
+        ({"a": "x" * 4_096}, False),
+        ({"a": "ä" * 2_100}, False),
+    ],
+)
+def test_names_need_an_activity_only_where_there_is_something_to_work_out(let: dict[str, Any], is_known: bool) -> None:
+    plan, state = plan_of(skill_of({"name": "s", "steps": [{"let": let}, {"id": "b", "tool": "echo"}]}))
+    assert state.total == 1
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    [action] = move.actions
+    assert (action.is_step, action.known is not None) == (False, is_known)
+    if action.known is None:
+        assert isinstance(action.call, LetCall)
+    else:
+        assert {name: value.inline for name, value in action.known.result.parts.items()} == let
+    state = plan.ended(state, MAIN, Ended(result=Result(status=StepStatus.DONE)))
+    assert (state.done, state.ended) == (0, {}), "it counts as no step"
+    failed = plan.next(plan.failed(plan_of(state.prepared.skill)[1], MAIN, "PRD103 no", None), NOW)
+    assert failed == Finish(problem="step let a: PRD103 no")
+
+
+@pytest.mark.parametrize(
+    ("wait", "until"),
+    [
+        ({"wait": "5s"}, LATER),
+        ({"wait": "5s", "when": "${true}"}, None),
+        ({"wait": "${'5s'}"}, None),
+        ({"wait": LATER.isoformat()}, None),
+    ],
+)
+def test_until_when_a_step_waits_is_known_or_worked_out_from_when_it_begins(
+    wait: dict[str, str], until: datetime | None
+) -> None:
+    plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", **wait}, {"id": "b", "tool": "echo"}]}))
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    [action] = move.actions
+    assert (action.path, action.is_step) == ("a", True)
+    assert (action.known, action.waits) == (None, Waits(until=until) if until else None)
+    if until is None:
+        assert action.activity == Activity.WAIT_STEP
+        assert isinstance(action.call, WaitCall)
+        assert action.call.now == NOW
+    state = state.branch(MAIN, path="a", until=LATER)
+    again = TaskState.model_validate_json(state.model_dump_json())
+    assert again.waits == state.waits == (Wait(step="a", until=LATER),)
+    assert plan.next(again, LATER) == Act(), "its branch is busy"
+    ended = plan.ended(again.branch(MAIN, path="", until=None), MAIN, Ended(result=Result(status=StepStatus.DONE)))
+    assert (ended.ended, ended.waits) == ({StepStatus.DONE: 1}, ())
+    move = plan.next(ended, LATER)
+    assert isinstance(move, Act)
+    assert [action.path for action in move.actions] == ["b"]

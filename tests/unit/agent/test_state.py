@@ -1,6 +1,6 @@
 """What a task's state says to those who ask: counts, steps, and how it ended."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from perdure.agent.state import (
     RECALLS_KEPT,
@@ -13,6 +13,7 @@ from perdure.agent.state import (
     result_of,
 )
 from perdure.agent.steps.calls import Ended, PreparedTask, Result
+from perdure.durations import Wait
 from perdure.jobs import Receipt
 from perdure.skills.library import read_skill
 from perdure.tasks import NotListed, Phase, RecallSummary, StepStatus
@@ -104,3 +105,12 @@ def test_what_nobody_knows_and_what_became_of_a_batch_is_told_and_what_did_not_h
     assert progress_of(TASK, state, Phase.FAILED).unknown == ("a", "b")
     ended = result_of(TASK, state, Phase.FAILED, "why")
     assert (ended.unknown, ended.receipts) == (("a", "b"), (receipt,))
+
+
+def test_what_waits_is_told_until_the_task_has_ended_the_next_one_first() -> None:
+    later = NOW + timedelta(days=1)
+    state = STATE.branch("a", path="x[1].a", until=later).branch("b", path="x[2].b", until=NOW)
+    told = (Wait(step="x[2].b", until=NOW), Wait(step="x[1].a", until=later))
+    assert progress_of(TASK, state, Phase.PAUSED).waits == told
+    for phase in (Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED):
+        assert progress_of(TASK, state, phase).waits == ()

@@ -7,7 +7,17 @@ import pytest
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.library import SkillLibrary, read_skill
-from perdure.skills.shape import ForEach, MemoryTemplate, Parallel, RecallStep, RecordTemplate, RememberStep, ToolStep
+from perdure.skills.shape import (
+    ForEach,
+    LetStep,
+    MemoryTemplate,
+    Parallel,
+    RecallStep,
+    RecordTemplate,
+    RememberStep,
+    ToolStep,
+    WaitStep,
+)
 
 WHOLE = """
 name: audit
@@ -273,3 +283,122 @@ steps:
 def test_a_mistake_side_by_side_is_named(steps: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read_skill(f"name: x\nsteps: {steps}")
+
+
+def test_values_are_named_beside_steps() -> None:
+    text = "name: x\nsteps: [{let: {a: 1, b: '${inputs.b}'}}, {id: s, tool: t}, {let: {c: [x]}}]\ninputs: {b: string}"
+    skill = read_skill(text)
+    first, _, last = skill.steps
+    assert isinstance(first, LetStep)
+    assert isinstance(last, LetStep)
+    assert (first.let, last.let) == ({"a": 1, "b": "${inputs.b}"}, {"c": ["x"]})
+    assert (first.id, last.id) == ("let a", "let c")
+    assert type(skill).model_validate_json(skill.model_dump_json()) == skill
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        *(
+            (f"[{{let: {{'{name}': 1}}}}]", rf"steps\[0\].let.{name}: '{name}' is taken by the expressions .choose")
+            for name in ("inputs", "steps", "task", "index", "output", "answer", "list", "in", "null", "package")
+        ),
+        ("[{let: {a: 1}}, {let: {b: 1, a: 2}}]", r"steps\[1\].let.a: 'a' is taken by steps\[0\].let.a .choose another"),
+        (
+            "[{let: {n: 1}}, {for_each: '${[1]}', as: n, steps: [{id: a, tool: t}]}]",
+            r"steps\[0\].let.n: 'n' is taken by the element of steps\[1\] .choose another",
+        ),
+        (
+            "[{for_each: '${[1]}', as: n, steps: [{let: {n: 1}}, {id: a, tool: t}]}]",
+            r"steps\[0\].steps\[0\].let.n: 'n' is taken by the element of steps\[0\]",
+        ),
+        (
+            "[{parallel: [[{let: {n: 1}}, {id: a, tool: t}], [{let: {n: 1}}, {id: b, tool: t}]]}]",
+            r"parallel\[1\]\[0\].let.n: 'n' is taken by steps\[0\].parallel\[0\]\[0\].let.n",
+        ),
+        ("[{let: {}}]", r"steps\[0\].let"),
+        ("[{let: [a]}]", r"steps\[0\].let: is a list"),
+        ("[{let: {A-b: 1}}]", r"steps\[0\].let.A-b"),
+        ("[{id: a, let: {b: 1}}]", r"steps\[0\].id: is not a field here"),
+        ("[{let: {b: 1}, when: '${true}'}]", r"steps\[0\].when: is not a field here"),
+        ("[{let: {b: '${1 +}'}}]", r"PRD103 steps\[0\].let.b: .* does not parse"),
+        (f"[{{let: {{{', '.join(f'a{n}: 1' for n in range(51))}}}}}]", r"steps\[0\].let: .*at most 50"),
+    ],
+)
+def test_a_name_that_would_hide_another_is_refused(steps: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(f"name: x\nsteps: {steps}")
+
+
+def test_a_step_says_how_often_and_how_long_its_tool_is_tried() -> None:
+    skill = read_skill("name: x\nsteps: [{id: a, tool: t, retry: 0, timeout: 30s}, {id: b, tool: t}]")
+    first, second = skill.steps
+    assert isinstance(first, ToolStep)
+    assert isinstance(second, ToolStep)
+    assert (first.retry, first.timeout, second.retry, second.timeout) == (0, "30s", None, None)
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        *(
+            (
+                f"{{{step}, {more}}}",
+                rf"steps\[0\].{more.split(':')[0]}: belongs to a step that calls a tool .write it in",
+            )
+            for step in (
+                "id: a, prompt: x",
+                "id: a, recall: {text: x}",
+                "id: a, remember: [{memory: m}]",
+                "let: {a: 1}",
+                "id: a, wait: 2h",
+                "for_each: '${[1]}', as: n, steps: [{id: a, tool: t}]",
+                "parallel: [{id: a, tool: t}, {id: b, tool: t}]",
+            )
+            for more in ("retry: 2", "timeout: 3s")
+        ),
+        ("{id: a, tol: t, retry: 2}", r"steps\[0\]: has no action .*did you mean 'tool'"),
+        ("{id: a, tool: t, retry: -1}", r"steps\[0\].retry"),
+        ("{id: a, tool: t, retry: 1001}", r"steps\[0\].retry"),
+        ("{id: a, tool: t, retry: '${1}'}", r"steps\[0\].retry"),
+        ("{id: a, tool: t, timeout: 30}", r"steps\[0\].timeout"),
+        ("{id: a, tool: t, timeout: 0s}", r"steps\[0\].timeout: is no time at all"),
+        ("{id: a, tool: t, timeout: '${1}s'}", r"steps\[0\].timeout: is no duration .write a number and a unit"),
+    ],
+)
+def test_what_only_a_call_of_a_tool_has_is_refused_elsewhere(step: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(f"name: x\nsteps: [{step}]")
+
+
+def test_a_step_waits_for_a_time_or_until_a_moment() -> None:
+    text = "name: x\nsteps: [{id: a, wait: 2h}, {id: b, wait: 2026-01-31T09:00:00Z}, {id: c, wait: '${x}'}]"
+    steps = read_skill(text).steps
+    assert [step.wait for step in steps if isinstance(step, WaitStep)] == ["2h", "2026-01-31T09:00:00Z", "${x}"]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        *(
+            (f"{{id: a, wait: 2h, {name}: {value}}}", rf"steps\[0\].{name}: is not a field here")
+            for name, value in (
+                ("expect", "'${true}'"),
+                ("approve", "'Go on?'"),
+                ("remember", "[{memory: m}]"),
+                ("on_failure", "ask"),
+                ("args", "{}"),
+            )
+        ),
+        ("{id: a, tool: t, wait: 2h}", r"steps\[0\].wait: is not a field here"),
+        ("{wait: 2h}", r"steps\[0\].id: is missing"),
+        ("{id: a, wait: 30}", r"steps\[0\].wait"),
+        ("{id: a, wait: soon}", r"steps\[0\].wait: is neither a duration nor a moment with its time zone .write 12h"),
+        ("{id: a, wait: 2026-01-31}", r"steps\[0\].wait: is neither a duration nor a moment"),
+        ("{id: a, wait: 400d}", r"steps\[0\].wait: is further away than 366 days"),
+        ("{id: a, wait: '${1 +}'}", r"PRD103 steps\[0\].wait: .* does not parse"),
+    ],
+)
+def test_a_wait_that_is_written_wrongly_is_named(step: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(f"name: x\nsteps: [{step}]")

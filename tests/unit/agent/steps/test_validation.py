@@ -1,10 +1,14 @@
 """A task is checked as a whole before its first step."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from perdure.agent.steps.calls import StepCall
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.errors import InvalidInput
 from perdure.skills.library import read_skill
+from perdure.skills.shape import Skill
 from perdure.tools import Toolbox
 
 BOX = Toolbox.load(["tests.support.tools"])
@@ -100,3 +104,77 @@ def test_a_mistake_in_a_prompt_is_named(step: str, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_skill(read_skill(HEAD + f"steps:\n  - {{id: a, prompt: x, output: {{n: integer}}}}\n  - {step}"), BOX)
     assert message in str(caught.value)
+
+
+NAMED = """
+steps:
+  - let: {a: "${inputs.n + 1}"}
+  - let: {b: "${a.deep.er}", c: 3}
+  - for_each: "${inputs.names}"
+    as: one
+    steps:
+      - let: {d: "${a + index}"}
+      - {id: s, tool: echo, args: {value: "${d + b.x}"}}
+output: "${a}"
+expect: "${b == output}"
+"""
+
+
+def test_a_name_stands_for_a_part_of_its_let() -> None:
+    assert check_skill(read_skill(HEAD + NAMED), BOX) == {
+        "let a": (("inputs", "n"),),
+        "let b": (("steps", "let a", "a"),),
+        "one": (("inputs", "names"),),
+        "let d": (("index",), ("steps", "let a", "a")),
+        "s": (("steps", "let b", "b"), ("steps", "let d", "d")),
+        "": (("steps", "let a", "a"), ("steps", "let b", "b")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        ('[{let: {a: 1, b: "${a}"}}]', r"steps\[0\].let: there is no name 'a'"),
+        ('[{id: s, tool: echo, args: {value: "${a}"}}, {let: {a: 1}}]', "there is no name 'a'"),
+        ('[{let: {total: 1}}, {id: s, tool: echo, args: {value: "${totl}"}}]', "did you mean 'total'"),
+        (
+            "[{for_each: '${[1]}', as: n, steps: [{let: {a: 1}}]}, {id: s, tool: echo, args: {value: '${a}'}}]",
+            "there is no name 'a'",
+        ),
+        (
+            "[{parallel: [[{let: {a: 1}}], {id: s, tool: echo, args: {value: '${a}'}}]}]",
+            "there is no name 'a'",
+        ),
+        (
+            "[{parallel: [[{let: {a: 1}}], {id: r, tool: who}]}, {id: s, tool: echo, args: {value: '${a}'}}]",
+            "there is no name 'a'",
+        ),
+        (
+            "[{let: {a: 1}}, {id: s, tool: echo, args: {value: '${steps[\"let a\"].a}'}}]",
+            "no step before this one 'let a'",
+        ),
+    ],
+)
+def test_a_name_is_known_behind_its_let_and_within_its_block_alone(rest: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        check_skill(read_skill(f"{HEAD}steps: {rest}"), BOX)
+
+
+def test_a_step_can_shorten_the_time_of_its_tool_and_not_lengthen_it() -> None:
+    def skill(tool: str, timeout: str) -> Skill:
+        return read_skill(f"{HEAD}steps: [{{id: a, tool: {tool}, args: {{ledger: x, line: y}}, timeout: {timeout}}}]")
+
+    check_skill(skill("append", "2s"), BOX)
+    check_skill(skill("dwell", "5s"), BOX)
+    for tool, timeout, most in (("append", "3s", "2 s"), ("dwell", "1m", "5 s")):
+        with pytest.raises(InvalidInput, match=rf"steps\[0\].timeout: {timeout} is longer than the {most} that tool"):
+            check_skill(skill(tool, timeout), BOX)
+
+
+@given(declared=st.floats(0.1, 4_000), seconds=st.integers(1, 5_000))
+def test_a_call_is_never_cut_off_later_than_its_tool_declares(declared: float, seconds: int) -> None:
+    context = {"tenant": "t", "session": "s", "task_id": "t", "path": "a", "occurred_at": "2026-01-02T00:00:00Z"}
+    call = StepCall.model_validate({**context, "step": {"id": "a", "tool": "echo", "timeout": f"{seconds}s"}})
+    assert call.cut_after(declared) == min(declared, seconds)
+    plain = call.changed(step=call.step.changed(timeout=None))
+    assert plain.cut_after(declared) == declared

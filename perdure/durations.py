@@ -1,0 +1,83 @@
+"""Durations and moments as people write them, and what waits for one. Pure."""
+
+import re
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+from perdure.model import Instant, Passed
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+LONGEST_WAIT = timedelta(days=366)
+"""How far away a moment may be that a step waits for: a choice; what is to happen later is a task of its own."""
+
+
+class Wait(Passed):
+    """A step that goes on at a moment."""
+
+    step: str
+    until: Instant
+
+
+def duration_of(text: str) -> timedelta:
+    """Return the duration that a text says.
+
+    Raises:
+        ValueError: It says none.
+
+    >>> duration_of("36h")
+    datetime.timedelta(days=1, seconds=43200)
+    """
+    if not (found := re.fullmatch(r"([0-9]{1,9})([smhd])", text)):
+        raise ValueError("is no duration (write a number and a unit: 7d, 12h, 30m or 45s)")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def is_duration(text: str) -> bool:
+    """Return whether a text says a duration, and not a moment."""
+    try:
+        duration_of(text)
+    except ValueError:
+        return False
+    return True
+
+
+def moment_of(text: str, now: datetime) -> datetime:
+    """Return the moment that a text says: one with its time zone, or how long after now.
+
+    Raises:
+        ValueError: It says neither, or what is further away than ``LONGEST_WAIT``.
+
+    >>> moment_of("2026-01-31T09:00:00+01:00", datetime(2026, 1, 1, tzinfo=UTC)).isoformat()
+    '2026-01-31T08:00:00+00:00'
+    """
+    left = duration_of(text) if is_duration(text) else _moment(text) - now
+    _require_near(left)
+    return now.astimezone(UTC) + left
+
+
+def check_wait(text: str) -> None:
+    """Refuse a text that says no moment that a step could wait for, whenever it begins to.
+
+    Raises:
+        ValueError: It does not.
+    """
+    if is_duration(text):
+        _require_near(duration_of(text))
+    else:
+        _moment(text)
+
+
+def _require_near(left: timedelta) -> None:
+    if left > LONGEST_WAIT:
+        raise ValueError(f"is further away than {LONGEST_WAIT.days} days")
+
+
+def _moment(text: str) -> datetime:
+    moment = None
+    with suppress(ValueError, OverflowError):
+        written = datetime.fromisoformat(text)
+        moment = written.astimezone(UTC) if written.tzinfo else None
+    if moment is None:
+        raise ValueError("is neither a duration nor a moment with its time zone (write 12h, or 2026-01-31T09:00:00Z)")
+    return moment
