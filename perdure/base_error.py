@@ -1,4 +1,4 @@
-"""The base of every error: its code, whether to try again, and how it crosses to another process."""
+"""The base of every error, and of those about what was given: code, whether to try again, how it crosses processes."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Self
@@ -36,3 +36,22 @@ class PerdureError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code} {super().__str__()}"
+
+
+class InvalidInput(PerdureError):
+    """Invalid input, refused where it entered.
+
+    Args:
+        field: The path of the invalid field, as the user wrote it.
+        problem: What is wrong with it.
+        fix: What to write instead.
+    """
+
+    code = "PRD100"
+    parts = ("field", "problem", "fix")
+
+    def __init__(self, field: str, problem: str, *, fix: str = "") -> None:
+        self.field = field
+        self.problem = problem
+        self.fix = fix
+        super().__init__(f"{field}: {problem}" + (f" ({fix})" if fix else ""))

@@ -49,26 +49,7 @@ PerdureError
 └── StillRunning            PRD402  not an error: what is waited for has not ended yet
 """
 
-from perdure.base_error import PerdureError
-
-
-class InvalidInput(PerdureError):
-    """Invalid input, refused where it entered.
-
-    Args:
-        field: The path of the invalid field, as the user wrote it.
-        problem: What is wrong with it.
-        fix: What to write instead.
-    """
-
-    code = "PRD100"
-    parts = ("field", "problem", "fix")
-
-    def __init__(self, field: str, problem: str, *, fix: str = "") -> None:
-        self.field = field
-        self.problem = problem
-        self.fix = fix
-        super().__init__(f"{field}: {problem}" + (f" ({fix})" if fix else ""))
+from perdure.base_error import InvalidInput, PerdureError
 
 
 class InvalidTask(InvalidInput):

@@ -196,14 +196,12 @@ class TaskBinding(Stored):
 
 
 class Phase(OpenEnum):
-    """Where a task is. An unknown phase is shown as it is."""
+    """Where a task is: ``waiting`` for a person, ``paused`` until a moment. An unknown phase is shown as it is."""
 
     PREPARING = "preparing"
     RUNNING = "running"
     WAITING = "waiting"
-    """For a person's answer."""
     PAUSED = "paused"
-    """Until a moment that a step waits for."""
     REMEMBERING = "remembering"
     EVALUATING = "evaluating"
     COMPLETED = "completed"
@@ -217,8 +215,7 @@ class StepStatus(OpenEnum):
     DONE = "done"
     SKIPPED = "skipped"
     """Its ``when`` was false, or a person said so."""
-    FAILED = "failed"
-    """It failed, and the skill or a person let the task continue."""
+    FAILED = "failed"  # and the skill or a person let the task continue
 
 
 class Progress(Passed):

@@ -19,10 +19,8 @@ from redis.asyncio import Redis
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
-from perdure.agent.steps.validation import check_skill
 from perdure.errors import (
     InvalidInput,
-    InvalidPolicy,
     PerdureError,
     StoreUnavailable,
     TenantKeyMismatch,
@@ -32,10 +30,7 @@ from perdure.losses import Loss, Store
 from perdure.memory.wholeness import Wholeness
 from perdure.model import Model
 from perdure.models.embedding import Embedder
-from perdure.policies.decision import SHORT
-from perdure.policies.library import PolicyLibrary
 from perdure.settings import Addresses, Settings
-from perdure.skills.library import SkillLibrary
 from perdure.stores import disk
 from perdure.stores.audit.files import FOLDER
 from perdure.stores.journal.marks import JournalMarks, known_id
@@ -54,9 +49,8 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected, pollers
 from perdure.temporal.errors import FROM_TEMPORAL, perdure_error
-from worker import audits
-from worker.policies import policies_of, rules_of
-from worker.wiring.parts import embedder_of, longterm_of, skills_of, toolbox_of
+from worker import audits, configured
+from worker.wiring.parts import embedder_of, longterm_of
 
 ENOUGH_DISK = 1_000_000_000
 """Free bytes below which the journal and the local servers may soon be unable to write."""
@@ -296,48 +290,6 @@ async def _disk(patient: Patient) -> tuple[bool, str, str]:
     return free > ENOUGH_DISK, f"{free / 1e9:.1f} GB free for {folder}", "free some space"
 
 
-async def _tools(patient: Patient) -> tuple[bool, str, str]:
-    toolbox = await asyncio.to_thread(toolbox_of, patient.settings)
-    return True, f"{len(toolbox)} from {', '.join(patient.settings.tools)}", ""
-
-
-async def _rules(patient: Patient) -> tuple[bool, str, str]:
-    names, rules = sorted(policies_of(patient.settings)), rules_of(patient.settings)
-    return True, f"write policies {', '.join(names)}; retention rules {rules.version}", ""
-
-
-async def _policies(patient: Patient) -> tuple[bool, str, str]:
-    try:
-        found = await asyncio.to_thread(PolicyLibrary(patient.settings.policies).read)
-    except InvalidPolicy as error:
-        fix = "correct it: no worker starts with it, and those that run keep the policies that they read before"
-        return False, str(error), fix
-    names = ", ".join(f"{one.name}{' (deprecated)' if one.deprecated else ''}" for one in found.policies)
-    return True, f"{names}; version {found.version[:SHORT]}" if names else "none", ""
-
-
-async def _skills(patient: Patient) -> tuple[bool, str, str]:
-    library, own = skills_of(patient.settings), SkillLibrary(patient.settings.skills).names()
-    try:
-        toolbox = await asyncio.to_thread(toolbox_of, patient.settings)
-    except InvalidInput:
-        # That is a finding of its own; what does not depend on tools can still be judged.
-        toolbox = None
-    usable: list[str] = []
-    bad: list[str] = []
-    for name in library.names():
-        try:
-            skill = library.get(name)
-            if toolbox is not None:
-                check_skill(skill, toolbox)
-            usable.append(name)
-        except InvalidInput as error:
-            # A packaged skill is of no use where the tools that come with it were replaced by others.
-            if name in own:
-                bad.append(f"{error.code} {name}: {str(error).removeprefix(f'{error.code} ')}")
-    return not bad, "; ".join(bad) or ", ".join(usable) or "none", "correct the skills"
-
-
 _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "temporal": _temporal,
     "worker": _worker,
@@ -353,10 +305,10 @@ _CHECKS: dict[str, Callable[[Patient], Awaitable[tuple[bool, str, str]]]] = {
     "audit": _audit,
     "stores": _stores,
     "disk": _disk,
-    "tools": _tools,
-    "rules": _rules,
-    "skills": _skills,
-    "policies": _policies,
+    "tools": lambda patient: configured.tools(patient.settings),
+    "rules": lambda patient: configured.rules(patient.settings),
+    "skills": lambda patient: configured.skills(patient.settings),
+    "policies": lambda patient: configured.policies(patient.settings),
 }
 
 _DEEP = {"vectors": _vectors}

@@ -1,0 +1,61 @@
+"""Checks of what people write for an installation: tools, rules, policies and skills. Reads files; asks no server.
+
+Each check returns whether all is well, what was found, and what to do otherwise.
+"""
+
+import asyncio
+
+from perdure.agent.steps.validation import check_skill
+from perdure.errors import InvalidInput, InvalidPolicy
+from perdure.policies.decision import SHORT
+from perdure.policies.library import PolicyLibrary
+from perdure.settings import Settings
+from perdure.skills.library import SkillLibrary
+from worker.policies import policies_of, rules_of
+from worker.wiring.parts import skills_of, toolbox_of
+
+
+async def tools(settings: Settings) -> tuple[bool, str, str]:
+    """Return the tools that can be loaded."""
+    toolbox = await asyncio.to_thread(toolbox_of, settings)
+    return True, f"{len(toolbox)} from {', '.join(settings.tools)}", ""
+
+
+async def rules(settings: Settings) -> tuple[bool, str, str]:
+    """Return the rules of writing and forgetting."""
+    names, rules = sorted(policies_of(settings)), rules_of(settings)
+    return True, f"write policies {', '.join(names)}; retention rules {rules.version}", ""
+
+
+async def policies(settings: Settings) -> tuple[bool, str, str]:
+    """Return the policies, or what is wrong with one."""
+    try:
+        found = await asyncio.to_thread(PolicyLibrary(settings.policies).read)
+    except InvalidPolicy as error:
+        fix = "correct it: no worker starts with it, and those that run keep the policies that they read before"
+        return False, str(error), fix
+    names = ", ".join(f"{one.name}{' (deprecated)' if one.deprecated else ''}" for one in found.policies)
+    return True, f"{names}; version {found.version[:SHORT]}" if names else "none", ""
+
+
+async def skills(settings: Settings) -> tuple[bool, str, str]:
+    """Return the skills that can be run, or what is wrong with others."""
+    library, own = skills_of(settings), SkillLibrary(settings.skills).names()
+    try:
+        toolbox = await asyncio.to_thread(toolbox_of, settings)
+    except InvalidInput:
+        # That is a finding of its own; what does not depend on tools can still be judged.
+        toolbox = None
+    usable: list[str] = []
+    bad: list[str] = []
+    for name in library.names():
+        try:
+            skill = library.get(name)
+            if toolbox is not None:
+                check_skill(skill, toolbox)
+            usable.append(name)
+        except InvalidInput as error:
+            # A packaged skill is of no use where the tools that come with it were replaced by others.
+            if name in own:
+                bad.append(f"{error.code} {name}: {str(error).removeprefix(f'{error.code} ')}")
+    return not bad, "; ".join(bad) or ", ".join(usable) or "none", "correct the skills"
