@@ -8,10 +8,11 @@ import pytest
 from temporalio.api.enums.v1 import TimeoutType
 from temporalio.client import WorkflowHandle
 
-from perdure import Answer, TaskResult
+from perdure import Actor, ActorKind, Answer, TaskResult
 from tests.conftest import Servers
 from tests.support.harness import bench
 from tests.support.waiting import question_of, until
+from worker.gateway import Gateway
 from worker.process import WORKFLOW_TASKS
 from workflows.history import ACTIVITY, EVENTS
 
@@ -30,6 +31,8 @@ steps:
   - {id: second, tool: echo, args: {value: 1}, approve: "Go on?"}
 """
 
+ADA = Actor(kind=ActorKind.PERSON, id="ada")
+
 Handle = WorkflowHandle[Any, TaskResult]
 
 
@@ -46,22 +49,24 @@ async def test_a_worker_that_starts_takes_up_many_long_tasks(servers: Servers, t
         ]
         await asyncio.gather(*(question_of(handle, "first", 400) for handle in handles))
     before = await timeouts(handles)
-    async with bench(servers, tmp_path, queue=queue), asyncio.timeout(120):
-        await asyncio.gather(*(answered(handle, "first") for handle in handles))
+    async with (
+        bench(servers, tmp_path, queue=queue) as here,
+        Gateway(here.settings, servers) as gateway,
+        asyncio.timeout(120),
+    ):
+        answer = Answer(question_id="first", value="yes")
+        await asyncio.gather(*(gateway.answer(handle.id, answer, by=ADA) for handle in handles))
         ours = await timeouts(handles)
     # The control: a worker that takes up all of them at once is not done with any within the time of a workflow task.
     async with bench(servers, tmp_path, queue=queue, max_concurrent_workflow_tasks=100):
-        answers = [asyncio.create_task(answered(handle, "second")) for handle in handles]
+        answer = Answer(question_id="second", value="yes")
+        answers = [asyncio.create_task(handle.execute_update("answer", answer)) for handle in handles]
         await until(lambda: timeouts(handles), lambda found: found >= ours + TASKS / 2, seconds=120)
     # Those that it takes up first, while it is still loading, may not be done in time.
     assert ours - before <= WORKFLOW_TASKS
-    for answer in answers:
-        answer.cancel()
+    for one in answers:
+        one.cancel()
     await asyncio.gather(*answers, return_exceptions=True)
-
-
-async def answered(handle: Handle, question: str) -> None:
-    await handle.execute_update("answer", Answer(question_id=question, value="yes"))
 
 
 async def timeouts(handles: list[Handle]) -> int:
