@@ -43,9 +43,12 @@ def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_a
         known: What is believed; of it counts what is about the same.
         settled_at: When a person said that it goes before what it contradicts; None: nobody did.
     """
+    known = list(known)
     others = [memory for memory in known if _is_beside(memory, item, target)]
-    same, against = _judged(item, others)
-    if not against:
+    # What it changed when it was said first is replaced already, and nothing else is meant when it is said again.
+    is_new = not any(memory.id == target and memory.state is State.CURRENT for memory in known)
+    same, against = _judged(item, others, is_new=is_new)
+    if not against and is_new:
         new = told(item.content)
         retold = [(memory, told(memory.text)) for memory in others]
         changed = [memory for memory, old in retold if changes(new, old)]
@@ -67,7 +70,7 @@ def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_a
     return Verdict(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over))
 
 
-def _judged(item: MemoryItem, others: Iterable[Memory]) -> tuple[Memory | None, list[Memory]]:
+def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tuple[Memory | None, list[Memory]]:
     """Return the memory that asserts the same as a statement, and those that assert what contradicts it."""
     if item.assertion is None:
         return None, []
@@ -80,7 +83,7 @@ def _judged(item: MemoryItem, others: Iterable[Memory]) -> tuple[Memory | None, 
     against = [memory for memory, found in judged if found is Agreement.CONTRADICTION]
     likely = [memory for memory, found in judged if found is Agreement.LIKELY]
     # "It is at ten now" changes something: where one thing alone can be meant, that.
-    if not against and not same and item.assertion.revises and len(likely) == 1:
+    if is_new and not against and not same and item.assertion.revises and len(likely) == 1:
         against = likely
     return next(iter(same), None), against
 

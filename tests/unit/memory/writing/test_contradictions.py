@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from perdure.entries import Entry, Memory, MemoryType, Source, State
@@ -240,6 +240,7 @@ def test_a_batch_in_time_order_is_believed_as_if_it_had_come_one_by_one(told: li
 
 
 @given(_TOLD)
+@example([("I like tea.", 1), ("I prefer tea over coffee.", 1), ("I don't like tea any more.", 1)])
 def test_what_is_told_again_changes_nothing(told: list[tuple[str, int]]) -> None:
     items = in_time(told)
     stored, _ = after(*items)
