@@ -213,8 +213,7 @@ class StepStatus(OpenEnum):
     """How a step ended. One with an unknown status has ended too."""
 
     DONE = "done"
-    SKIPPED = "skipped"
-    """Its ``when`` was false, or a person said so."""
+    SKIPPED = "skipped"  # as its ``when`` was false, or a person said so
     FAILED = "failed"  # and the skill or a person let the task continue
 
 
@@ -238,8 +237,9 @@ class Progress(Passed):
     remembered: int = 0
     """Items handed to ingest jobs."""
     questions: tuple[Question, ...] = ()
-    """What the task waits on now."""
     waits: tuple[Wait, ...] = ()
+    """The next ten of those steps that wait for a moment."""
+    waiting: int = 0
     problem: str = ""
     tokens: int = 0
     """That its model has used."""

@@ -217,6 +217,7 @@ class PlanRunner:
             self._running.branches.awaiting.add(branch)
             await workflow.sleep(left, summary=f"{self._running.state.branches[branch].path} waits")
             self._running.branches.awaiting.discard(branch)
+            self._history.grow()
             self._running.do(branch, Phase.RUNNING)
         state = self._running.state.branch(branch, path="", until=None)
         self._running.state = self._plan.ended(state, branch, Ended(result=Result(status=StepStatus.DONE)))

@@ -20,6 +20,8 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
     if progress.step:
         lines.append(f"Now at `{progress.step}`")
     lines.extend(f"`{wait.step}` waits until {wait.until:%Y-%m-%d %H:%M:%S %Z}" for wait in progress.waits)
+    if (more := progress.waiting - len(progress.waits)) > 0:
+        lines.append(f"and {more} more wait")
     if progress.problem:
         lines.append(f"Problem: {progress.problem}")
     if progress.unknown:

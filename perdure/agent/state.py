@@ -1,7 +1,7 @@
 """What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
 
 from collections.abc import Mapping
-from operator import attrgetter
+from heapq import nsmallest
 from typing import Any
 
 from pydantic import Field, JsonValue
@@ -22,6 +22,9 @@ WARNINGS_KEPT = 10
 ANSWERED_KEPT = 500
 """An answer is taken only for an open question; the answered ones just tell why another is refused."""
 
+
+_SHOWN = 10
+"""Steps that progress names; a choice."""
 
 _ENDED = frozenset({Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED})
 
@@ -114,14 +117,21 @@ class TaskState(Passed):
 
     @property
     def step(self) -> str:
-        """The paths of what is on its way."""
-        return ", ".join(branch.path for branch in self.branches.values() if branch.path)
+        """The paths of what is on its way: ten at most, and how many more."""
+        paths = [branch.path for branch in self.branches.values() if branch.path]
+        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        return ", ".join(paths[:_SHOWN]) + more
 
     @property
     def waits(self) -> tuple[Wait, ...]:
-        """The steps that wait for a moment, the next one first."""
-        waits = [Wait(step=branch.path, until=branch.until) for branch in self.branches.values() if branch.until]
-        return tuple(sorted(waits, key=attrgetter("until", "step")))
+        """The steps that wait for a moment, the next ones first: ten at most, as thousands can wait."""
+        first = nsmallest(_SHOWN, ((branch.until, branch.path) for branch in self.branches.values() if branch.until))
+        return tuple(Wait(step=path, until=until) for until, path in first)
+
+    @property
+    def waiting(self) -> int:
+        """How many steps wait for a moment."""
+        return sum(branch.until is not None for branch in self.branches.values())
 
     @property
     def unanswered(self) -> tuple[str, ...]:
@@ -202,6 +212,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         tokens=state.tokens,
         unknown=state.unknown,
         waits=() if phase in _ENDED else state.waits,
+        waiting=0 if phase in _ENDED else state.waiting,
     )
 
 

@@ -1,6 +1,7 @@
 """The policies in some folders: as they are now, or as they last could be used. Reads files, and decides nothing."""
 
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from perdure.policies.shape import MOST_POLICIES, Policy, PolicySet, contradicti
 from perdure.registry.folders import text_of
 
 _log = structlog.get_logger(__name__)
+
+SETTLED_AFTER = 0.2
+"""Seconds for which changed files have to stay as they are before they count; a choice: a checkout of some files takes
+less."""
 
 
 class PolicyLibrary:
@@ -40,6 +45,7 @@ class PolicyLibrary:
             try:
                 texts = self._texts()
                 if self._good is None or texts != self._seen:
+                    self._settle(texts)
                     # What cannot be used is not read again either, until it has changed.
                     self._seen = texts
                     self._good, self._told = policies_in(texts), ""
@@ -48,6 +54,17 @@ class PolicyLibrary:
                     raise
                 self._tell(str(error))
             return self._good
+
+    def _settle(self, texts: Mapping[Path, str]) -> None:
+        """Wait until files that have changed are no longer being written.
+
+        Raises:
+            InvalidPolicy: They change again, so that what they say now may be half of what is meant.
+        """
+        time.sleep(SETTLED_AFTER)
+        if self._texts() != texts:
+            fix = "replace a folder as a whole; this goes away once nobody writes there"
+            raise InvalidPolicy("policies", "are being changed", fix=fix)
 
     def read(self) -> PolicySet:
         """Read the policies that are in the folders.
@@ -68,12 +85,25 @@ class PolicyLibrary:
             if not folder.is_dir():
                 # One that is not mounted says nothing of what is allowed.
                 raise InvalidPolicy(str(folder), "is not a folder", fix="make it, or correct PERDURE_POLICIES")
-            for path in sorted(folder.iterdir()):
-                if path.suffix == ".yml":
+            paths = _listed(folder)
+            for path in paths:
+                if path.suffix != ".yaml" and path.suffix.casefold() in (".yml", ".yaml"):
                     raise InvalidPolicy(str(path), "is not read as a policy", fix=f"call it {path.stem}.yaml")
                 if path.suffix == ".yaml":
                     found[path] = text_of(path, InvalidPolicy)
+            if not found.keys() & set(paths):
+                fix = "mount it, or take it out of PERDURE_POLICIES: without policies, every call is let through"
+                raise InvalidPolicy(str(folder), "has no policy", fix=fix)
         return found
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as problem:
+        raise InvalidPolicy(
+            str(folder), f"cannot be listed: {type(problem).__name__}", fix="let it be read"
+        ) from problem
 
 
 def policies_in(texts: Mapping[Path, str]) -> PolicySet:

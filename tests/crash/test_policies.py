@@ -30,7 +30,7 @@ def lines(ledger: Path) -> list[str]:
 @pytest.fixture
 def policies(tmp_path: Path) -> Policies:
     found = Policies(tmp_path / "policies")
-    found.folder.mkdir()
+    found.clear()
     return found
 
 

@@ -30,9 +30,11 @@ class Policies:
         draft.rename(self.folder / f"{name}.yaml")
 
     def clear(self) -> None:
-        """Remove all of them."""
+        """Remove all of them but one that never speaks: a folder without any is refused."""
+        self.write("silent", when="tool == 'nobody'")
         for path in self.folder.glob("*.yaml"):
-            path.unlink()
+            if path.stem != "silent":
+                path.unlink()
 
 
 def ruled(settings: Settings, task: AgentTask) -> list[AuditLine]:

@@ -92,6 +92,8 @@ def show(progress: Progress) -> None:
     )
     for wait in progress.waits:
         out.print(f"{wait.step} waits until {wait.until:%Y-%m-%d %H:%M:%S %Z}", markup=False)
+    if (more := progress.waiting - len(progress.waits)) > 0:
+        out.print(f"and {more} more wait")
     for step in progress.unknown:
         out.print(f"nobody knows whether its effect happened: {step}", markup=False)
     if progress.problem:

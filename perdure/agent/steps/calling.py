@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from perdure.errors import PerdureError, ToolFailed
+from perdure.errors import Blocked, PerdureError, ToolFailed
 
 
 async def ended(call: "asyncio.Task[Any]") -> Any:
@@ -35,7 +35,10 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
             task.set_name(f"tool {tool}")
         async with asyncio.timeout(seconds if left is None else left):
             yield
-    except PerdureError:
+    except PerdureError as problem:
+        if isinstance(problem, Blocked):
+            # It would say that nothing happened, and only policies know that of a call.
+            raise ToolFailed(tool, type(problem).__name__, str(problem)) from problem
         raise
     except (Exception, SystemExit, asyncio.CancelledError) as problem:
         # Of what a tool raises, only our own cancellation ends more than the call.

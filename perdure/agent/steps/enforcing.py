@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from perdure.agent.steps.calls import Asks, StepCall
 from perdure.agent.steps.gate import Stopped
 from perdure.agent.steps.once import Attempt
-from perdure.agent.steps.reached import Reached, question_of
+from perdure.agent.steps.reached import QUESTION_LIMIT, Reached, question_of
 from perdure.changes import Actor, ActorKind
 from perdure.errors import Blocked
 from perdure.policies.decision import CallFacts, Decision, decide
@@ -121,6 +121,7 @@ class PolicyGate:
         self._digest = digest
         self._so_far = so_far
         self._known: tuple[PolicySet, Decision] | None = None
+        self._written: Decision | None = None
         self.warnings: tuple[str, ...] = ()
         """The soft policies that spoke, once the call may be made."""
 
@@ -136,16 +137,20 @@ class PolicyGate:
         """
         decision = await self._decide()
         ruling, stops = self._ruling(decision), self._stops(decision)
-        if decision.outcome is Outcome.ASK and not stops:
-            await self._enforcer.write(
-                self._call, self._attempt, ruling.changed(answer=Approval.YES), self._so_far.permitted
-            )
-        elif self._known is not None and self._known[0].policies:
-            await self._enforcer.write(self._call, self._attempt, ruling)
+        if decision is not self._written:
+            await self._write(ruling, stops=stops)
+            self._written = decision
         if stops:
             return Stopped(decision=decision, ruling=ruling)
         self.warnings = tuple(finding.reason for finding in decision.of(Outcome.WARN))
         return None
+
+    async def _write(self, ruling: Ruling, *, stops: bool) -> None:
+        if ruling.outcome is Outcome.ASK and not stops:
+            answered = ruling.changed(answer=Approval.YES)
+            await self._enforcer.write(self._call, self._attempt, answered, self._so_far.permitted)
+        elif self._known is not None and self._known[0].policies:
+            await self._enforcer.write(self._call, self._attempt, ruling)
 
     async def _decide(self) -> Decision:
         self._known = await self._enforcer.decide(self._facts, self._known)
@@ -175,7 +180,13 @@ def permission(call: StepCall, about: Subject, so_far: Reached, stopped: Stopped
     if stopped.decision.outcome is not Outcome.ASK:
         reasons = "; ".join(one.reason for one in stopped.decision.findings if one not in asking)
         raise Blocked(f"{call.path}: {about.tool} may not be called here, by {reasons}")
-    text = "\n".join(f"{one.question} ({one.reason})" for one in asking)
-    # That the effect has not happened is known, and nothing is claimed.
-    changes = {"ruling": stopped.ruling, "permitted": None, "claim": "", "verdict": None}
+    text = "\n".join(one.question for one in asking)
+    if len(text) > QUESTION_LIMIT:
+        raise Blocked(
+            f"{call.path}: {about.tool} may not be called: {len(asking)} policies ask, too many for a question"
+        )
+    # Whatever is too long for a question is cut off at its end: first is what the person says yes to.
+    text += "".join(f"\n({one.reason})" for one in asking)
+    # That the effect has not happened is known, and this attempt claims nothing.
+    changes = {"ruling": stopped.ruling, "permitted": None, "claim": "", "verdict": stopped.verdict}
     return question_of(call, text, about, choice_of(Approval), so_far.changed(asked=QuestionKind.APPROVAL, **changes))

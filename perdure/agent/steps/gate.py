@@ -3,16 +3,26 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from perdure.model import Passed
 from perdure.policies.decision import Decision
 from perdure.policies.ruling import Ruling
 
 
+class Verdict(Passed):
+    """What a person found out about an effect."""
+
+    claim: str
+    happened: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stopped:
-    """Policies do not let the tool act now. Its effect has not happened, and nothing is claimed."""
+    """Policies do not let the tool act now. Its effect has not happened, and this attempt claims nothing."""
 
     decision: Decision
     ruling: Ruling
+    verdict: Verdict | None = None
+    """What a person found out about a claim with other arguments, which is left as it is."""
 
 
 class Gate(Protocol):

@@ -16,6 +16,7 @@ goes on as if it had found the claim of an attempt that began just now.
 
 import asyncio
 import contextlib
+import dataclasses
 import datetime
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -24,14 +25,17 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import JsonValue
 
 from perdure.agent.steps.calling import calling, ended
-from perdure.agent.steps.gate import Gate, Stopped
+from perdure.agent.steps.gate import Gate, Stopped, Verdict
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased
-from perdure.model import Instant, Passed
+from perdure.model import Instant
 from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
 from perdure.tools import Tool, ToolCall
+
+_UNUSED = 0.9
+"""The share of its time that a claim has left where it is not renewed before the call; a choice."""
 
 _RENEWED_BEFORE = 0.75
 """The part of a call's time after which its claim is renewed if it works in threads, so that the claim never runs
@@ -98,13 +102,6 @@ class Unknown:
     """Whether the claim was made for a call with other arguments, which says nothing about this one."""
     lost: bool = False
     """Whether it is not known that there was an attempt: Redis lost its claims."""
-
-
-class Verdict(Passed):
-    """What a person found out about an effect."""
-
-    claim: str
-    happened: bool
 
 
 class OnceRunner:
@@ -185,8 +182,10 @@ class OnceRunner:
             seen, deadline = claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
             happened = verdict.happened if verdict and verdict.claim == seen else None
             await asyncio.sleep(max(0.0, claim.remaining))
-            if other and happened is None:
-                return Unknown(claim=seen, deadline=deadline, at=at, other_arguments=True)
+            if other and not happened:
+                unknown = Unknown(claim=seen, deadline=deadline, at=at, other_arguments=True)
+                if held := unknown if happened is None else await _stopped_beside(gate, verdict):
+                    return held
             claim = await self._claims.take_over(effect, seen, owner, seconds)
             if claim.holding is Holding.OURS:
                 if happened is None and tool.check is None:
@@ -196,7 +195,7 @@ class OnceRunner:
                 if found is not None:
                     return found
                 claim = await self._claims.take_over(effect, owner, owner, seconds, acts=True)
-        return await self._stopped(mine, gate) or await self._act(mine, claim)
+        return await self._stopped(mine, gate) or await self._act(mine, await self._renewed(mine, claim))
 
     async def _stopped(self, mine: "_Mine", gate: Gate) -> Stopped | None:
         """Ask the policies about an effect that has surely not happened; where they stop it, nobody has a claim."""
@@ -210,6 +209,15 @@ class OnceRunner:
         if stopped:
             await self._claims.release(mine.effect, mine.owner, known=True)
         return stopped
+
+    async def _renewed(self, mine: "_Mine", claim: Claim) -> Claim:
+        """Give a claim its whole time again, of which the policies may have taken some; ClaimLost if another has it."""
+        if claim.left() >= mine.seconds * _UNUSED:
+            return claim
+        claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, mine.seconds, acts=True)
+        if claim.holding is not Holding.OURS:
+            raise ClaimLost("another attempt took the claim while the policies were asked")
+        return claim
 
     async def _may_be_lost(self, mine: "_Mine", follows: datetime.datetime | None) -> bool:
         """Return whether the claim of an earlier attempt may have been lost; our own has to be made before we ask."""
@@ -298,6 +306,12 @@ class OnceRunner:
             except StoreUnavailable:
                 await asyncio.sleep(1.0 if attempt + 1 < STORE_ATTEMPTS else 0.0)
         return None
+
+
+async def _stopped_beside(gate: Gate, verdict: Verdict | None) -> Stopped | None:
+    """Ask the policies while a claim with other arguments stands: it stays until this call may really be made."""
+    stopped = await gate.stopped()
+    return stopped and dataclasses.replace(stopped, verdict=verdict)
 
 
 class _Mine(NamedTuple):

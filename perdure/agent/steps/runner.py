@@ -26,9 +26,9 @@ from perdure.agent.steps.calls import (
     Value,
 )
 from perdure.agent.steps.enforcing import Enforcer, permission
-from perdure.agent.steps.gate import Gate, Stopped
+from perdure.agent.steps.gate import Gate, Stopped, Verdict
 from perdure.agent.steps.items import items_of
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown
 from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.recalling import terms_of

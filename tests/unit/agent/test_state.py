@@ -114,3 +114,16 @@ def test_what_waits_is_told_until_the_task_has_ended_the_next_one_first() -> Non
     assert progress_of(TASK, state, Phase.PAUSED).waits == told
     for phase in (Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED):
         assert progress_of(TASK, state, phase).waits == ()
+
+
+def test_of_thousands_that_wait_the_next_ten_are_named() -> None:
+    state = STATE
+    for number in range(25):
+        state = state.branch(str(number), path=f"x[{number:02}].a", until=NOW + timedelta(days=number % 5))
+    told = progress_of(TASK, state, Phase.PAUSED)
+    assert [wait.step for wait in told.waits] == [
+        f"x[{number:02}].a" for number in (0, 5, 10, 15, 20, 1, 6, 11, 16, 21)
+    ]
+    assert told.waiting == 25
+    assert told.step.count(", ") == 9
+    assert told.step.endswith(" more")

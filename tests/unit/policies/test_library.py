@@ -7,6 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from perdure.errors import InvalidPolicy
+from perdure.policies import library as library_module
 from perdure.policies.library import PolicyLibrary, policies_in
 
 POLICY = "name: {name}\nrationale: r\nlevel: {level}\nwhen: \"${{tool == '{tool}'}}\"\n"
@@ -78,15 +79,49 @@ def test_more_policies_than_can_be_asked_are_refused(tmp_path: Path) -> None:
 
 def test_an_edit_counts_at_once(tmp_path: Path) -> None:
     library = PolicyLibrary([tmp_path])
-    assert library.current().policies == ()
+    write(tmp_path, "q", tool="look")
+    assert [policy.name for policy in library.current().policies] == ["q"]
     path = write(tmp_path, "p")
     before = library.current()
-    assert [policy.name for policy in before.policies] == ["p"]
+    assert [policy.name for policy in before.policies] == ["p", "q"]
     assert library.current() is before, "it was read again"
     write(tmp_path, "p", tool="tell")
     assert library.current().version != before.version
     path.unlink()
-    assert library.current().policies == ()
+    assert [policy.name for policy in library.current().policies] == ["q"]
+
+
+def test_a_folder_without_any_is_one_that_is_not_mounted(tmp_path: Path) -> None:
+    library = PolicyLibrary([tmp_path])
+    with pytest.raises(InvalidPolicy, match=r"has no policy .mount it"):
+        library.current()
+    path = write(tmp_path, "p")
+    good = library.current()
+    path.unlink()
+    assert library.current() is good
+
+
+def test_files_that_are_being_changed_do_not_count_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "p")
+    write(tmp_path, "q", tool="look")
+    library = PolicyLibrary([tmp_path])
+    good = library.current()
+    (tmp_path / "p.yaml").unlink()
+
+    # A checkout removes a file, and writes it anew a moment later.
+    def writing(seconds: float) -> None:
+        write(tmp_path, "p", tool=f"tell{seconds}")
+
+    monkeypatch.setattr(library_module.time, "sleep", writing)
+    assert library.current() is good
+    assert [policy.name for policy in library.current().policies] == ["p", "q"]
+
+
+@pytest.mark.parametrize("name", ["p.yml", "p.YAML"])
+def test_what_looks_like_a_policy_and_is_not_read_as_one_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("name: p\n", encoding="utf-8")
+    with pytest.raises(InvalidPolicy, match=r"is not read as a policy .call it p\.yaml"):
+        PolicyLibrary([tmp_path]).read()
 
 
 def test_the_last_good_ones_stay_with_one_warning_for_each_content(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import pytest
 from redis.asyncio import Redis
 
 from perdure import NotDone, Tool, ToolCall, tool
-from perdure.agent.steps.gate import Gate, Stopped
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown, Verdict
+from perdure.agent.steps.gate import Gate, Stopped, Verdict
+from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown
 from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import Blocked, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
 from perdure.policies.decision import Decision
@@ -534,6 +534,43 @@ async def test_other_arguments_under_the_same_key_ask_a_person(claims: Claims, e
     # The claim is the present arguments' now.
     assert output(await attempt(runner, act, now, "fifth")) == (None if happened else "made")
     assert isinstance(await attempt(runner, act, before, "sixth"), Unknown)
+
+
+@pytest.mark.parametrize("foresees", [True, False])
+async def test_what_was_done_with_other_arguments_stays_recorded_where_policies_stop_the_call(
+    claims: Claims, foresees: bool
+) -> None:
+    effects: list[str] = []
+
+    @tool(effect="once", timeout=1.0)
+    async def act() -> str:
+        effects.append("made")
+        return "made"
+
+    runner, this = OnceRunner(claims, since, counted), effect()
+    before, now = replace(this, arguments="Kim"), replace(this, arguments="Lee")
+    assert output(await attempt(runner, act, before, "first", acted=False)) == "made"
+    told = Verdict(claim="first", happened=False)
+    with pytest.raises(Blocked):
+        await attempt(runner, act, now, "second", told, gate=Closed(claims, now, foresees))
+    assert output(await attempt(runner, act, before, "third")) == "made"
+    assert effects == ["made"], "and is not done again"
+    assert output(await attempt(runner, act, now, "fourth", told)) == "made"
+    assert len(effects) == 2, "the control: what a person said of the other arguments still counts"
+
+
+async def test_policies_take_none_of_the_calls_time(claims: Claims) -> None:
+    class Slow(Open):
+        async def stopped(self) -> None:
+            await asyncio.sleep(0.4)
+
+    @tool(effect="once", timeout=0.6)
+    async def act() -> str:
+        await asyncio.sleep(0.4)
+        return "made"
+
+    runner, this = OnceRunner(claims, since, counted), effect()
+    assert output(await attempt(runner, act, this, "first", gate=Slow(), acted=False)) == "made"
 
 
 async def test_only_an_attempt_that_found_the_effect_free_gives_it_back(claims: Claims) -> None:

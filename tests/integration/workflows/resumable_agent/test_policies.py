@@ -34,7 +34,7 @@ from tests.support.waiting import question_of, until_true
 @pytest.fixture(scope="module")
 async def agents(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Bench]:
     folder = tmp_path_factory.mktemp("agents")
-    (folder / "policies").mkdir()
+    Policies(folder / "policies").clear()
     async with bench(servers, folder, more={"policies": (folder / "policies",)}) as one:
         yield one
 
@@ -195,7 +195,7 @@ async def test_a_person_is_asked_and_the_answer_is_audited(
     handle = await agents.start(task)
     question = await question_of(handle)
     assert (question.kind, question.choices) == (QuestionKind.APPROVAL, ("yes", "no"))
-    assert question.text.startswith("May it be sent? (policy ask-first (")
+    assert question.text.startswith("May it be sent?\n(policy ask-first (")
     assert question.about is not None
     assert (question.about.tool, str(ledger) in question.about.arguments) == ("append", True)
     assert (written(ledger), await claims_of(agents, task)) == ([], [])
@@ -212,13 +212,29 @@ async def test_a_person_is_asked_and_the_answer_is_audited(
     )
 
 
+@pytest.mark.parametrize(("number", "asked"), [(3, True), (5, False)])
+async def test_a_person_reads_every_question_that_they_say_yes_to(
+    agents: Bench, policies: Policies, number: int, asked: bool
+) -> None:
+    for one in range(number):
+        policies.write(f"p{one}", when=f"{SENDS} && {one} == {one}", approve=f"{one}? ".ljust(499, "x"))
+    handle = await agents.start(agents.task(agents.skill(appending(agents.ledger()))))
+    if asked:
+        text = (await question_of(handle)).text
+        assert [f"{one}? " in text for one in range(number)] == [True] * number
+        await handle.terminate()
+    else:
+        assert "5 policies ask, too many for a question" in await failure_of(handle)
+
+
 async def test_the_questions_of_several_policies_are_one_and_another_warns(agents: Bench, policies: Policies) -> None:
     policies.write("first", when=SENDS, approve="May it?")
     policies.write("second", when="tool == 'append'", level="soft", approve="Really?")
     policies.write("third", when="state.effect == 'once'", level="soft")
     handle = await agents.start(agents.task(agents.skill(appending(agents.ledger()))))
     question = await question_of(handle)
-    assert [line.partition(" (")[0] for line in question.text.splitlines()] == ["May it?", "Really?"]
+    said = [line.partition(" (")[0] for line in question.text.splitlines()]
+    assert said == ["May it?", "Really?", "(policy first", "(policy second"]
     await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
     assert [one.partition(" (")[0] for one in (await handle.result()).warnings] == ["write: policy third"]
 
