@@ -21,7 +21,7 @@ OTHER_SEEDS = (0, 1)
 
 TYPES = {"ResumableAgent", "IngestMemory", "HoldMemory", "ForgetMemory", "UndoForgetting"}
 
-SIZE = 1_500_000
+SIZE = 2_000_000
 """Bytes that all histories may have, since they are kept for ever in the repository: 20 kB each."""
 
 
