@@ -36,11 +36,6 @@ from worker.wiring.services import Services, open_services
 GRACE = timedelta(seconds=10)
 """How long running activities may take to finish when the worker is stopped; more than a once tool takes."""
 
-WORKFLOW_TASKS = 4
-"""Workflow tasks that a worker takes at once. They share one interpreter: a worker that started where 40 tasks had
-histories of 2,000 events took all of them at once, was done with none within the 4 s of a workflow task, and began them
-anew for as long as it was watched, two minutes (measured)."""
-
 _log = structlog.get_logger(__name__)
 
 
@@ -120,7 +115,6 @@ def make_worker(
         "graceful_shutdown_timeout": GRACE,
         # By itself the SDK holds heartbeats back for up to 1.6 s of a 2 s time-out, which is thin under load.
         "max_heartbeat_throttle_interval": timedelta(seconds=settings.heartbeat_timeout / 4),
-        "max_concurrent_workflow_tasks": WORKFLOW_TASKS,
     } | more
     return Worker(client, **options)  # pyright: ignore[reportArgumentType]  the mapping is of any options
 
