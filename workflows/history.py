@@ -5,8 +5,9 @@ ACTIVITY = 6
 
 EVENTS = 1_000
 """Events after which a run continues as new, so that a worker that has to replay all of it is done within the time of
-one workflow task, 4 s: 2,000 events take 1.4 s of a busy machine (measured), and several are replayed at once. A replay that takes longer begins again at the first event, each time: with 2,445 events and 1 s a task stood still for
-the 100 s that it was watched."""
+one workflow task, 4 s: 2,000 events take 1.4 s of a busy machine (measured), and several are replayed at once. A replay
+that takes longer begins again at the first event, each time: with 2,445 events and 1 s a task stood still for the 100 s
+that it was watched."""
 
 BYTES = 8_000_000
 """Bytes of outcomes after which a run continues as new. Temporal warns at 10 MB and ends a workflow at 50 MB."""
