@@ -208,8 +208,8 @@ class PlanRunner:
     async def _pause(self, branch: str, until: Instant) -> None:
         """Wait until a moment, and have the plan go on behind the step; one that has passed takes no timer.
 
-        A wait that an earlier run began is not counted in the history: one that is rolled over because of what waits
-        would be so again, and again.
+        A wait that an earlier run began is counted in the history only when it ends: one that is rolled over because of
+        what waits would be so again, and again.
         """
         if (left := until - workflow.now()) > timedelta():
             self._running.outbox.flush()

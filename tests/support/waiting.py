@@ -42,9 +42,9 @@ async def progress_of(
     return await until(ask, holds, seconds)
 
 
-async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "", seconds: float = 20) -> Question:
+async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "") -> Question:
     """Wait until a task asks something: anything, or this."""
     progress = await progress_of(
-        handle, lambda one: any(not identifier or question.id == identifier for question in one.questions), seconds
+        handle, lambda one: any(not identifier or question.id == identifier for question in one.questions)
     )
     return progress.questions[0]

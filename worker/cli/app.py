@@ -181,67 +181,35 @@ app = typer.Typer(
 )
 
 
-memories = typer.Typer(
-    name="memories",
-    cls=_Memories,
-    help="What is remembered of a user, a team or an agent, memory by memory: look at it, put it right, take it along.",
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+def _group(name: str, cls: type[_Inner], about: str) -> typer.Typer:
+    """Return a command that has commands of its own, and shows them where it is given none."""
+    group = typer.Typer(
+        name=name,
+        cls=cls,
+        help=about,
+        no_args_is_help=True,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    group.callback()(lambda: None)
+    return group
+
+
+memories = _group(
+    "memories",
+    _Memories,
+    "What is remembered of a user, a team or an agent, memory by memory: look at it, put it right, take it along.",
 )
-
-
-@memories.callback()
-def _memories() -> None:
-    """What is remembered of a user, a team or an agent, memory by memory: look at it, put it right, take it along."""
-
-
-members = typer.Typer(
-    name="members",
-    cls=_Members,
-    help=(
-        "Who belongs to a team or an agent, whose memory its members share. Who can run this administers the "
-        "installation: nobody's membership is asked."
-    ),
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+members = _group(
+    "members",
+    _Members,
+    "Who belongs to a team or an agent, whose memory its members share. Who can run this administers the installation: "
+    "nobody's membership is asked.",
 )
-
-
-@members.callback()
-def _members() -> None:
-    """Who belongs to a team or an agent, whose memory its members share."""
-
-
-audit = typer.Typer(
-    name="audit",
-    cls=_Audit,
-    help="Who wrote, changed or read which memory: check it, show it, remove what is old.",
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
+policies = _group(
+    "policies", _Policies, "What no tool may do here, or only after a person has looked: show it, try it out."
 )
-
-
-@audit.callback()
-def _audit() -> None:
-    """Who wrote, changed or read which memory: check it, show it, remove what is old."""
-
-
-policies = typer.Typer(
-    name="policies",
-    cls=_Policies,
-    help="What no tool may do here, or only after a person has looked: show it, try it out.",
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-@policies.callback()
-def _policies() -> None:
-    """What no tool may do here, or only after a person has looked: show it, try it out."""
 
 
 def _print_version(wanted: bool) -> None:

@@ -211,7 +211,7 @@ class OnceRunner:
         return stopped
 
     async def _renewed(self, mine: "_Mine", claim: Claim) -> Claim:
-        """Give a claim its whole time again, of which the policies may have taken some; ClaimLost if another has it."""
+        """Return the claim with its whole time, of which policies may have taken some; ClaimLost if another has it."""
         if claim.left() >= mine.seconds * _UNUSED:
             return claim
         claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, mine.seconds, acts=True)
