@@ -5,17 +5,17 @@ from typing import Annotated
 
 import typer
 
-from perdure.errors import InvalidInput, NothingRuns
+from perdure.errors import InvalidInput
 from perdure.memory.auditing.verifying import AuditFinding
 from perdure.policies.decision import SHORT
 from perdure.policies.ruling import Ruling
 from perdure.settings import Settings
 from perdure.stores.audit.lines import AuditLine
-from worker import audits
+from worker.audits import LEAST_DAYS
 from worker.cli.memory import Of
-from worker.cli.reach import person
+from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
-from worker.local_worker import reachable
+from worker.gateway import Gateway
 from worker.terminal.output import Exit, counted, out, say, show_json
 
 
@@ -24,12 +24,8 @@ async def verify(*, as_json: AsJson = False) -> None:
 
     What a killed process may have left unwritten (reads of its last second) is named, and is no failure.
     """
-    settings = Settings()
-    try:
-        addresses = reachable(settings)
-    except NothingRuns:
-        addresses = None
-    found = await audits.verify(settings, addresses)
+    async with Gateway(Settings(), None) as here:
+        found = await here.verify_audit()
     if as_json:
         show_json(found)
     else:
@@ -63,7 +59,8 @@ async def show(
     if bool(user.strip()) == bool(of):
         problem = "is given together with --user" if of else "is missing, and --user too"
         raise InvalidInput("--of", problem, fix="give either --user or --of")
-    found = await audits.show(Settings(), user, of, since and since.replace(tzinfo=UTC))
+    async with Gateway(Settings(), None) as here:
+        found = await here.audit(user, of=of, since=since and since.replace(tzinfo=UTC))
     if as_json:
         show_json([line.model_dump(mode="json", include=_SHOWN) for line in found])
         return
@@ -79,12 +76,12 @@ async def show(
 
 async def remove(
     *,
-    older: Annotated[int, typer.Option(min=audits.LEAST_DAYS, help="Days since a file's last line.")] = 365,
+    older: Annotated[int, typer.Option(min=LEAST_DAYS, help="Days since a file's last line.")] = 365,
     as_json: AsJson = False,
 ) -> None:
     """Remove old files of the audit. Another one says so first, so that it does not look like tampering."""
-    settings = Settings()
-    removed = await audits.remove(settings, reachable(settings), older, person())
+    async with gateway(Settings()) as here:
+        removed = await here.remove_audit(older, by=person())
     if as_json:
         show_json({"removed": removed})
     else:
@@ -93,10 +90,9 @@ async def remove(
 
 async def accept(*, as_json: AsJson = False) -> None:
     """Accept that what is missing now is lost: 'verify' still shows it, and no longer as a problem."""
-    settings = Settings()
-    addresses = reachable(settings)
-    accepted = await audits.accept(settings, addresses, person())
-    left = (await audits.verify(settings, addresses)).problems
+    async with gateway(Settings()) as here:
+        accepted = await here.accept_audit_losses(by=person())
+        left = (await here.verify_audit()).problems
     if as_json:
         show_json({"accepted": accepted, "problems": [one.model_dump(mode="json") for one in left]})
     else:

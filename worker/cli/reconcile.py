@@ -9,7 +9,6 @@ from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
 from perdure.settings import Settings
 from worker.cli.memory import Of, require_member
 from worker.cli.reach import gateway, person
-from worker.local_worker import reachable
 from worker.terminal.output import counted, out, say, show_json
 
 _PLACES = {"merged": "in both", "local": "in the journal alone", "remote": "in the store alone"}
@@ -31,10 +30,8 @@ async def reconcile(
     require_member(user, of)
     settings = Settings()
     if new_journal:
-        # Its imports take a second, which the other commands need not wait for.
-        from worker.journal import begin_anew  # noqa: PLC0415
-
-        id_ = await begin_anew(settings, reachable(settings), person())
+        async with gateway(settings) as here:
+            id_ = await here.begin_journal(by=person())
         if as_json:
             show_json({"journal": id_, "folder": str(settings.journal_folder)})
         else:

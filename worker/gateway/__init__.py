@@ -6,6 +6,7 @@ Each call that reads or changes memory, or acts on a task, names its actor.
 from typing import TYPE_CHECKING
 
 from perdure.temporal.errors import translated
+from worker.gateway.auditing import AuditingCalls
 from worker.gateway.explaining import ExplainingCalls
 from worker.gateway.holding import HoldingCalls
 from worker.gateway.tasks import TaskHandle
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "TaskHandle"]
 
 
-class Gateway(ExplainingCalls, HoldingCalls):
+class Gateway(ExplainingCalls, HoldingCalls, AuditingCalls):
     """One installation, as its callers see it.
 
     Args:
         settings: The task queue, and where the tenant key is.
-        addresses: Where the servers are.
+        addresses: Where the servers are; None: those that run here, looked for when one is needed.
         notify: Called with a sentence for a person when something takes a moment.
         plugins: More plugins for Temporal's client.
 

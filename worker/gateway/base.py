@@ -47,13 +47,13 @@ class Base:
     def __init__(
         self,
         settings: Settings,
-        addresses: Addresses,
+        addresses: Addresses | None,
         *,
         notify: Callable[[str], None] = lambda _: None,
         plugins: Sequence[Plugin] = (),
     ) -> None:
         self._settings = settings
-        self._addresses = addresses
+        self._given = addresses
         self._notify = notify
         self._plugins = plugins
         self._connected: Client | None = None
@@ -67,6 +67,10 @@ class Base:
     async def __aexit__(self, *exception: object) -> None:
         """Close what reading memory opened."""
         await self._stack.aclose()
+
+    @property
+    def _addresses(self) -> Addresses:
+        return self._given or local_worker.reachable(self._settings)
 
     @translated
     async def client(self) -> Client:

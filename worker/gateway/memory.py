@@ -223,3 +223,19 @@ class MemoryCalls(Base):
             UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
         """
         return await self._execute(Workflow.RECONCILE_MEMORY, request.changed(by=by), ReconcileResult, name="reconcile")
+
+    @translated
+    async def begin_journal(self, *, by: Actor) -> str:
+        """Begin the journal anew in the folder of the settings, the old one being lost; returns its id.
+
+        The audit was in that folder: its loss is accepted too. Needs no worker, as none starts without a journal.
+
+        Raises:
+            InvalidInput: Nothing was lost.
+            TenantKeyMissing: This process has no tenant key.
+            TenantKeyMismatch: The data was written under another key.
+            StoreUnavailable: A store does not answer.
+        """
+        from worker import journal  # noqa: PLC0415  it loads every store's client
+
+        return await journal.begin_anew(self._settings, self._addresses, by)

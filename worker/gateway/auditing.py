@@ -1,0 +1,73 @@
+"""What can be asked about the audit. Needs the tenant key in this process; some of it no server."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import localservers
+from perdure.changes import Actor
+from perdure.temporal.errors import translated
+from worker.gateway.base import Base
+
+if TYPE_CHECKING:
+    from perdure.memory.auditing.verifying import AuditReport
+    from perdure.stores.audit.lines import AuditLine
+
+
+class AuditingCalls(Base):
+    """Looking at the audit, and removing old parts of it. Who has the tenant key administers: nobody is refused."""
+
+    @translated
+    async def audit(self, user_id: str, *, of: str | None = None, since: datetime | None = None) -> "list[AuditLine]":
+        """Return who wrote, changed or read the memories of a user or an owner, when and why, the oldest first.
+
+        Args:
+            user_id: The user; not used where an owner is given.
+            of: The team or agent.
+            since: Only what happened then or later.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: The files cannot be read.
+        """
+        from worker import audits  # noqa: PLC0415  it loads Redis's client
+
+        return await audits.show(self._settings, user_id, of, since)
+
+    @translated
+    async def verify_audit(self) -> "AuditReport":
+        """Return whether a line of the audit is missing or was changed.
+
+        Where no server runs, what only Redis knows (how far each chain came) is not compared.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: The files cannot be read.
+        """
+        from worker import audits  # noqa: PLC0415  it loads Redis's client
+
+        return await audits.verify(self._settings, self._given or localservers.running(self._settings))
+
+    @translated
+    async def remove_audit(self, days: int, *, by: Actor) -> list[str]:
+        """Remove the files of the audit whose lines are all older than some days; returns their names.
+
+        Raises:
+            InvalidInput: Too few days are to be left.
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: Redis does not answer, or the files cannot be read or written.
+        """
+        from worker import audits  # noqa: PLC0415  it loads Redis's client
+
+        return await audits.remove(self._settings, self._addresses, days, by)
+
+    @translated
+    async def accept_audit_losses(self, *, by: Actor) -> list[str]:
+        """Have what is missing now no longer count as a problem; returns the files.
+
+        Raises:
+            TenantKeyMissing: This process has no tenant key.
+            StoreUnavailable: Redis does not answer, or the files cannot be read or written.
+        """
+        from worker import audits  # noqa: PLC0415  it loads Redis's client
+
+        return await audits.accept(self._settings, self._addresses, by)
