@@ -26,6 +26,7 @@ from chaos.judge import Verdict, asked_of, enough, judge
 from chaos.ledger import read
 from chaos.load import Load
 from chaos.site import Site, site
+from chaos.standing import standing
 from chaos.store import stored_of
 from localservers import Server
 from perdure.stores.redis.checks import Checks
@@ -82,6 +83,10 @@ async def run(minutes: float, seed: int, home: Path) -> tuple[Counter[str], Load
             await asyncio.wait({feeding}, timeout=ENDS_WITHIN)
             if feeding.done():
                 feeding.result()
+            else:
+                for line in await standing(await gateway.client(), [task.workflow_id for task in load.tasks]):
+                    sys.stdout.write(f"{line}\n")
+                sys.stdout.write(f"workers that ended by themselves: {one.ended_workers}\n")
             feeding.cancel()
         await _checked(one.fleet.addresses.redis_url)
         tenant_of = TenantKey.load(home / "tenant.key").tenant_of

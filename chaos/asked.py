@@ -15,6 +15,7 @@ class Started:
 
     task: AgentTask
     marks: list[str]
+    workflow_id: str = ""
     result: TaskResult | None = None
     """None: it has not ended, or a job of what it learned has not."""
     problem: str = ""

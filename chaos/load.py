@@ -77,6 +77,7 @@ class Load:
         one = Started(AgentTask(task_id=f"chaos-{number}", user_id=user, skill="chaos", inputs=inputs), marks)
         self.tasks.append(one)
         workflow_id, *_ = await insisting(lambda: self.gateway.start(one.task, by=BY))
+        one.workflow_id = workflow_id
         answering = asyncio.create_task(self._answer(workflow_id))
         try:
             result = await insisting(lambda: self.gateway.result(workflow_id))

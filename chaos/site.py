@@ -44,6 +44,11 @@ class Site:
         """What can be disturbed now: what is not being disturbed already."""
         return [one for one in (*range(WORKERS), *Server) if one not in self._busy]
 
+    @property
+    def ended_workers(self) -> list[int]:
+        """Those that do not run, though nobody ended them."""
+        return [number for number, child in self._workers.items() if child.ended and number not in self._busy]
+
     async def kill(self, target: Server | int) -> None:
         """SIGKILL a server or a worker, and start it again."""
         child = self._child(target)
