@@ -84,7 +84,7 @@ async def run(minutes: float, seed: int, home: Path) -> tuple[Counter[str], Load
             if feeding.done():
                 feeding.result()
             else:
-                for line in await standing(await gateway.client(), [task.workflow_id for task in load.tasks]):
+                for line in await standing(gateway, [task.workflow_id for task in load.tasks]):
                     sys.stdout.write(f"{line}\n")
                 sys.stdout.write(f"workers that ended by themselves: {one.ended_workers}\n")
             feeding.cancel()

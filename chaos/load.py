@@ -15,7 +15,7 @@ from chaos.asked import Shown, Started, Submitted
 from chaos.ledger import read
 from perdure import AgentTask
 from perdure.changes import Actor, ActorKind
-from perdure.errors import PerdureError
+from perdure.errors import InvalidAnswer, InvalidTask, PerdureError
 from perdure.items import MemoryItem
 from perdure.questions import Answer, EffectFate, Question
 from perdure.requests import ForgetRequest, RecallRequest, RememberRequest
@@ -27,6 +27,8 @@ JOBS_AT_ONCE = 3
 MARKS = 6
 ITEMS = 20
 BY = Actor(kind=ActorKind.SYSTEM, id="chaos")
+PERSON = Actor(kind=ActorKind.PERSON, id="chaos")
+"""Answers, as only people are asked."""
 
 T = TypeVar("T")
 
@@ -78,17 +80,19 @@ class Load:
         self.tasks.append(one)
         workflow_id, *_ = await insisting(lambda: self.gateway.start(one.task, by=BY))
         one.workflow_id = workflow_id
-        answering = asyncio.create_task(self._answer(workflow_id))
-        try:
-            result = await insisting(lambda: self.gateway.result(workflow_id))
-            # A task does not wait for what it learned to be searchable; who judges it has to.
-            for job in result.jobs:
-                await insisting(partial(self.gateway.receipt, job))
-            one.result = result
-        except PerdureError as failure:
-            one.problem = str(failure)
-        finally:
-            answering.cancel()
+        # A group, so that a run ends with whatever refuses its answers.
+        async with asyncio.TaskGroup() as group:
+            answering = group.create_task(self._answer(workflow_id))
+            try:
+                result = await insisting(lambda: self.gateway.result(workflow_id))
+                # A task does not wait for what it learned to be searchable; who judges it has to.
+                for job in result.jobs:
+                    await insisting(partial(self.gateway.receipt, job))
+                one.result = result
+            except PerdureError as failure:
+                one.problem = str(failure)
+            finally:
+                answering.cancel()
         if one.result:
             known = one.result.output if isinstance(one.result.output, list) else []
             self.shown += [Shown(user, str(item)) for item in known]
@@ -105,8 +109,8 @@ class Load:
         happened = question.about is not None and read(self.ledger).done[question.about.idempotency_key] > 0
         answer = Answer(question_id=question.id, value=EffectFate.DONE if happened else EffectFate.NOT_DONE)
         try:
-            await insisting(lambda: self.gateway.answer(workflow_id, answer, by=BY))
-        except PerdureError:
+            await insisting(lambda: self.gateway.answer(workflow_id, answer, by=PERSON))
+        except (InvalidAnswer, InvalidTask):
             return  # It was answered by an earlier attempt whose answer got lost, or has ended.
 
     async def _job(self) -> None:

@@ -1,31 +1,30 @@
-"""What tasks stand at that have not ended: what they wait for, as Temporal tells it."""
+"""What tasks stand at that have not ended, as they and Temporal tell it."""
 
 from collections.abc import Iterable
 
-from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowExecutionStatus
+from perdure.errors import PerdureError
+from worker.gateway import Gateway
 
 
-async def standing(client: Client, workflow_ids: Iterable[str]) -> list[str]:
-    """Return a line for each workflow that is open."""
+async def standing(gateway: Gateway, workflow_ids: Iterable[str]) -> list[str]:
+    """Return a line for each task that is open."""
     lines: list[str] = []
     for workflow_id in workflow_ids:
         if not workflow_id:
             lines.append("a task was never accepted")
             continue
-        handle = client.get_workflow_handle(workflow_id)
-        found = await handle.describe()
-        if found.status is not WorkflowExecutionStatus.RUNNING:
+        handle = await gateway.task(workflow_id)
+        raw = (await handle.describe()).raw_description
+        if raw.workflow_execution_info.HasField("close_time"):
             continue
-        raw = found.raw_description
-        activities = [
-            f"{one.activity_type.name} attempt {one.attempt}: {one.last_failure.message[:200]}"
+        try:
+            progress = await gateway.progress(workflow_id, seconds=20)
+            told = f"{progress.phase} at {progress.step}, asks {len(progress.questions)}" if progress else "cannot say"
+        except PerdureError as problem:
+            told = f"cannot say: {problem}"
+        failing = [
+            f"{one.activity_type.name}, attempt {one.attempt}: {one.last_failure.message}"
             for one in raw.pending_activities
         ]
-        task = raw.pending_workflow_task
-        events = [EventType.Name(event.event_type) async for event in handle.fetch_history_events()]
-        lines.append(
-            f"{workflow_id}: {len(events)} events, last {events[-4:]}, "
-            f"activities {activities}, workflow task attempt {task.attempt if task else 0}"
-        )
+        lines.append(f"{workflow_id}: {told}; activities under way: {'; '.join(failing) or 'none'}")
     return lines
