@@ -31,7 +31,7 @@ from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction, Replied, ToolUse, Usage
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.tasks import StepStatus
-from perdure.tools import Toolbox
+from perdure.toolbox import Toolbox
 
 MOST_CALLS = 64
 """Calls of one turn that are made; the model is told of the others."""

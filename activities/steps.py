@@ -34,7 +34,7 @@ from perdure.tasks import RecallSummary, StepStatus
 from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
-from perdure.tools import Toolbox
+from perdure.toolbox import Toolbox
 
 ATTEMPTS = 5
 """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
@@ -85,7 +85,8 @@ class StepActivities:
         return step
 
     async def _step(self, call: StepCall) -> Ended | Asks:
-        attempt, retry = this_attempt(), call.step.retry
+        attempt, retry = this_attempt(call.tried), call.step.retry
+        beats().failures = max(beats().failures, call.tried)
         attempts = self._attempts if retry is None else max(1, retry)
         try:
             outcome = await self._runner.act(call, attempt)
@@ -112,15 +113,15 @@ class StepActivities:
         return outcome
 
 
-def this_attempt() -> Attempt:
-    """Return the attempt that is running now."""
+def this_attempt(tried: int = 0) -> Attempt:
+    """Return the attempt that is running now, after so many that its activity does not count."""
     info = activity.info()
     if info.workflow_id is None:
         raise ApplicationError("a step runs inside a task's workflow only", non_retryable=True)
     return Attempt(
         run=info.workflow_id,
         owner=uuid.uuid4().hex,
-        number=info.attempt,
+        number=info.attempt + tried,
         scheduled_at=info.scheduled_time,
         started_at=info.started_time,
         report=beats(),

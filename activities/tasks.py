@@ -41,7 +41,8 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.tasks import AgentTask, TaskBinding
 from perdure.temporal.errors import of_call
 from perdure.together import together
-from perdure.tools import Tool, Toolbox
+from perdure.toolbox import Toolbox
+from perdure.tools import Tool
 
 LISTED_WITHIN = 5
 """Attempts, some 15 s, until a task that has acted is refused because Temporal does not list its run; a choice."""
@@ -150,7 +151,9 @@ class TaskActivities:
             agent=plan.agent,
             position=position,
             version=plan.version,
-            tools={tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout) for tool in plan.tools},
+            tools={
+                tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout, quick=tool.quick) for tool in plan.tools
+            },
             inputs=dict(zip(plan.inputs, values, strict=True)),
             reads=plan.reads,
             date=binding.day,

@@ -27,6 +27,7 @@ from worker.telemetry import configure_logging
 SECTIONS = (
     "recall",
     "step",
+    "quick",
     "turn",
     "parallel",
     "history",
@@ -51,6 +52,7 @@ TARGETS = {
     "recall.ratio_p95": 1.25,
     "step.ratio": 1.3,
     "turn.ratio": 1.3,
+    "quick.ms": 3.0,
     "tenants.open_files": 15_000.0,
     "governance.false_store": 0.03,
     "contention.plans_per_job_at_5": 2.0,

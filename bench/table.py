@@ -12,6 +12,8 @@ ROWS: tuple[str, ...] = (
     "| recall over 100,000 memories, p95, flushed | {recall_p95_ms_at_100k:.1f} ms | – | – |",
     "| one agent step | {step_ms:.1f} ms | {step_floor_ms:.1f} ms, a bare workflow of the same activities "
     "| {step_ratio:.2f} |",
+    "| one quick step, with ten policies, an expectation, its episode | {quick_ms:.1f} ms "
+    "| {quick_floor_ms:.1f} ms, a bare workflow of local activities | {quick_ratio:.2f} |",
     "| one turn of an agent with a goal, one call, without the model's own time | {turn_ms:.1f} ms "
     "| {turn_floor_ms:.1f} ms, a bare workflow that asks the same model | {turn_ratio:.2f} |",
     "| 500 elements, ten at a time | {parallel_per_second:.0f} steps/s | {parallel_floor_per_second:.0f} steps/s, "

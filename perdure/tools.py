@@ -1,14 +1,13 @@
-"""Tools: typed functions that a task's steps call, and the box a worker keeps them in. Never runs a step.
+"""Tools: typed functions that a task's steps call. Never runs a step.
 
 A tool declares its effect, which decides how a step around it recovers. There is no registry behind the
 decorator: it returns a ``Tool``, and a ``Toolbox`` collects those that a module holds.
 """
 
 import asyncio
-import importlib
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, JsonValue, PydanticSchemaGenerationError, ValidationError, create_model
@@ -73,6 +72,7 @@ class Tool(Generic[P, R]):
         timeout: float,
         check: Callable[..., Any] | None,
         name: str,
+        quick: bool = False,
     ) -> None:
         self.function = function
         self.effect = effect
@@ -81,6 +81,8 @@ class Tool(Generic[P, R]):
         self.check = check
         """For a once tool: finds out whether the effect happened, and gives its result, or None."""
         self.name = name
+        self.quick = quick
+        """Whether a call takes milliseconds, so that its step is run inside a worker, without a turn of Temporal's."""
         self.description = inspect.getdoc(function) or ""
         self._call_parameter, self.arguments = _arguments_of(function, name)
         if check is not None:
@@ -179,6 +181,7 @@ def tool(
     timeout: float | None = None,
     check: Callable[..., Any] | None = None,
     name: str | None = None,
+    quick: bool = False,
 ) -> _Decorator:
     """Make a tool of a typed function: an async one, or a plain one, which runs in a thread.
 
@@ -195,6 +198,9 @@ def tool(
             that finds out whether the effect happened, and returns its result, or None if it did not happen.
             Without it, a person is asked.
         name: What skills call it; by default the function's name.
+        quick: For a read or idempotent tool whose calls take some milliseconds. Its steps cost a fifth: up to 20 of
+            them run one after the other in the worker that has the task, and are recorded together. If it is
+            killed in between, they run again. A call that fails or takes longer than 0.5 s is made again, as any other.
 
     Returns:
         A decorator. What it makes can still be called like the function itself, and awaited.
@@ -217,68 +223,14 @@ def tool(
             raise InvalidInput(f"tool {named}", f"has the effect {effect!r}, which is not one of the choices", fix=fix)
         if check is not None and kind is not Effect.ONCE:
             raise InvalidInput(f"tool {named}", "has a check, which only a once tool needs")
+        if quick and kind.is_once:
+            fix = "declare it read or idempotent, or leave quick out"
+            raise InvalidInput(f"tool {named}", "is quick, and a quick call may run again", fix=fix)
         if (seconds := timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)) <= 0:
             raise InvalidInput(f"tool {named}", "has a timeout below zero")
-        return Tool(function, effect=kind, timeout=seconds, check=check, name=_tool_name(named))
+        return Tool(function, effect=kind, timeout=seconds, check=check, name=_tool_name(named), quick=quick)
 
     return decorate
-
-
-class Toolbox:
-    """The tools that a worker has.
-
-    Args:
-        tools: The tools.
-        reserved: Names that no tool may have.
-
-    Raises:
-        InvalidInput: A name is reserved, or two tools share it.
-    """
-
-    def __init__(self, tools: Iterable[Tool[..., Any]] = (), *, reserved: Collection[str] = ()) -> None:
-        self._tools: dict[str, Tool[..., Any]] = {}
-        for one in tools:
-            if one.name in reserved:
-                raise InvalidInput(f"tool {one.name}", "has a reserved name", fix="give it another name")
-            if one.name in self._tools and self._tools[one.name] is not one:
-                raise InvalidInput(f"tool {one.name}", "is duplicated", fix="give one of them another name")
-            self._tools[one.name] = one
-
-    @classmethod
-    def load(cls, modules: Iterable[str], *, reserved: Collection[str] = ()) -> "Toolbox":
-        """Collect the tools of these modules.
-
-        Raises:
-            InvalidInput: When a module cannot be imported or holds no tool, or a name is reserved or duplicated.
-        """
-        found: list[Tool[..., Any]] = []
-        for name in modules:
-            try:
-                module = importlib.import_module(name)
-            except (ImportError, SyntaxError) as problem:
-                fix = "install it, or put its folder on PYTHONPATH" if isinstance(problem, ImportError) else ""
-                raise InvalidInput(f"tools {name}", f"cannot be imported: {problem}", fix=fix) from problem
-            here: list[Tool[..., Any]] = [value for value in vars(module).values() if isinstance(value, Tool)]
-            if not here:
-                raise InvalidInput(f"tools {name}", "holds no tool", fix="decorate a function with @tool(effect=…)")
-            found.extend(here)
-        return cls(found, reserved=reserved)
-
-    def __iter__(self) -> Iterator[Tool[..., Any]]:
-        return iter(self._tools.values())
-
-    def __len__(self) -> int:
-        return len(self._tools)
-
-    def get(self, name: str, path: str = "tool", error: type[InvalidInput] = InvalidInput) -> Tool[..., Any]:
-        """Return a tool.
-
-        Raises:
-            InvalidInput: When no tool has this name; the nearest is suggested; of the class ``error``.
-        """
-        if name not in self._tools:
-            raise error(path, f"no worker has a tool {name!r}", fix=nearest(name, self._tools))
-        return self._tools[name]
 
 
 def _refuse_constant(name: str) -> None:

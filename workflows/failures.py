@@ -1,12 +1,13 @@
 """What a failed activity means to a workflow."""
 
+from datetime import timedelta
 from typing import TypeVar
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError, FailureError, is_cancelled_exception
 
 from perdure.documents import refuse_unknown
-from perdure.errors import InvalidInput, TaskFailed, TenantErased, VersionConflict
+from perdure.errors import InvalidInput, NotDone, TaskFailed, TenantErased, ToolFailed, VersionConflict
 from perdure.model import Model
 from perdure.questions import FailedAttempt
 from perdure.temporal.errors import failure_of
@@ -57,18 +58,41 @@ def is_erased(error: ActivityError) -> bool:
     return isinstance(error.cause, ApplicationError) and error.cause.type == TenantErased.__name__
 
 
-def problem_of(error: ActivityError) -> str:
+def cause_of(error: FailureError) -> BaseException | None:
+    """Return what an activity failed with; a local one fails with it alone, without an ``ActivityError`` around it."""
+    return error.cause if isinstance(error, ActivityError) else error
+
+
+def is_final(error: FailureError) -> bool:
+    """Return whether trying again makes no sense; without a word about it, it does."""
+    cause = cause_of(error)
+    return isinstance(cause, ApplicationError) and cause.non_retryable
+
+
+def is_of_tool(error: FailureError) -> bool:
+    """Return whether a tool was called, and failed by itself."""
+    cause, types = cause_of(error), (ToolFailed.__name__, NotDone.__name__)
+    return isinstance(cause, ApplicationError) and cause.type in types
+
+
+def delay_of(error: FailureError) -> timedelta:
+    """Return how long a failed activity wants to be left alone before it is tried again."""
+    cause = cause_of(error)
+    return (cause.next_retry_delay if isinstance(cause, ApplicationError) else None) or timedelta()
+
+
+def problem_of(error: FailureError) -> str:
     """Return what a person should read of a failed activity."""
-    cause = error.cause
+    cause = cause_of(error)
     if isinstance(cause, ApplicationError):
         text = next((detail for detail in cause.details[:1] if isinstance(detail, str)), "")
         return f"{cause.message}: {text}"[:_LONGEST] if text else cause.message[:_LONGEST]
     return f"{type(cause).__name__ if cause else 'failure'}: {cause or error}"[:_LONGEST]
 
 
-def last_attempt(error: ActivityError) -> FailedAttempt | None:
+def last_attempt(error: FailureError) -> FailedAttempt | None:
     """Return what is known of the last attempt of a failed activity; None where it was cut off and could not say."""
-    cause = error.cause
+    cause = cause_of(error)
     said = "".join(map(str, cause.details[1:2])) if isinstance(cause, ApplicationError) else ""
     return FailedAttempt.model_validate_json(said) if said else None
 

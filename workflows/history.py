@@ -29,8 +29,13 @@ class History:
         self._events = self._bytes = 0
 
     def grow(self, activities: int = 1, size: int = 0) -> None:
-        """Count activities, and the bytes of what they returned."""
+        """Count activities, and the bytes of what they were given and returned."""
         self._events += ACTIVITY * activities
+        self._bytes += size
+
+    def mark(self, size: int) -> None:
+        """Count a local activity, which is one event, and its bytes."""
+        self._events += 1
         self._bytes += size
 
     @property

@@ -10,6 +10,7 @@ from temporalio.common import RetryPolicy
 
 from perdure.agent.steps.calls import ToolShape
 from perdure.errors import VersionConflict
+from workflows.quick_steps import SECONDS
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -50,6 +51,13 @@ class Options(TypedDict):
     cancellation_type: workflow.ActivityCancellationType
 
 
+class LocalOptions(TypedDict):
+    """The options of one local activity."""
+
+    start_to_close_timeout: timedelta
+    retry_policy: RetryPolicy
+
+
 def of_tool(shape: ToolShape, heartbeat: float) -> Options:
     """Return the options of a tool's step.
 
@@ -62,6 +70,11 @@ def of_tool(shape: ToolShape, heartbeat: float) -> Options:
     options = _options(3 * shape.timeout + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
     options["cancellation_type"] = workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
     return options
+
+
+def of_quick() -> LocalOptions:
+    """Return the options of a quick step, which is tried once; what fails goes on as any other step."""
+    return LocalOptions(start_to_close_timeout=timedelta(seconds=SECONDS), retry_policy=RetryPolicy(maximum_attempts=1))
 
 
 def of_step(heartbeat: float) -> Options:

@@ -1,28 +1,32 @@
 """The running of a plan: starts the actions that it returns, and hands every outcome back. Decides nothing."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import cast
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room
-    from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Result, Resumed, StepOutcome, Waits
+    from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Result, Resumed, StepCall, StepOutcome, Waits
     from perdure.errors import TaskFailed
     from perdure.model import Instant
     from perdure.names import Activity
     from perdure.questions import Question, TakenAnswer
     from perdure.tasks import Phase, StepStatus
     from workflows import options
-    from workflows.failures import last_attempt, problem_of
+    from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, problem_of
     from workflows.history import History
+    from workflows.quick_steps import QuickSteps
     from workflows.running_task import RunningTask
 
 SUBMITS = timedelta(seconds=5)
 """How long a rollover or an end waits for submissions before it does something about them."""
 
+
+_OUTCOME = cast("type[Ended | Asks | Waits]", StepOutcome)
 
 CARRIED_LIMIT = 1_800_000
 """Bytes that a rollover may carry: beyond 2 MB Temporal refuses it again and again."""
@@ -40,6 +44,7 @@ class PlanRunner:
         self._running = running
         self._plan = plan
         self._history = History(running.state.prepared.continue_after)
+        self._quick = QuickSteps()
         self._under_way = 0
 
     async def run(self) -> Finish:
@@ -99,7 +104,7 @@ class PlanRunner:
                 return
             if isinstance(outcome, Ended):
                 await self._remember(action, outcome)
-        except ActivityError as error:
+        except FailureError as error:
             if is_cancelled_exception(error):
                 raise
             self._running.update(action.branch, path="")
@@ -119,16 +124,46 @@ class PlanRunner:
                 await self._ask(action.branch, outcome.question)
 
     async def _execute(self, action: Action, size: int) -> Ended | Asks | Waits:
+        """Run an action's activity: a quick one inside the worker, unless it is another's turn, or it fails so."""
+        try:
+            if action.is_quick and self._quick.begin(workflow.now()):
+                try:
+                    return await self._execute_quickly(action)
+                except FailureError as error:
+                    if is_cancelled_exception(error) or is_final(error):
+                        raise
+                    action = await self._after_failure(action, error)
+            return await self._execute_remotely(action, size)
+        finally:
+            self._under_way -= size
+
+    async def _execute_quickly(self, action: Action) -> Ended | Asks | Waits:
+        outcome: Ended | Asks | Waits = await workflow.execute_local_activity(
+            action.activity, action.call, result_type=_OUTCOME, summary=action.told, **options.of_quick()
+        )
+        # Its input is not in the history.
+        self._history.mark(len(outcome.model_dump_json()))
+        return outcome
+
+    async def _after_failure(self, action: Action, error: FailureError) -> Action:
+        """Return what a quick step that failed goes on as; where it says so, it is left alone for a while before."""
+        self._history.mark(0)
+        if (delay := delay_of(error)) > timedelta():
+            self._history.grow()
+            await workflow.sleep(delay, summary=f"{action.path} runs again")
+        tried = isinstance(action.call, StepCall) and is_of_tool(error)
+        return replace(action, call=action.call.changed(tried=1)) if action.call and tried else action
+
+    async def _execute_remotely(self, action: Action, size: int) -> Ended | Asks | Waits:
         prepared = self._running.state.prepared
         how = options.of_step(prepared.heartbeat)
         if action.tool:
             how = options.of_tool(action.tool, prepared.heartbeat)
         elif action.is_model:
             how = options.of_model(prepared.model_timeout, prepared.heartbeat)
-        summary, kind = action.summary or action.path, cast("type[Ended | Asks | Waits]", StepOutcome)
         try:
             outcome = await workflow.execute_activity(
-                action.activity, action.call, result_type=kind, summary=summary, **how
+                action.activity, action.call, result_type=_OUTCOME, summary=action.told, **how
             )
         except ActivityError:
             self._history.grow(1, size)
@@ -137,7 +172,7 @@ class PlanRunner:
                 self._running.state = state.changed(unknown=(*state.unknown, action.path))
             raise
         finally:
-            self._under_way -= size
+            self._quick.reset()
         size += len(outcome.model_dump_json())
         # What it has to remember is submitted by an activity of its own, sooner or later.
         self._history.grow(2 if isinstance(outcome, Ended) and outcome.items else 1, size)

@@ -49,6 +49,8 @@ class Action:
     """Until when it waits, where nothing has to run to know that."""
     summary: str = ""
     """What the Temporal UI shows; empty: the path."""
+    quick: bool = False
+    """Whether it takes milliseconds, and may run again: also without a tool that says so."""
     is_step: bool = True
     """Whether it counts against the task's limit of steps."""
     is_model: bool = False
@@ -57,6 +59,16 @@ class Action:
     """Whether what it remembers must be searchable before the branch goes on."""
     hands_over: bool = False
     """Whether what it remembers is submitted at once: no later run of the task comes by here again."""
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it is run inside the worker that has the task, several in one workflow task."""
+        return self.quick or (self.tool is not None and self.tool.quick)
+
+    @property
+    def told(self) -> str:
+        """What the Temporal UI shows."""
+        return self.summary or self.path
 
 
 @dataclass(frozen=True, kw_only=True)

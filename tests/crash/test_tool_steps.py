@@ -15,6 +15,7 @@ from tests.conftest import Servers
 from tests.support.harness import Bench
 from tests.support.processes import processes
 from tests.support.waiting import question_of, until_true
+from workflows.quick_steps import AT_MOST
 
 EXPECTED = [str(number) for number in range(1, 26)]
 
@@ -72,6 +73,19 @@ async def test_a_kill_right_after_an_effect(servers: Servers, tmp_path: Path, to
         await workers.start()
         await handle.result()
     assert len(lines(ledger)) == expected
+
+
+async def test_a_kill_among_quick_steps_repeats_twenty_of_them_at_most(servers: Servers, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    async with processes(servers, tmp_path) as (workers, bench):
+        doomed = await workers.start()
+        handle = await bench.start(bench.task(bench.skill(skill("append_quickly_and_die", ledger, 60))))
+        assert await doomed.wait() == -signal.SIGKILL
+        await workers.start()
+        assert (await handle.result()).done == 60
+        await bench.replay(handle)
+    assert {*lines(ledger)} == {str(number) for number in range(1, 61)}
+    assert 60 < len(lines(ledger)) <= 60 + AT_MOST
 
 
 @pytest.mark.parametrize(("without_deadline", "twice"), [(0, 1), (1, 2)], ids=["deadline", "control"])

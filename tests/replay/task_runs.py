@@ -126,8 +126,23 @@ steps:
       - [{id: moment, wait: "${inputs.at}"}, {id: say, tool: echo, args: {value: "${worked_out} ${literal}"}}]
       - {id: time, wait: 1s}
       - {id: never, wait: 1d, when: "${literal == 2}"}
+      - [{id: one, tool: echo, args: {value: 1}}, {id: two, tool: echo, args: {value: 2}}]
   - {id: last, tool: echo, args: {value: "${steps.time.status}"}, retry: 1, timeout: 5s}
 output: "${steps.say.output} ${steps.last.output} ${steps.never.status}"
+"""
+
+QUICK = """
+inputs: {ledger: string}
+steps:
+  - for_each: "${[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24]}"
+    as: n
+    at_once: 3
+    steps:
+      - {id: go, tool: echo_quickly, args: {value: "${n}"}}
+  - {id: flaky, tool: flaky_quickly, args: {ledger: "${inputs.ledger}", fails: 1}}
+  - {id: slow, tool: linger_quickly, args: {ledger: "${inputs.ledger}"}}
+  - {id: ask, tool: echo_quickly, args: {value: 1}, expect: "${output == 2}", ask: "Which?"}
+output: "${[steps.n.done, steps.flaky.output, steps.slow.output, steps.ask.answer]}"
 """
 
 AGENT = """
@@ -143,7 +158,7 @@ async def record_tasks(here: Recorder) -> None:
     user = f"recorder-{uuid4().hex[:12]}"
     async with asyncio.TaskGroup() as group:
         ways = (_learning, _without_memory, _rolled, _approving, _finding_out, _unanswered, _ending_badly)
-        for runs in (*ways, _beside, _pausing, _prompting, _reaching):
+        for runs in (*ways, _beside, _pausing, _prompting, _reaching, _hurrying):
             group.create_task(runs(here, user))
 
 
@@ -162,6 +177,14 @@ async def _learning(here: Recorder, user: str) -> None:
     recalling = await _start(here, task("recalls", date="2026-01-03"))
     assert (await recalling.result())["skipped"] == 2
     await here.keep("agent_recalls", recalling)
+
+
+async def _hurrying(here: Recorder, user: str) -> None:
+    task = AgentTask(task_id="quick", user_id=user, skill=here.skill("quick", QUICK), inputs={"ledger": "quick"})
+    handle = await _start(here, task)
+    await _answer(handle, "this", "ask")
+    assert (await handle.result())["output"] == [24, 2, "late", "this"]
+    await here.keep("agent_quick", handle)
 
 
 async def _without_memory(here: Recorder, user: str) -> None:
@@ -287,5 +310,6 @@ async def _start(here: Recorder, task: AgentTask, queue: str = "") -> WorkflowHa
 
 
 async def _answer(handle: WorkflowHandle[Any, Any], value: str, identifier: str = "") -> None:
-    question = await question_of(handle, identifier)
+    # Before one, a tool fails five times, with 15 s of pauses.
+    question = await question_of(handle, identifier, seconds=60)
     await handle.execute_update("answer", Answer(question_id=question.id, value=value, by="a person"))

@@ -214,3 +214,36 @@ async def linger(ledger: str) -> str:
     _append(ledger, "started")
     await asyncio.sleep(60)
     return "done"
+
+
+@tool(effect="read", quick=True)
+async def echo_quickly(value: Any) -> Any:
+    """Return back what it is given, in no time."""
+    return value
+
+
+@tool(effect="idempotent", quick=True)
+async def append_quickly(ledger: str, line: str) -> dict[str, Any]:
+    """Append a line, as often as it is called."""
+    _append(ledger, line)
+    return {"line": line}
+
+
+@tool(effect="idempotent", quick=True)
+async def append_quickly_and_die(ledger: str, line: str) -> dict[str, Any]:
+    """Append a line; the first time that it is line 13, take the worker along."""
+    return _append_and_die(ledger, line)
+
+
+@tool(effect="read", quick=True)
+async def flaky_quickly(ledger: str, fails: int) -> int:
+    """Fail this often, then succeed."""
+    return await flaky(ledger, fails)
+
+
+@tool(effect="read", quick=True)
+async def linger_quickly(ledger: str) -> str:
+    """Take longer than a quick tool may."""
+    _append(ledger, "started")
+    await asyncio.sleep(0.8)
+    return "late"

@@ -42,9 +42,9 @@ async def progress_of(
     return await until(ask, holds, seconds)
 
 
-async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "") -> Question:
+async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "", seconds: float = 20) -> Question:
     """Wait until a task asks something: anything, or this."""
     progress = await progress_of(
-        handle, lambda one: any(not identifier or question.id == identifier for question in one.questions)
+        handle, lambda one: any(not identifier or question.id == identifier for question in one.questions), seconds
     )
     return progress.questions[0]

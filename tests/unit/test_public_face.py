@@ -89,6 +89,7 @@ EXPORTED = {
     "TaskFailed",
     "TaskResult",
     "TenantErased",
+    "TenantKeyMismatch",
     "TenantKeyMissing",
     "Tool",
     "ToolCall",

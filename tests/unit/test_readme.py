@@ -9,7 +9,8 @@ from perdure.agent.steps.validation import check_skill
 from perdure.documents import read_document, validated
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
-from perdure.tools import Tool, Toolbox
+from perdure.toolbox import Toolbox
+from perdure.tools import Tool
 
 README = Path("README.md").read_text(encoding="utf-8")
 

@@ -12,7 +12,8 @@ from perdure.agent.steps.calls import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import DEEPEST_VALUE, Model
 from perdure.names import RESERVED
-from perdure.tools import Effect, Toolbox
+from perdure.toolbox import Toolbox
+from perdure.tools import Effect
 from workflows.options import of_tool
 
 

@@ -15,7 +15,7 @@ from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
-from perdure.tools import Toolbox
+from perdure.toolbox import Toolbox
 
 WRITE_SECONDS = 3.0
 """The longest that one write of 50 objects to Weaviate may take (0.03 s measured); twice that must be left of the

@@ -39,7 +39,7 @@ from perdure.stores.redis.outputs import Outputs
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.sessions import SessionWrites
 from perdure.stores.tenant_key import TenantKey
-from perdure.tools import Toolbox
+from perdure.toolbox import Toolbox
 from worker.observing import extractor
 from worker.policies import policies_of, rules_of
 from worker.wiring.parts import WRITE_SECONDS, agents_of, models_of, skills_of, toolbox_of

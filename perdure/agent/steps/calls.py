@@ -117,6 +117,8 @@ class StepCall(StepContext):
     """Seconds that a call may take, as pinned for the task's life: what surrounds it was made for that time."""
     binding: TaskBinding | None = None
     """What the first claim binds the task's id to; for once tools."""
+    tried: int = 0
+    """How often it failed as a quick step, before the activity that has this input."""
     earlier: Instant | None = None
     """Since when attempts before this activity may have claimed the effect, in this run or another; None: none did."""
 
@@ -292,6 +294,7 @@ class ToolShape(Passed):
 
     effect: Effect
     timeout: float
+    quick: bool = False
 
 
 class PrepareCall(Passed):

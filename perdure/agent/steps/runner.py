@@ -49,7 +49,8 @@ from perdure.questions import (
 )
 from perdure.stores.redis.claims import Claims, Holding, OnceEffect
 from perdure.tasks import Evaluation, StepStatus
-from perdure.tools import Tool, Toolbox, ToolCall
+from perdure.toolbox import Toolbox
+from perdure.tools import Tool, ToolCall
 
 OUTPUT_LIMIT = 1_800_000
 """Bytes of JSON that a task may give back: what Temporal takes in one payload, less the lists of its result."""

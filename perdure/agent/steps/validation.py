@@ -25,7 +25,7 @@ from perdure.skills.shape import (
     lane_path,
     templates_of,
 )
-from perdure.tools import Toolbox
+from perdure.toolbox import Toolbox
 
 _TASK = frozenset({"id", "date", "agent"})
 _COUNTS = frozenset({"status", "count", "done", "skipped", "failed"})

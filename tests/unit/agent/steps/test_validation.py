@@ -9,7 +9,7 @@ from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.errors import InvalidInput
 from perdure.skills.library import read_skill
 from perdure.skills.shape import Skill
-from perdure.tools import Toolbox
+from perdure.toolbox import Toolbox
 
 BOX = Toolbox.load(["tests.support.tools"])
 HEAD = "name: x\ninputs: {names: list, n: {type: integer, default: 3}}\n"

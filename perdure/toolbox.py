@@ -1,0 +1,66 @@
+"""The box that a worker keeps its tools in."""
+
+import importlib
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from perdure.documents import nearest
+from perdure.errors import InvalidInput
+from perdure.tools import Tool
+
+
+class Toolbox:
+    """The tools that a worker has.
+
+    Args:
+        tools: The tools.
+        reserved: Names that no tool may have.
+
+    Raises:
+        InvalidInput: A name is reserved, or two tools share it.
+    """
+
+    def __init__(self, tools: Iterable[Tool[..., Any]] = (), *, reserved: Collection[str] = ()) -> None:
+        self._tools: dict[str, Tool[..., Any]] = {}
+        for one in tools:
+            if one.name in reserved:
+                raise InvalidInput(f"tool {one.name}", "has a reserved name", fix="give it another name")
+            if one.name in self._tools and self._tools[one.name] is not one:
+                raise InvalidInput(f"tool {one.name}", "is duplicated", fix="give one of them another name")
+            self._tools[one.name] = one
+
+    @classmethod
+    def load(cls, modules: Iterable[str], *, reserved: Collection[str] = ()) -> "Toolbox":
+        """Collect the tools of these modules.
+
+        Raises:
+            InvalidInput: When a module cannot be imported or holds no tool, or a name is reserved or duplicated.
+        """
+        found: list[Tool[..., Any]] = []
+        for name in modules:
+            try:
+                module = importlib.import_module(name)
+            except (ImportError, SyntaxError) as problem:
+                fix = "install it, or put its folder on PYTHONPATH" if isinstance(problem, ImportError) else ""
+                raise InvalidInput(f"tools {name}", f"cannot be imported: {problem}", fix=fix) from problem
+            here: list[Tool[..., Any]] = [value for value in vars(module).values() if isinstance(value, Tool)]
+            if not here:
+                raise InvalidInput(f"tools {name}", "holds no tool", fix="decorate a function with @tool(effect=…)")
+            found.extend(here)
+        return cls(found, reserved=reserved)
+
+    def __iter__(self) -> Iterator[Tool[..., Any]]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def get(self, name: str, path: str = "tool", error: type[InvalidInput] = InvalidInput) -> Tool[..., Any]:
+        """Return a tool.
+
+        Raises:
+            InvalidInput: When no tool has this name; the nearest is suggested; of the class ``error``.
+        """
+        if name not in self._tools:
+            raise error(path, f"no worker has a tool {name!r}", fix=nearest(name, self._tools))
+        return self._tools[name]

@@ -1,0 +1,120 @@
+"""Quick steps run inside the worker, some at once; what goes wrong with one is done as with any other step."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.client import WorkflowFailureError
+
+from perdure.tasks import TaskResult
+from tests.conftest import Servers
+from tests.support.harness import Bench, bench
+from tests.support.waiting import until_true
+from workflows import quick_steps
+
+COUNT = 50
+
+
+def many(ledger: Path, more: str = "") -> str:
+    return f"""
+inputs: {{numbers: list}}
+steps:
+  - for_each: "${{inputs.numbers}}"
+    as: n
+{more}
+    steps:
+      - {{id: write, tool: append_quickly, args: {{ledger: "{ledger}", line: "${{n}}"}}}}
+output: "${{steps.n.done}}"
+"""
+
+
+def lines(ledger: Path) -> list[str]:
+    return ledger.read_text().splitlines() if ledger.exists() else []
+
+
+def together(events: Sequence[HistoryEvent]) -> list[int]:
+    """Return how many local activities each workflow task made."""
+    found = [0]
+    for event in events:
+        if event.event_type == EventType.EVENT_TYPE_MARKER_RECORDED:
+            found[-1] += 1
+        elif event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED:
+            found.append(0)
+    return [number for number in found if number]
+
+
+def numbers(count: int) -> list[JsonValue]:
+    return [str(number) for number in range(count)]
+
+
+async def run(agents: Bench, text: str, **inputs: JsonValue) -> tuple[TaskResult, list[HistoryEvent]]:
+    handle = await agents.start(agents.task(agents.skill(text), inputs=inputs))
+    result = await handle.result()
+    await agents.replay(handle)
+    return result, [event async for event in handle.fetch_history_events()]
+
+
+@pytest.mark.parametrize("at_once", ["", "    at_once: 7"])
+async def test_at_most_twenty_quick_steps_are_made_in_one_workflow_task(agents: Bench, at_once: str) -> None:
+    result, events = await run(agents, many(ledger := agents.ledger(), at_once), numbers=numbers(COUNT))
+    assert result.output == COUNT
+    assert {*lines(ledger)} == {str(number) for number in range(COUNT)}
+    assert max(together(events)) <= quick_steps.AT_MOST
+    assert sum(together(events)) > COUNT / 2
+
+
+async def test_without_that_limit_there_would_be_more(agents: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick_steps, "AT_MOST", 1_000)
+    monkeypatch.setattr(quick_steps, "SECONDS", 60)
+    _, events = await run(agents, many(agents.ledger()), numbers=numbers(COUNT))
+    assert max(together(events)) >= COUNT
+
+
+@pytest.mark.parametrize(("retry", "tries"), [("", 3), (", retry: 1", 1), (", retry: 2", 2)])
+async def test_one_that_fails_is_tried_as_often_as_its_step_says(agents: Bench, retry: str, tries: int) -> None:
+    ledger = agents.ledger()
+    skill = f'steps: [{{id: a, tool: flaky_quickly, args: {{ledger: "{ledger}", fails: 9}}{retry}}}]'
+    with pytest.raises(WorkflowFailureError) as caught:
+        await agents.run(skill)
+    assert "step a: " in str(caught.value.cause)
+    assert len(lines(ledger)) == tries
+
+
+async def test_one_that_fails_once_goes_on_as_any_other(agents: Bench) -> None:
+    skill = f'steps: [{{id: a, tool: flaky_quickly, args: {{ledger: "{agents.ledger()}", fails: 1}}}}]'
+    result, _ = await run(agents, skill + '\noutput: "${steps.a.output}"')
+    assert result.output == 2
+
+
+async def test_one_that_is_not_quick_runs_as_any_other(agents: Bench) -> None:
+    ledger = agents.ledger()
+    skill = f'steps: [{{id: a, tool: linger_quickly, args: {{ledger: "{ledger}"}}, retry: 1}}]'
+    result, _ = await run(agents, skill + '\noutput: "${steps.a.output}"')
+    assert result.output == "late"
+    assert lines(ledger) == ["started", "started"]
+
+
+async def test_a_cancellation_waits_for_twenty_at_most(agents: Bench) -> None:
+    ledger = agents.ledger()
+    handle = await agents.start(agents.task(agents.skill(many(ledger)), inputs={"numbers": numbers(2_000)}))
+    await until_true(lambda: len(lines(ledger)) >= COUNT)
+    await handle.cancel()
+    then = len(lines(ledger))
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    # The workflow task that runs when it comes, and one that was given out right before.
+    assert len(lines(ledger)) - then <= 2 * (quick_steps.AT_MOST + 1)
+
+
+@pytest.mark.parametrize("cache", [1000, pytest.param(0, marks=pytest.mark.slow)])
+async def test_they_go_on_while_the_history_is_rolled_over(servers: Servers, tmp_path: Path, cache: int) -> None:
+    async with bench(servers, tmp_path, continue_after=60, max_cached_workflows=cache) as agents:
+        ledger = agents.ledger()
+        handle = await agents.start(agents.task(agents.skill(many(ledger)), inputs={"numbers": numbers(200)}))
+        result = await handle.result()
+    assert result.output == 200
+    # A busy machine may cut one off, which then runs once more.
+    assert list(dict.fromkeys(lines(ledger))) == numbers(200)
