@@ -30,6 +30,7 @@ SECTIONS = (
     "quick",
     "turn",
     "parallel",
+    "load",
     "history",
     "ingest",
     "contention",
@@ -63,6 +64,7 @@ TARGETS = {
 AT_LEAST = {
     "ingest.ratio": 0.5,
     "parallel.ratio": 0.9,
+    "load.ratio": 0.7,
     "ingest.transcript_ratio": 0.8,
     "contention.ratio_at_50": 0.7,
     "mutants.killed": 0.92,

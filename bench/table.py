@@ -18,6 +18,8 @@ ROWS: tuple[str, ...] = (
     "| {turn_floor_ms:.1f} ms, a bare workflow that asks the same model | {turn_ratio:.2f} |",
     "| 500 elements, ten at a time | {parallel_per_second:.0f} steps/s | {parallel_floor_per_second:.0f} steps/s, "
     "ten of the same activities in flight | {parallel_ratio:.2f} |",
+    "| 50 tasks of 20 steps at once | {load_per_second:.0f} steps/s | {load_floor_per_second:.0f} steps/s, "
+    "bare workflows of the same activities | {load_ratio:.2f} |",
     "| history per step, at step 10 / 200 | {history_bytes_per_step_at_10:,.0f} / "
     "{history_bytes_per_step_at_200:,.0f} bytes, {history_events_per_step:.1f} events | – | – |",
     "| ingest | {ingest_per_second:.0f} items/s | {ingest_floor_per_second:.0f} items/s | {ingest_ratio:.2f} |",
