@@ -24,7 +24,7 @@ class Folders(Generic[D]):
     """The definitions of one kind.
 
     Args:
-        folders: Where they are; the first folder that has one wins.
+        folders: Where they are.
         kind: What they are, for messages.
         read: Makes one of a document's text and its file's name.
         error: What is raised about one that cannot be used.
@@ -43,19 +43,24 @@ class Folders(Generic[D]):
         return sorted({path.stem for folder in self._folders for path in folder.glob("*.yaml")})
 
     def get(self, name: str) -> D:
-        """Read a definition; the first folder that has it wins.
+        """Read a definition.
 
         Raises:
-            InvalidInput: When there is none of this name, with the nearest; or when it is not well formed.
+            InvalidInput: When there is none of this name, with the nearest; when two folders have one, with both
+                places; or when it is not well formed.
         """
-        for folder in self._folders:
-            path = folder / f"{name}.yaml"
-            if path.is_file():
-                found = self._read(text_of(path, self._error), path.name)
-                if found.name != name:
-                    raise self._error(f"{path.name}: name", f"is {found.name!r}", fix=f"call it {name!r}")
-                return found
-        raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=nearest(name, self.names()))
+        # A folder that is given twice has it once.
+        paths = list(dict.fromkeys(folder / f"{name}.yaml" for folder in self._folders))
+        paths = [path for path in paths if path.is_file()]
+        if not paths:
+            raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=nearest(name, self.names()))
+        if paths[1:]:
+            places = " and ".join(map(str, paths))
+            raise self._error(self._kind, f"{name!r} is in {places}", fix="remove one of them, or give it another name")
+        found = self._read(text_of(paths[0], self._error), paths[0].name)
+        if found.name != name:
+            raise self._error(f"{paths[0].name}: name", f"is {found.name!r}", fix=f"call it {name!r}")
+        return found
 
 
 def text_of(path: Path, error: type[InvalidInput]) -> str:

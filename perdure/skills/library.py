@@ -66,6 +66,8 @@ def skill_of(document: dict[str, Any]) -> Skill:
     if (size := len(skill.model_dump_json().encode())) > LARGEST_SKILL:
         fix = f"at most {LARGEST_SKILL:,}: split it, or repeat its steps with for_each"
         raise InvalidSkill("steps", f"have {size:,} bytes as JSON", fix=fix)
+    if skill.successor and not skill.deprecated:
+        raise InvalidSkill("successor", "belongs to a skill that is deprecated", fix="add deprecated: why it is")
     _check_names(skill)
     _check_ids(skill)
     for path, step, _ in skill.walk():

@@ -46,6 +46,10 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
+def _is_empty(value: object) -> bool:
+    return not value
+
+
 Duration = Annotated[str, AfterValidator(_lasting), Field(examples=["45s"])]
 """A number and a unit, as it was written: ``45s``."""
 
@@ -291,6 +295,10 @@ class Skill(Passed):
     description: str = ""
     use_when: str = ""
     """When it is the right one; read when a skill is chosen."""
+    deprecated: str = Field(default="", exclude_if=_is_empty)
+    """Why it is on its way out. It runs until its file is removed, and each of its tasks says so in its result."""
+    successor: Name | None = Field(default=None, exclude_if=_is_none)
+    """The skill to use instead."""
     inputs: dict[Identifier, InputSpec] = Field(default_factory=dict)
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
     output: JsonValue = None
@@ -303,6 +311,12 @@ class Skill(Passed):
         """The identity of its content: a changed skill is another version."""
         # Without defaults: a build that knows one field more gives the same skill the same digest.
         return digest("skill/1", self.model_dump(mode="json", exclude_defaults=True))
+
+    @property
+    def going(self) -> str:
+        """That it is deprecated, why, and what to use instead; empty where it is not."""
+        instead = f" (use {self.successor})" if self.successor else ""
+        return f"skill {self.name} is deprecated: {self.deprecated}{instead}" if self.deprecated else ""
 
     @property
     def owners(self) -> tuple[str, ...]:

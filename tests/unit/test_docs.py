@@ -11,6 +11,8 @@ import pytest
 import typer
 from typer.main import get_command
 
+from perdure import tool
+from perdure.agent.rehearsal import differences, rehearsed
 from perdure.documents import read_document, validated
 from perdure.errors import InvalidTask
 from perdure.names import (
@@ -30,9 +32,11 @@ from perdure.names import (
 from perdure.policies.cases import read_cases, tried
 from perdure.policies.shape import PolicySet, read_policy
 from perdure.registry.agents import read_agent
+from perdure.skills.cases import read_cases as read_skill_cases
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
-from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES
+from perdure.toolbox import Toolbox
+from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES, SKILLS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [
@@ -40,6 +44,12 @@ EXAMPLES = [
     for path in sorted(Path("perdure").rglob("*.py"))
     if ">>> " in path.read_text(encoding="utf-8")
 ]
+
+
+@tool(effect="read")
+async def read_file(path: str) -> str:
+    """Stand for the tool that an example names."""
+    raise NotImplementedError(path)
 
 
 def commands() -> Iterator[str]:
@@ -53,7 +63,13 @@ def commands() -> Iterator[str]:
 def test_a_command_is_one_that_there_is(line: str) -> None:
     _, name, *arguments = shlex.split(line)
     table = COMMANDS
-    while inner := {"memories": MEMORIES, "members": MEMBERS, "audit": AUDIT, "policies": POLICIES}.get(name):
+    while inner := {
+        "memories": MEMORIES,
+        "members": MEMBERS,
+        "audit": AUDIT,
+        "policies": POLICIES,
+        "skills": SKILLS,
+    }.get(name):
         table, (name, *arguments) = inner, arguments
     module, _, function = table[name].partition(":")
     app = typer.Typer()
@@ -92,7 +108,15 @@ def test_a_policy_can_be_read(text: str) -> None:
     assert read_policy(text).rationale
 
 
-@pytest.mark.parametrize("text", blocks("cases"), ids=lambda text: text.splitlines()[0])
+@pytest.mark.parametrize("text", [one for one in blocks("cases") if "skill:" in one], ids=lambda text: text[:20])
+async def test_cases_of_a_skill_end_as_they_say(text: str) -> None:
+    read = read_skill_cases(text, "cases")
+    [skill] = [one for one in map(read_skill, blocks("steps")) if one.name == read.skill]
+    tools = Toolbox([read_file])
+    assert [differences(case, await rehearsed(skill, case, tools)) for case in read.cases] == [[] for _ in read.cases]
+
+
+@pytest.mark.parametrize("text", [one for one in blocks("cases") if "skill:" not in one], ids=lambda text: text[:20])
 def test_cases_can_be_read_and_are_as_the_policies_say(text: str) -> None:
     policies = PolicySet.of(map(read_policy, blocks("rationale")))
     cases = read_cases(text, "cases")

@@ -32,6 +32,7 @@ COMMANDS = {
     "memories": "worker.cli.app:memories",
     "erase": "worker.cli.erase:erase",
     "audit": "worker.cli.app:audit",
+    "skills": "worker.cli.app:skills",
     "policies": "worker.cli.app:policies",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
@@ -76,6 +77,12 @@ AUDIT = {
 }
 """The commands of ``perdure audit``."""
 
+
+SKILLS = {
+    "list": "worker.cli.skills:list_",
+    "test": "worker.cli.skills:try_",
+}
+"""The commands of ``perdure skills``."""
 
 POLICIES = {
     "list": "worker.cli.policies:list_",
@@ -133,6 +140,10 @@ class _Audit(_Inner):
 
 class _Policies(_Inner):
     table = POLICIES
+
+
+class _Skills(_Inner):
+    table = SKILLS
 
 
 def _synchronous(command: Callable[..., Any], spelled: Mapping[str, str]) -> Callable[..., Any]:
@@ -207,6 +218,7 @@ members = _group(
     "nobody's membership is asked.",
 )
 audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
+skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")
 policies = _group(
     "policies", _Policies, "What no tool may do here, or only after a person has looked: show it, try it out."
 )

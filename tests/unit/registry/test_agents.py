@@ -41,15 +41,18 @@ def test_other_bounds_are_the_same_agent_and_other_instructions_are_not() -> Non
     assert same.digest == "1ca7571868423e6ca6e05f86bc2fabcd1f5d4e85c17b5c7f67b3043133216013"
 
 
-def test_the_first_folder_wins_and_an_edit_counts_at_once(tmp_path: Path) -> None:
+def test_one_that_two_folders_have_is_refused_and_an_edit_counts_at_once(tmp_path: Path) -> None:
     first, second = tmp_path / "one", tmp_path / "two"
     for folder in (first, second):
         folder.mkdir()
         (folder / "a.yaml").write_text(AGENT.replace("brief", folder.name), encoding="utf-8")
-    library = AgentLibrary((first, second))
-    assert library.get("a").instructions == "Be one."
+    library = AgentLibrary((first, second, second))
+    with pytest.raises(InvalidAgent, match=f"'a' is in {first / 'a.yaml'} and {second / 'a.yaml'}"):
+        library.get("a")
     (first / "a.yaml").unlink()
     assert (library.get("a").instructions, library.names()) == ("Be two.", ["a"])
+    (second / "a.yaml").write_text(AGENT.replace("brief", "three"), encoding="utf-8")
+    assert library.get("a").instructions == "Be three."
     with pytest.raises(InvalidAgent, match="there is no agent 'b'"):
         library.get("b")
 

@@ -402,3 +402,12 @@ def test_a_step_waits_for_a_time_or_until_a_moment() -> None:
 def test_a_wait_that_is_written_wrongly_is_named(step: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read_skill(f"name: x\nsteps: [{step}]")
+
+
+def test_one_that_is_deprecated_says_why_and_what_to_use_instead() -> None:
+    text = "name: old\nsteps: [{id: a, tool: echo}]\n"
+    going = read_skill(f"{text}deprecated: it is slow\nsuccessor: new\n")
+    assert going.going == "skill old is deprecated: it is slow (use new)"
+    assert read_skill(text).going == ""
+    with pytest.raises(InvalidSkill, match="successor: belongs to a skill that is deprecated"):
+        read_skill(f"{text}successor: new\n")

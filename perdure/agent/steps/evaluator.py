@@ -1,0 +1,187 @@
+"""What of a step needs no tool and no store but where large values are kept: its expressions, and what they lead to."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from perdure.agent.steps.calls import (
+    ITEMS_LIMIT,
+    LIST_LIMIT,
+    Asks,
+    Ended,
+    EvaluateCall,
+    Evaluated,
+    ExpandCall,
+    PromptCall,
+    RecallCall,
+    RecallTerms,
+    RememberCall,
+    Result,
+    StepCall,
+    StepContext,
+    Value,
+)
+from perdure.agent.steps.items import items_of
+from perdure.agent.steps.prompting import Answered
+from perdure.agent.steps.reached import Reached, question_of
+from perdure.agent.steps.recalling import terms_of
+from perdure.agent.steps.values import Values
+from perdure.documents import kind_of, mapping
+from perdure.errors import ExpectationFailed, InvalidArguments, InvalidExpression, InvalidItem, ResultTooLarge
+from perdure.expressions.evaluation import evaluate, holds, written
+from perdure.questions import AnswerSpec, QuestionKind, Subject
+from perdure.tasks import Evaluation, StepStatus
+
+OUTPUT_LIMIT = 1_800_000
+"""Bytes of JSON that a task may give back: what Temporal takes in one payload, less the lists of its result."""
+
+SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED))
+_LISTED = Result(status=StepStatus.DONE)
+
+
+class StepEvaluator:
+    """Evaluates steps.
+
+    Args:
+        values: Where large values are kept.
+    """
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+
+    async def prompt(self, call: PromptCall, answer: Callable[[str], Awaitable[Answered]]) -> Ended:
+        """Run a step that a language model answers.
+
+        Args:
+            call: The step.
+            answer: Returns the model's answer to a request.
+
+        Raises:
+            ExpectationFailed: The answer is not what the step expects.
+        """
+        names, step = await self._values.names(call.tenant, call.task_id, call.scope), call.step
+        if not runs(step.when, names, call.path):
+            return SKIPPED
+        answered = await answer(written(evaluate(step.prompt, names, f"{call.path}.prompt")))
+        known = {**names, "output": answered.output}
+        if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
+            raise ExpectationFailed(f"{call.path}: the answer is not what is expected: {step.expect}")
+        ended, parts = remembering(call, known), await self.keep(call, {"output": answered.output})
+        return ended.changed(result=ended.result.changed(parts=parts), tokens=answered.tokens)
+
+    async def remember(self, call: RememberCall) -> Ended:
+        """Run a step that only remembers."""
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        if not runs(call.step.when, names, call.path):
+            return SKIPPED
+        return remembering(call, names)
+
+    async def terms(self, call: RecallCall) -> RecallTerms | None:
+        """Return what a recall step asks for; None when its ``when`` is false."""
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        return terms_of(call, names) if runs(call.step.when, names, call.path) else None
+
+    async def keep(self, call: StepContext, parts: Mapping[str, JsonValue]) -> dict[str, Value]:
+        """Return the parts of a result in a form that fits the history."""
+        task, how = call.task_id, dict[str, Any](limit=call.inline_limit, epoch=call.epoch)
+        return {name: await self._values.keep(call.tenant, task, value, **how) for name, value in parts.items()}
+
+    async def expand(self, call: ExpandCall) -> Ended:
+        """Return the list of a ``for_each``.
+
+        Raises:
+            InvalidExpression: When it is not a list.
+            ResultTooLarge: When it is too long to be walked.
+        """
+        field = f"{call.path}.for_each"
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        if not runs(call.when, names, call.path):
+            return Ended(result=_LISTED, elements=())
+        elements = evaluate(call.for_each, names, field)
+        if not isinstance(elements, list):
+            raise InvalidExpression(field, f"is {kind_of(elements)}, not a list")
+        size = len(json.dumps(elements).encode())
+        if len(elements) > ITEMS_LIMIT or size > LIST_LIMIT:
+            raise ResultTooLarge(
+                f"{field} gives {len(elements):,} elements in {size:,} bytes; "
+                f"at most {ITEMS_LIMIT:,} and {LIST_LIMIT:,} can be walked (give shorter elements, or split the task)"
+            )
+        return Ended(result=_LISTED, elements=tuple(elements))
+
+    async def evaluate(self, call: EvaluateCall) -> Evaluated:
+        """Return a task's output, and whether it is what its skill promises.
+
+        Raises:
+            ResultTooLarge: When the output is more than a task can give back.
+        """
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        output = evaluate(call.output, names, "output")
+        size = len(json.dumps(output, ensure_ascii=False).encode())
+        if size > OUTPUT_LIMIT:
+            raise ResultTooLarge(
+                f"output: has {size:,} bytes, and a task gives back at most {OUTPUT_LIMIT:,} (give a reference to it)"
+            )
+        if call.expect is None:
+            return Evaluated(output=output, evaluation=None)
+        passed = holds(call.expect, {**names, "output": output}, "expect")
+        return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
+
+    async def arguments(self, call: StepCall, names: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return what a tool is called with: literal arguments, or those of the step with expressions filled in."""
+        if call.arguments is None:
+            args = call.step.args.items()
+            return {name: evaluate(value, names, f"{call.path}.args.{name}") for name, value in args}
+        return mapping(await self._values.get(call.tenant, call.task_id, call.arguments), call.path, InvalidArguments)
+
+    async def unexpected(
+        self,
+        call: StepCall,
+        names: Mapping[str, JsonValue],
+        output: JsonValue,
+        about: Subject,
+        warnings: tuple[str, ...],
+    ) -> Asks | None:
+        """Return the question that an unexpected result calls for; None where the result is as expected.
+
+        Raises:
+            ExpectationFailed: The step has no question for it.
+        """
+        step = call.step
+        names = {**names, "output": output, "answer": None}
+        if step.expect is None or holds(step.expect, names, f"{call.path}.expect"):
+            return None
+        if step.ask is None:
+            raise ExpectationFailed(f"{call.path}: the result is not what is expected: {step.expect}")
+        text = written(evaluate(step.ask, names, f"{call.path}.ask"))
+        kept = await self._values.keep(call.tenant, call.task_id, output, epoch=call.epoch)
+        so_far = Reached(asked=QuestionKind.INPUT, acted=kept, warnings=warnings)
+        return question_of(call, text, about, step.answer or AnswerSpec(), so_far)
+
+    async def concluded(
+        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: Reached
+    ) -> Ended:
+        """Return the outcome of a tool's step that is done, whose result is as expected."""
+        answered = {"answer": so_far.answer.value} if so_far.answer else {}
+        known = {**names, "output": output, "answer": None, **answered}
+        ended = remembering(call, known)
+        parts = await self.keep(call, {"output": output, **answered})
+        return ended.changed(result=ended.result.changed(parts=parts), warnings=so_far.warnings)
+
+
+def remembering(call: StepCall | PromptCall | RememberCall, names: Mapping[str, JsonValue]) -> Ended:
+    """Return the outcome of a step that is done, with what it remembers.
+
+    Raises:
+        InvalidItem: The step is critical, and something cannot be remembered.
+    """
+    items, refused = items_of(call.step.remember, names, call) if call.memory.remembers else ((), ())
+    if refused and call.step.critical:
+        raise InvalidItem(f"{call.path}.remember", refused[0])
+    return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)
+
+
+def runs(when: str | None, names: Mapping[str, JsonValue], path: str) -> bool:
+    """Return whether a step runs: it has no ``when``, or that is true."""
+    return when is None or holds(when, names, f"{path}.when")

@@ -1,0 +1,77 @@
+"""Cases that a skill is tried out on: what its tools return, what people answer, what should come of it. Pure."""
+
+import datetime
+
+from pydantic import Field, JsonValue
+
+from perdure.documents import join, nearest, read_document, validated
+from perdure.errors import InvalidSkill
+from perdure.expressions.evaluation import references
+from perdure.model import Model, Name
+from perdure.skills.shape import Template
+from perdure.tasks import Phase
+
+NAMES = frozenset({"status", "problem", "output", "asked", "called", "remembered", "passed"})
+"""What ``expect`` can read of how a case ended."""
+
+
+class SkillCase(Model):
+    """One way through a skill."""
+
+    name: str = ""
+    inputs: dict[str, JsonValue] = Field(default_factory=dict)
+    date: datetime.date = datetime.date(2026, 1, 1)
+    """The day that the task is about."""
+    results: dict[str, JsonValue] = Field(default_factory=dict)
+    """What steps return, by their ids, or by their paths (``line[2].look``), which go before ids: the output of a tool
+    or of a model; of a recall, ``items``, ``records`` and ``context``, each of which may be left out."""
+    failures: dict[str, str] = Field(default_factory=dict)
+    """Why calls of tools, and models, fail, by the ids or the paths of their steps."""
+    answers: dict[str, JsonValue] = Field(default_factory=dict)
+    """What people answer, by the ids or the paths of the steps that ask."""
+    expect: Template | None = None
+    """What has to be true in the end; without it, that the task completes, and its skill's own ``expect`` holds."""
+
+
+class SkillCases(Model):
+    """The cases of one skill."""
+
+    skill: Name
+    cases: tuple[SkillCase, ...] = Field(min_length=1)
+
+
+class Rehearsed(Model):
+    """How a case ended."""
+
+    status: Phase
+    problem: str = ""
+    """Why it failed."""
+    output: JsonValue = None
+    passed: bool | None = None
+    """Whether the skill's own ``expect`` held; None: it has none."""
+    asked: tuple[str, ...] = ()
+    """The steps that asked a person, in their order, by their paths."""
+    called: tuple[dict[str, JsonValue], ...] = ()
+    """The calls of tools, in their order: each with its ``step`` (a path), ``tool`` and ``arguments``."""
+    remembered: tuple[dict[str, JsonValue], ...] = ()
+    """What would be remembered."""
+
+
+def read_cases(text: str, where: str) -> SkillCases:
+    """Read cases from YAML.
+
+    Args:
+        text: The document.
+        where: What it is, for messages about the document as a whole.
+
+    Raises:
+        InvalidSkill: Naming the field, and the nearest name where one is unknown.
+        InvalidExpression: When an ``expect`` does not parse.
+    """
+    found = validated(SkillCases, read_document(text, where, InvalidSkill), "", InvalidSkill)
+    for place, case in enumerate(found.cases):
+        field = join("cases", place, "expect")
+        for root, *_ in references(case.expect, field):
+            if root not in NAMES:
+                raise InvalidSkill(field, f"there is no name {root!r}", fix=nearest(root, NAMES))
+    return found
