@@ -38,7 +38,7 @@ def guarded(policies: Policies, *, first: bool = False) -> Mapping[str, Any]:
     return {"more": {"policies": [str(policies.folder)]}, "policies_first": int(first)}
 
 
-@pytest.mark.parametrize("first", [False, True], ids=["found out", "control"])
+@pytest.mark.parametrize("first", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["found out", "control"])
 async def test_what_happened_before_a_policy_came_is_taken_up(
     servers: Servers, tmp_path: Path, policies: Policies, first: bool
 ) -> None:
@@ -79,6 +79,7 @@ async def test_what_did_not_happen_before_a_policy_came_does_not_happen(
     assert lines(ledger) == []
 
 
+@pytest.mark.slow
 async def test_a_person_says_what_happened_before_a_policy_asks(
     servers: Servers, tmp_path: Path, policies: Policies
 ) -> None:

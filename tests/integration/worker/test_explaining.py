@@ -71,6 +71,7 @@ async def test_jobs_that_failed_or_are_gone_are_named_and_the_journal_tells_what
                 namespace="default", workflow_execution=WorkflowExecution(workflow_id=job)
             )
             await agents.client.workflow_service.delete_workflow_execution(request)
+        for job in jobs[:2]:
             await until(lambda job=job: known(agents.client, job), lambda there: not there, 90)
         failing = await agents.client.start_workflow(Workflow.INGEST_MEMORY, id=jobs[1], task_queue=agents.queue)
         with pytest.raises(WorkflowFailureError):
