@@ -53,7 +53,10 @@ def moment_of(text: str, now: datetime) -> datetime:
     """
     left = duration_of(text) if is_duration(text) else _moment(text) - now
     _require_near(left)
-    return now.astimezone(UTC) + left
+    try:
+        return now.astimezone(UTC) + left
+    except OverflowError:
+        raise ValueError("is behind the year 9999") from None
 
 
 def check_wait(text: str) -> None:

@@ -40,9 +40,11 @@ class Toolbox:
         for name in modules:
             try:
                 module = importlib.import_module(name)
-            except (ImportError, SyntaxError) as problem:
+            # Whatever a module does when it is imported, it is the one that is named.
+            except Exception as problem:
                 fix = "install it, or put its folder on PYTHONPATH" if isinstance(problem, ImportError) else ""
-                raise InvalidInput(f"tools {name}", f"cannot be imported: {problem}", fix=fix) from problem
+                text = f"cannot be imported: {type(problem).__name__}: {problem}"
+                raise InvalidInput(f"tools {name}", text, fix=fix) from problem
             here: list[Tool[..., Any]] = [value for value in vars(module).values() if isinstance(value, Tool)]
             if not here:
                 raise InvalidInput(f"tools {name}", "holds no tool", fix="decorate a function with @tool(effect=…)")

@@ -9,7 +9,7 @@ from perdure.errors import InvalidInput
 from perdure.names import BINDING
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskBinding, TaskEnvelope
-from worker.wiring.parts import agents_of, skills_of
+from worker.wiring.registries import agents_of, skills_of
 
 
 async def require_same(

@@ -12,7 +12,7 @@ from perdure.policies.library import PolicyLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from worker.policies import policies_of, rules_of
-from worker.wiring.parts import skills_of, toolbox_of
+from worker.wiring.registries import skills_of, toolbox_of
 
 
 async def tools(settings: Settings) -> tuple[bool, str, str]:

@@ -2,13 +2,14 @@
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.agent.given import Given, Missing, fields_of, miss
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.skill_plan import SkillPlan
-from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.state import TaskRun, TaskState, result_of
 from perdure.agent.steps.calls import (
     Asks,
     Ended,
@@ -28,26 +29,32 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
 from perdure.agent.steps.named import named
+from perdure.agent.steps.once import Unknown
 from perdure.agent.steps.prompting import Answered
-from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of
-from perdure.agent.steps.validation import check_skill, checked_inputs, is_of
+from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
+from perdure.agent.steps.validation import check_skill, checked_inputs, is_of, wanted
 from perdure.agent.steps.values import Values
 from perdure.agent.steps.waiting import waiting
-from perdure.documents import mapping, nearest
-from perdure.errors import InvalidSkill, PerdureError, ToolFailed
+from perdure.documents import kind_of, nearest
+from perdure.errors import ExpectationFailed, PerdureError, ToolFailed
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import Instant
-from perdure.questions import Approval, Question, QuestionKind, Subject, TakenAnswer, choice_of, shortened, typed
+from perdure.questions import (
+    Approval,
+    EffectFate,
+    QuestionKind,
+    Subject,
+    choice_of,
+    shortened,
+)
 from perdure.skills.cases import Rehearsed, SkillCase
-from perdure.skills.shape import ForEach, LetStep, Parallel, PromptStep, RecallStep, RememberStep, Skill, ToolStep
+from perdure.skills.shape import Skill, ToolStep
 from perdure.tasks import Phase, StepStatus
 from perdure.toolbox import Toolbox
-
-LONGEST = 10_000
-"""Moves after which a case is given up: a step that fails for ever, and is tried again each time, would never end."""
+from perdure.tools import Tool
 
 _TASK = "rehearsal"
-_OF_A_TASK = {"occurrence", "occurred_at"}
+_OF_A_TASK = {"occurrence", "occurred_at", "source"}
 """Fields of what is remembered that say which task it was, and when."""
 _RECALLED: Mapping[str, JsonValue] = {"items": [], "records": {}, "context": ""}
 """What a recall finds that a case says nothing of."""
@@ -100,13 +107,12 @@ class _Rehearsal:
     """One case."""
 
     def __init__(self, skill: Skill, case: SkillCase, toolbox: Toolbox) -> None:
-        self._case = case
+        self._given = Given(skill, case)
         self._toolbox = toolbox
         self._values = _InlineValues()
         self._evaluator = StepEvaluator(self._values)
         self._now: Instant = datetime.datetime.combine(case.date, datetime.time(), datetime.UTC)
         reads = check_skill(skill, toolbox)
-        _check_steps(skill, case)
         names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
         tools = {name: toolbox.get(name) for name in names}
         inputs = checked_inputs(skill, case.inputs)
@@ -120,10 +126,12 @@ class _Rehearsal:
             date=case.date,
             heartbeat=1,
         )
-        self._plan = SkillPlan(TaskRun(task_id=_TASK, user_id=_TASK, skill=skill.name), prepared)
+        self._task = TaskRun(task_id=_TASK, user_id=_TASK, skill=skill.name)
+        self._plan = SkillPlan(self._task, prepared)
         state = TaskState(prepared=prepared, started_at=self._now, renewed_at=self._now)
         self._state = self._plan.begin(state)
-        self._asked: list[str] = []
+        self._reached: set[str] = set()
+        self._refused: list[str] = []
         self._called: list[dict[str, JsonValue]] = []
         self._remembered: list[dict[str, JsonValue]] = []
 
@@ -131,27 +139,41 @@ class _Rehearsal:
         """Go through it to its end."""
         try:
             return await self._run()
-        except _Missing as missing:
+        except Missing as missing:
             raise missing.problem from None
 
     async def _run(self) -> Rehearsed:
-        for _ in range(LONGEST):
+        # Each question takes an answer of the case, and each step counts, so it ends.
+        while True:
             match self._plan.next(self._state, self._now):
                 case Finish() as finish:
                     return await self._finished(finish)
                 case Ask(branch=branch, question=question):
-                    self._state = self._plan.answered(self._state, branch, self._answer(question))
+                    self._state = self._plan.answered(self._state, branch, self._given.answer(question, self._now))
+                case Act(actions=()):
+                    self._wake()
                 case Act(actions=actions):
                     for action in actions:
-                        await self._act(action)
-        raise InvalidSkill("case", f"does not end within {LONGEST:,} steps")
+                        if not self._state.failure:
+                            await self._act(action)
+
+    def _wake(self) -> None:
+        """Go on to the next moment that a branch waits for."""
+        waiting = {name: branch.until for name, branch in self._state.branches.items() if branch.until is not None}
+        name, until = min(waiting.items(), key=lambda one: one[1])
+        self._now = max(self._now, until)
+        state = self._state.branch(name, path="", until=None)
+        self._state = self._plan.ended(state, name, Ended(result=Result(status=StepStatus.DONE)))
 
     async def _finished(self, finish: Finish) -> Rehearsed:
         told: dict[str, Any] = {
-            "asked": tuple(self._asked),
+            "asked": tuple(self._given.asked),
             "called": tuple(self._called),
             "remembered": tuple(self._remembered),
+            "refused": tuple(self._refused),
+            "warnings": result_of(self._task, self._state, Phase.COMPLETED, "").warnings,
         }
+        self._given.check(self._reached)
         if finish.evaluation is None:
             return Rehearsed(status=Phase.FAILED, problem=finish.problem, **told)
         try:
@@ -162,25 +184,32 @@ class _Rehearsal:
         return Rehearsed(status=Phase.COMPLETED, output=evaluated.output, passed=passed, **told)
 
     async def _act(self, action: Action) -> None:
+        limit = self._task.limits.steps
+        if action.is_step and self._state.begun >= limit:
+            problem = f"step {action.path}: the task may run {limit} steps (limits.steps)"
+            self._state = self._state.changed(failure=problem)
+            return
+        self._reached.add(action.path)
         try:
             outcome = action.known or action.waits or await self._outcome(action)
-        except PerdureError as problem:
-            self._state = self._plan.failed(self._state, action.branch, str(problem), None)
+        except PerdureError as error:
+            told = f"{error}: {error.text}" if isinstance(error, ToolFailed) else str(error)
+            self._state = self._plan.failed(self._state, action.branch, told, None)
             return
         match outcome:
             case Asks(question=question, resume=resume):
-                resumed = Resumed(resume=resume, answer=self._answer(question))
+                resumed = Resumed(resume=resume, answer=self._given.answer(question, self._now))
                 self._state = self._state.branch(action.branch, resumed=resumed)
             case Waits(until=until):
-                self._now = max(self._now, until)
-                self._end(action, Ended(result=Result(status=StepStatus.DONE)))
+                self._state = self._state.branch(action.branch, path=action.path, until=until)
             case Ended():
                 self._end(action, outcome)
 
     def _end(self, action: Action, outcome: Ended) -> None:
         self._remembered += [
-            one.item.model_dump(mode="json", exclude_defaults=True, exclude=_OF_A_TASK) for one in outcome.items
+            {**one.item.model_dump(mode="json", exclude=_OF_A_TASK), "of": one.of} for one in outcome.items
         ]
+        self._refused += outcome.refused
         state = self._state.branch(action.branch, path="", resumed=None)
         self._state = self._plan.ended(state, action.branch, outcome)
 
@@ -216,99 +245,63 @@ class _Rehearsal:
         tool = self._toolbox.get(step.tool, f"{call.path}.tool")
         arguments = await self._evaluator.arguments(call, names)
         tool.validate(arguments, f"{call.path}.args")
-        about = Subject(tool=tool.name, arguments=shortened(arguments), idempotency_key="")
         if step.approve is not None and so_far.approved is None:
             text = written(evaluate(step.approve, names, f"{call.path}.approve"))
-            return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
-        self._called.append({"step": call.path, "tool": tool.name, "arguments": arguments})
-        self._fail(call.path, tool.name)
-        output = tool.jsonable(self._of(self._case.results, "results", call.path, "what it returns"))
+            so_far = Reached(asked=QuestionKind.APPROVAL)
+            return question_of(call, text, _about(tool, arguments), choice_of(Approval), so_far)
+        if so_far.verdict is not None and so_far.verdict.happened:
+            return await self._evaluator.concluded(call, names, None, so_far)
+        return await self._called_tool(call, names, tool, arguments, so_far)
+
+    async def _called_tool(
+        self,
+        call: StepCall,
+        names: Mapping[str, JsonValue],
+        tool: Tool[..., Any],
+        arguments: Mapping[str, JsonValue],
+        so_far: Reached,
+    ) -> Ended | Asks:
+        about = _about(tool, arguments)
+        self._called.append({"step": call.path, "tool": tool.name, "arguments": dict(arguments)})
+        if failure := self._given.failure(call.path):
+            if tool.effect.is_once and tool.check is None and call.step.retry not in (0, 1):
+                # Its next attempt finds the claim of the one that failed, and nothing can tell what became of it.
+                unknown = Unknown(claim=_TASK, deadline=None, at=None)
+                asked = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=_TASK, verdict=None)
+                return question_of(call, unknown_effect(tool.name, unknown), about, choice_of(EffectFate), asked)
+            raise ToolFailed(tool.name, "Failure", failure)
+        output = tool.jsonable(self._given.result(call.path, "what it returns")[1])
         asks = await self._evaluator.unexpected(call, names, output, about, ())
         return asks or await self._evaluator.concluded(call, names, output, so_far)
 
     async def _reply(self, call: PromptCall) -> Answered:
-        self._fail(call.path, "model")
-        output = self._of(self._case.results, "results", call.path, "what the model answers")
-        if call.step.output:
-            fields = mapping(output, f"results.{call.step.id}", InvalidSkill)
-            if fields.keys() != call.step.output.keys():
-                fix = f"give {', '.join(call.step.output)}"
-                _miss(f"results.{call.step.id}", "is not what the step asks for", fix=fix)
-            for name, kind in call.step.output.items():
-                if not is_of(kind, fields[name]):
-                    _miss(f"results.{call.step.id}.{name}", f"is not of the type {kind}")
+        if failure := self._given.failure(call.path):
+            raise ExpectationFailed(f"{call.path}: {failure}")
+        field, output = self._given.result(call.path, "what the model answers")
+        if not call.step.output:
+            if not isinstance(output, str) or not output.strip():
+                miss(field, f"is {kind_of(output)}", fix="give the text that the model answers")
+            return Answered(output.strip(), 0)
+        fields = fields_of(output, field)
+        if fields.keys() != call.step.output.keys():
+            miss(field, "is not what the step asks for", fix=f"give {', '.join(call.step.output)}")
+        for name, kind in call.step.output.items():
+            if not is_of(kind, fields[name]):
+                miss(f"{field}.{name}", f"is {kind_of(fields[name])}", fix=f"give {wanted(kind)}")
         return Answered(output, 0)
 
     async def _recall(self, call: RecallCall) -> Ended:
         if await self._evaluator.terms(call) is None:
             return SKIPPED
-        place = _place(self._case.results, call.path)
-        given = mapping(self._case.results[place], f"results.{place}", InvalidSkill) if place else {}
-        for name in given:
+        field, given = self._given.found(call.path)
+        for name, value in given.items():
             if name not in _RECALLED:
-                _miss(f"results.{place}.{name}", "is no part of a recall", fix=nearest(name, _RECALLED))
+                miss(f"{field}.{name}", "is no part of a recall", fix=nearest(name, _RECALLED))
+            if kind_of(value) != kind_of(_RECALLED[name]):
+                miss(f"{field}.{name}", f"is {kind_of(value)}, not {kind_of(_RECALLED[name])}")
         parts = {name: Value(inline=value) for name, value in {**_RECALLED, **given}.items()}
         return Ended(result=Result(status=StepStatus.DONE, parts=parts))
 
-    def _answer(self, question: Question) -> TakenAnswer:
-        path = question.id
-        self._asked.append(path)
-        value = self._of(self._case.answers, "answers", path, f"what a person answers to {question.text!r}")
-        try:
-            value = typed(value, question.answer)
-        except PerdureError as problem:
-            _miss(f"answers.{_place(self._case.answers, path)}", str(problem))
-        return TakenAnswer(question_id=path, value=value, by=_TASK, at=self._now)
 
-    def _fail(self, path: str, what: str) -> None:
-        if place := _place(self._case.failures, path):
-            raise ToolFailed(what, "Failure", self._case.failures[place])
-
-    def _of(self, given: Mapping[str, JsonValue], field: str, path: str, wanted: str) -> JsonValue:
-        place = _place(given, path)
-        if not place:
-            _miss(f"{field}.{_id(path)}", f"is missing: {path} is reached, and the case does not say {wanted}")
-        return given[place]
-
-
-class _Missing(Exception):
-    """The case cannot be gone through: no failure of the task."""
-
-    def __init__(self, problem: InvalidSkill) -> None:
-        super().__init__(str(problem))
-        self.problem = problem
-
-
-def _miss(field: str, problem: str, fix: str = "") -> NoReturn:
-    raise _Missing(InvalidSkill(field, problem, fix=fix))
-
-
-def _id(path: str) -> str:
-    return path.rsplit(".", 1)[-1].split("[", 1)[0]
-
-
-def _place(given: Mapping[str, Any], path: str) -> str:
-    """Return under which name something is given for a step: its path, or its id; empty where it is not."""
-    return next((one for one in (path, _id(path)) if one in given), "")
-
-
-def _check_steps(skill: Skill, case: SkillCase) -> None:
-    """Refuse what is given for a step that is not there: it would count for nothing.
-
-    Raises:
-        InvalidSkill: With the nearest step.
-    """
-    kinds = {step.id: step for _, step, _ in skill.walk()}
-    silent = (ForEach, Parallel, LetStep)
-    steps = {name for name, step in kinds.items() if not isinstance(step, silent)}
-    with_results = {name for name in steps if isinstance(kinds[name], ToolStep | PromptStep | RecallStep)}
-    asking = {name for name in steps if isinstance(kinds[name], ToolStep | PromptStep | RememberStep)}
-    failing = {name for name in steps if isinstance(kinds[name], ToolStep | PromptStep)}
-    for field, given, known in (
-        ("results", case.results, with_results),
-        ("failures", case.failures, failing),
-        ("answers", case.answers, asking),
-    ):
-        for name in given:
-            if _id(name) not in known:
-                raise InvalidSkill(f"{field}.{name}", "is no step that could have one", fix=nearest(name, known))
+def _about(tool: Tool[..., Any], arguments: Mapping[str, JsonValue]) -> Subject:
+    return Subject(tool=tool.name, arguments=shortened(arguments), idempotency_key="")

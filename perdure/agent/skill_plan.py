@@ -79,9 +79,7 @@ class SkillPlan:
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first step."""
-        going = (self._skill.going,) if self._skill.deprecated else ()
-        begun = state.branch(MAIN, position=Cursor()).changed(total=leaves(self._skill.steps))
-        return begun.changed(warnings=going, warned=len(going)) if going else begun
+        return state.branch(MAIN, position=Cursor()).changed(total=leaves(self._skill.steps))
 
     def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
         """Return the next steps, the question about one's failure, or the end."""

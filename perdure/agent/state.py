@@ -221,6 +221,8 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
     result = TaskResult(task_id=task.task_id, status=status, problem=problem)
     if state is None:
         return result
+    skill = state.prepared.skill
+    going = (skill.going,) if skill is not None and skill.deprecated else ()
     return result.changed(
         done=state.ended.get(StepStatus.DONE, 0),
         skipped=state.ended.get(StepStatus.SKIPPED, 0),
@@ -232,6 +234,7 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
         refused=state.learned.refused,
         tokens=state.tokens,
         unknown=state.unknown,
-        warnings=state.warnings,
-        warned=state.warned,
+        # It is said of the whole task, so that no number of policies can hide it.
+        warnings=(*going, *state.warnings),
+        warned=len(going) + state.warned,
     )

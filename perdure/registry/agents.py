@@ -67,5 +67,5 @@ def read_agent(text: str, where: str = "agent") -> Agent:
 class AgentLibrary(Folders[Agent]):
     """The agents in some folders."""
 
-    def __init__(self, folders: Iterable[Path]) -> None:
-        super().__init__(folders, kind="agent", read=read_agent, error=InvalidAgent)
+    def __init__(self, folders: Iterable[Path], *, packaged: Path | None = None) -> None:
+        super().__init__(folders, packaged=packaged, kind="agent", read=read_agent, error=InvalidAgent)

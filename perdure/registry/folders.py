@@ -25,22 +25,31 @@ class Folders(Generic[D]):
 
     Args:
         folders: Where they are.
+        packaged: Where those are that come with Perdure: one that a folder has goes before them.
         kind: What they are, for messages.
         read: Makes one of a document's text and its file's name.
         error: What is raised about one that cannot be used.
     """
 
     def __init__(
-        self, folders: Iterable[Path], *, kind: str, read: Callable[[str, str], D], error: type[InvalidInput]
+        self,
+        folders: Iterable[Path],
+        *,
+        packaged: Path | None = None,
+        kind: str,
+        read: Callable[[str, str], D],
+        error: type[InvalidInput],
     ) -> None:
         self._folders = tuple(folders)
+        self._packaged = (packaged,) if packaged else ()
         self._kind = kind
         self._read = read
         self._error = error
 
     def names(self) -> list[str]:
         """The names there are, sorted."""
-        return sorted({path.stem for folder in self._folders for path in folder.glob("*.yaml")})
+        folders = (*self._folders, *self._packaged)
+        return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
 
     def get(self, name: str) -> D:
         """Read a definition.
@@ -49,9 +58,7 @@ class Folders(Generic[D]):
             InvalidInput: When there is none of this name, with the nearest; when two folders have one, with both
                 places; or when it is not well formed.
         """
-        # A folder that is given twice has it once.
-        paths = list(dict.fromkeys(folder / f"{name}.yaml" for folder in self._folders))
-        paths = [path for path in paths if path.is_file()]
+        paths = self._files(name, self._folders) or self._files(name, self._packaged)
         if not paths:
             raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=nearest(name, self.names()))
         if paths[1:]:
@@ -61,6 +68,11 @@ class Folders(Generic[D]):
         if found.name != name:
             raise self._error(f"{paths[0].name}: name", f"is {found.name!r}", fix=f"call it {name!r}")
         return found
+
+    def _files(self, name: str, folders: Iterable[Path]) -> list[Path]:
+        """Return the files of a name; a folder that is given twice, in two spellings even, has it once."""
+        found = (path for folder in folders if (path := folder / f"{name}.yaml").is_file())
+        return list({path.resolve(): path for path in found}.values())
 
 
 def text_of(path: Path, error: type[InvalidInput]) -> str:

@@ -11,7 +11,7 @@ from perdure.model import Model, Name
 from perdure.skills.shape import Template
 from perdure.tasks import Phase
 
-NAMES = frozenset({"status", "problem", "output", "asked", "called", "remembered", "passed"})
+NAMES = frozenset({"status", "problem", "output", "asked", "called", "remembered", "refused", "warnings", "passed"})
 """What ``expect`` can read of how a case ended."""
 
 
@@ -25,10 +25,12 @@ class SkillCase(Model):
     results: dict[str, JsonValue] = Field(default_factory=dict)
     """What steps return, by their ids, or by their paths (``line[2].look``), which go before ids: the output of a tool
     or of a model; of a recall, ``items``, ``records`` and ``context``, each of which may be left out."""
-    failures: dict[str, str] = Field(default_factory=dict)
-    """Why calls of tools, and models, fail, by the ids or the paths of their steps."""
+    failures: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
+    """Why calls of tools, and models, fail, by the ids or the paths of their steps: each time, or a list with a reason
+    for each time, after which they return."""
     answers: dict[str, JsonValue] = Field(default_factory=dict)
-    """What people answer, by the ids or the paths of the steps that ask."""
+    """What people answer, by the ids or the paths of the steps that ask: to the first question at a step, or a list
+    with an answer to each."""
     expect: Template | None = None
     """What has to be true in the end; without it, that the task completes, and its skill's own ``expect`` holds."""
 
@@ -50,11 +52,15 @@ class Rehearsed(Model):
     passed: bool | None = None
     """Whether the skill's own ``expect`` held; None: it has none."""
     asked: tuple[str, ...] = ()
-    """The steps that asked a person, in their order, by their paths."""
+    """The questions that a person was asked, in their order: each the path of its step; ``path#2`` is its second."""
     called: tuple[dict[str, JsonValue], ...] = ()
     """The calls of tools, in their order: each with its ``step`` (a path), ``tool`` and ``arguments``."""
     remembered: tuple[dict[str, JsonValue], ...] = ()
-    """What would be remembered."""
+    """What would be remembered: the fields of each item; ``of`` is the team or agent whose memory it is."""
+    refused: tuple[str, ...] = ()
+    """What cannot be remembered, and why."""
+    warnings: tuple[str, ...] = ()
+    """What the task's result would warn of."""
 
 
 def read_cases(text: str, where: str) -> SkillCases:

@@ -68,6 +68,8 @@ def skill_of(document: dict[str, Any]) -> Skill:
         raise InvalidSkill("steps", f"have {size:,} bytes as JSON", fix=fix)
     if skill.successor and not skill.deprecated:
         raise InvalidSkill("successor", "belongs to a skill that is deprecated", fix="add deprecated: why it is")
+    if skill.successor == skill.name:
+        raise InvalidSkill("successor", "is the skill itself", fix="name another one, or leave it out")
     _check_names(skill)
     _check_ids(skill)
     for path, step, _ in skill.walk():
@@ -81,8 +83,8 @@ def skill_of(document: dict[str, Any]) -> Skill:
 class SkillLibrary(Folders[Skill]):
     """The skills in some folders."""
 
-    def __init__(self, folders: Iterable[Path]) -> None:
-        super().__init__(folders, kind="skill", read=read_skill, error=InvalidSkill)
+    def __init__(self, folders: Iterable[Path], *, packaged: Path | None = None) -> None:
+        super().__init__(folders, packaged=packaged, kind="skill", read=read_skill, error=InvalidSkill)
 
 
 def _input(value: object, path: str) -> InputSpec:

@@ -295,7 +295,9 @@ class Skill(Passed):
     description: str = ""
     use_when: str = ""
     """When it is the right one; read when a skill is chosen."""
-    deprecated: str = Field(default="", exclude_if=_is_empty)
+    deprecated: Annotated[str, AfterValidator(str.strip), Field(max_length=500)] = Field(
+        default="", exclude_if=_is_empty
+    )
     """Why it is on its way out. It runs until its file is removed, and each of its tasks says so in its result."""
     successor: Name | None = Field(default=None, exclude_if=_is_none)
     """The skill to use instead."""
@@ -309,8 +311,10 @@ class Skill(Passed):
     @property
     def digest(self) -> str:
         """The identity of its content: a changed skill is another version."""
-        # Without defaults: a build that knows one field more gives the same skill the same digest.
-        return digest("skill/1", self.model_dump(mode="json", exclude_defaults=True))
+        # Without defaults: a build that knows one field more gives the same skill the same digest. On its way out it
+        # does what it did.
+        without = {"deprecated", "successor"}
+        return digest("skill/1", self.model_dump(mode="json", exclude_defaults=True, exclude=without))
 
     @property
     def going(self) -> str:

@@ -58,3 +58,8 @@ def test_what_is_further_away_than_a_year_is_refused() -> None:
     with pytest.raises(ValueError, match="is further away than 366 days"):
         check_wait("367d")
     check_wait("9999-12-31T23:59:59Z")
+
+
+def test_a_moment_behind_the_last_year_is_refused() -> None:
+    with pytest.raises(ValueError, match="behind the year 9999"):
+        moment_of("2d", datetime(9999, 12, 31, tzinfo=UTC))

@@ -3,6 +3,7 @@
 import datetime
 import threading
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,6 +98,13 @@ def test_a_reserved_name_is_refused() -> None:
 
     with pytest.raises(InvalidInput, match="recall: has a reserved name"):
         Toolbox([own], reserved=RESERVED)
+
+
+def test_a_module_that_breaks_off_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "breaks_off.py").write_text("raise LookupError('no configuration')", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(InvalidInput, match="tools breaks_off: cannot be imported: LookupError: no configuration"):
+        Toolbox.load(["breaks_off"])
 
 
 def test_a_box_is_loaded_from_modules() -> None:

@@ -1,28 +1,33 @@
 """``perdure skills``: which there are, and cases that they are tried out on. Asks no server."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from perdure.agent.rehearsal import differences, rehearsed
+from perdure.agent.steps.validation import check_skill
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.policies.decision import SHORT
 from perdure.registry.folders import text_of
 from perdure.settings import Settings
-from perdure.skills.cases import read_cases
-from perdure.skills.library import SkillLibrary
+from perdure.skills.cases import SkillCase, read_cases
+from perdure.skills.shape import Skill
 from perdure.toolbox import Toolbox
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
+from worker.wiring.registries import skills_of, toolbox_of
 
 
 def list_(*, as_json: AsJson = False) -> None:
-    """Show the skills that are in the folders now, with their versions; exits with 1 where one cannot be used."""
-    library, found, wrong = SkillLibrary(Settings().skills), list[dict[str, object]](), 0
+    """Show the skills that there are now, with their versions; exits with 1 where one cannot be used."""
+    library, toolbox = skills_of(Settings()), toolbox_of(Settings())
+    found, wrong = list[dict[str, object]](), 0
     for name in library.names():
         try:
             skill = library.get(name)
+            check_skill(skill, toolbox)
         except InvalidInput as problem:
             wrong += 1
             found.append({"name": name, "problem": str(problem)})
@@ -32,7 +37,8 @@ def list_(*, as_json: AsJson = False) -> None:
         found.append({"version": skill.digest, **skill.model_dump(mode="json", include=_SHOWN)})
         if not as_json:
             going = f" ({skill.going})" if skill.deprecated else ""
-            out.print(f"{skill.digest[:SHORT]}  {name}: {skill.description or 'no description'}{going}", markup=False)
+            about = " ".join(skill.description.split()) or "no description"
+            out.print(f"{skill.digest[:SHORT]}  {name}: {about}{going}", markup=False)
     if as_json:
         show_json(found)
     else:
@@ -42,37 +48,61 @@ def list_(*, as_json: AsJson = False) -> None:
 
 
 async def try_(
-    cases: Annotated[
-        Path,
-        typer.Argument(metavar="CASES.yaml", help="What tools return and people answer, and what should come of it."),
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="CASES.yaml...", help="What tools return, people answer, and should come of it."),
     ],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Go through a skill as its cases say, calling no tool; exits with 1 where one does not end as expected."""
-    if not cases.is_file():
-        raise InvalidInput("CASES.yaml", f"there is no file {cases}")
-    settings, read = Settings(), read_cases(text_of(cases, InvalidSkill), cases.name)
-    skill, toolbox = SkillLibrary(settings.skills).get(read.skill), Toolbox.load(settings.tools)
-    shown: list[dict[str, object]] = []
-    for place, case in enumerate(read.cases):
-        called = case.name or f"cases[{place}]"
-        try:
-            ended = await rehearsed(skill, case, toolbox)
-            wrong = differences(case, ended)
-        except InvalidInput as problem:
-            wrong, ended = [str(problem)], None
-        shown.append({"case": called, "differences": wrong, "ended": ended.model_dump(mode="json") if ended else None})
-        if wrong and not as_json:
-            out.print(f"{called}: {'; '.join(wrong)}", markup=False)
-            if ended is not None:
-                out.print(f"    it ended so: {ended.model_dump_json(exclude_defaults=True)}", markup=False)
-    differing = sum(bool(one["differences"]) for one in shown)
+    """Go through skills as cases say, calling no tool; exits with 1 where one does not end as expected."""
+    for file in files:
+        if not file.is_file():
+            raise InvalidInput("CASES.yaml", f"{file} is no file" if file.exists() else f"there is no file {file}")
+    settings, shown = Settings(), list[dict[str, object]]()
+    skills, toolbox = skills_of(settings), toolbox_of(settings)
+    for file in files:
+        read = read_cases(text_of(file, InvalidSkill), file.name)
+        skill = skills.get(read.skill)
+        check_skill(skill, toolbox)
+        for place, case in enumerate(read.cases):
+            called = case.name or f"cases[{place}]"
+            tried = await _tried(skill, case, toolbox)
+            shown.append({"skill": skill.name, "version": skill.digest, "case": called, **tried})
+            if not as_json:
+                _show(called, tried)
+    _finish(shown, as_json=as_json)
+
+
+async def _tried(skill: Skill, case: SkillCase, toolbox: Toolbox) -> dict[str, Any]:
+    """Return how a case ended, in which ways it is not as expected, and what is wrong with the case itself."""
+    tried: dict[str, Any] = {"differences": [], "problem": "", "ended": None}
+    try:
+        ended = await rehearsed(skill, case, toolbox)
+        tried["ended"] = ended.model_dump(mode="json")
+        tried["differences"] = differences(case, ended)
+    except InvalidInput as problem:
+        tried["problem"] = str(problem)
+    return tried
+
+
+def _show(called: str, tried: dict[str, Any]) -> None:
+    if wrong := [*tried["differences"], *([tried["problem"]] if tried["problem"] else [])]:
+        out.print(f"{called}: {'; '.join(wrong)}", markup=False)
+        if tried["ended"] is not None:
+            told = {name: value for name, value in tried["ended"].items() if value}
+            out.print(f"    it ended so: {json.dumps(told, ensure_ascii=False)}", markup=False)
+
+
+def _finish(shown: list[dict[str, object]], *, as_json: bool) -> None:
+    wrong, differing = (sum(bool(one[name]) for one in shown) for name in ("problem", "differences"))
     if as_json:
-        show_json({"skill": skill.name, "version": skill.digest, "cases": shown})
+        show_json(shown)
     else:
         differ = f"{differing} not as expected" if differing else "all as expected"
-        say(f"{counted(len(shown), 'case')}, {differ}; skill {skill.name} {skill.digest[:SHORT]}")
+        say(f"{counted(len(shown), 'case')}, " + (f"{wrong} of them cannot be tried, " if wrong else "") + differ)
+    if wrong:
+        raise typer.Exit(Exit.REFUSED)
     if differing:
         raise typer.Exit(Exit.FAILED)
 

@@ -1,21 +1,14 @@
 """What services are made of, from the settings."""
 
-from pathlib import Path
-
 from redis.asyncio import Redis
 
-import playbooks
 from perdure.models.embedding import Embedder, open_embedder
 from perdure.models.language import LanguageModels
-from perdure.names import RESERVED
-from perdure.registry.agents import AgentLibrary
 from perdure.settings import Addresses, Settings
-from perdure.skills.library import SkillLibrary
 from perdure.stores.redis.active import ActiveTenants
 from perdure.stores.weaviate.resting import most_active
 from perdure.stores.weaviate.schema import Embedding
 from perdure.stores.weaviate.store import LongTerm
-from perdure.toolbox import Toolbox
 
 WRITE_SECONDS = 3.0
 """The longest that one write of 50 objects to Weaviate may take (0.03 s measured); twice that must be left of the
@@ -43,25 +36,6 @@ def longterm_of(settings: Settings, addresses: Addresses, redis: Redis, embedder
         active=ActiveTenants(redis),
         most_active=most_active(addresses.weaviate_open_files),
     )
-
-
-def toolbox_of(settings: Settings) -> Toolbox:
-    """Load the tools.
-
-    Raises:
-        InvalidInput: A module with tools is not there, or cannot be used.
-    """
-    return Toolbox.load(settings.tools, reserved=RESERVED)
-
-
-def skills_of(settings: Settings) -> SkillLibrary:
-    """Return the library of the configured skills and of those that come with Perdure."""
-    return SkillLibrary((*settings.skills, Path(playbooks.__file__).parent / "skills"))
-
-
-def agents_of(settings: Settings) -> AgentLibrary:
-    """Return the library of the configured agents and of those that come with Perdure."""
-    return AgentLibrary((*settings.agents, Path(playbooks.__file__).parent / "agents"))
 
 
 def models_of(settings: Settings) -> LanguageModels:

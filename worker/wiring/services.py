@@ -42,8 +42,9 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.toolbox import Toolbox
 from worker.observing import extractor
 from worker.policies import policies_of, rules_of
-from worker.wiring.parts import WRITE_SECONDS, agents_of, models_of, skills_of, toolbox_of
+from worker.wiring.parts import WRITE_SECONDS, models_of
 from worker.wiring.reading import RESULTS_KEPT, Reading, open_reading
+from worker.wiring.registries import agents_of, skills_of, toolbox_of
 
 
 @dataclass(frozen=True, kw_only=True)

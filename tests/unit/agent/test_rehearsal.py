@@ -85,9 +85,98 @@ async def test_a_failure_goes_where_the_skill_says(answer: str, output: object) 
     assert bool(differences(SkillCase(), ended)) is (output is None)
 
 
-async def test_one_that_fails_for_ever_is_given_up() -> None:
-    with pytest.raises(InvalidSkill, match="does not end within"):
+async def test_a_step_may_fail_some_times_and_each_question_takes_its_answer() -> None:
+    answers = {"write": "yes", "look": ["retry", "retry"]}
+    ended = await gone_through(failures={"name[0].look": ["gone", "still gone"]}, answers=answers)
+    assert ended.output == ["done", 2, 0]
+    assert ended.asked == ("name[0].look", "name[0].look#2", "write")
+    assert [call["step"] for call in ended.called].count("name[0].look") == 3
+    with pytest.raises(InvalidSkill, match="has none for question 2 at name") as caught:
         await gone_through(failures={"look": "gone"}, answers={"write": "yes", "look": "retry"})
+    assert caught.value.field == "answers.look"
+
+
+async def test_a_step_that_asks_twice_takes_two_answers() -> None:
+    text = """
+name: paying
+steps:
+  - {id: pay, tool: look, args: {name: x}, approve: "Pay?", expect: "${false}", ask: "How much?", answer: integer}
+output: "${steps.pay.answer}"
+"""
+    case = {"inputs": {}, "results": {"pay": 1}, "answers": {"pay": ["yes", 7]}}
+    ended = await gone_through(text, **case)
+    assert (ended.output, ended.asked) == (7, ("pay", "pay#2"))
+    with pytest.raises(InvalidSkill, match="question 2 at pay"):
+        await gone_through(text, **{**case, "answers": {"pay": "yes"}})
+
+
+@pytest.mark.parametrize(("fate", "calls"), [("done", 1), ("not_done", 2)])
+async def test_of_an_effect_that_failed_a_person_is_asked_what_became_of_it(fate: str, calls: int) -> None:
+    text = "name: sending\nsteps: [{id: send, tool: append_blindly, args: {ledger: l, line: x}}]\n"
+    case = SkillCase.model_validate(
+        {"results": {"send": {}}, "failures": {"send": ["gone"]}, "answers": {"send": fate}}
+    )
+    ended = await rehearsed(read_skill(text), case, Toolbox([tools.append_blindly]))
+    assert (ended.status, ended.asked, len(ended.called)) == (Phase.COMPLETED, ("send",), calls)
+    once = text.replace("line: x}", "line: x}, retry: 1")
+    ended = await rehearsed(read_skill(once), case.model_copy(update={"answers": {}}), Toolbox([tools.append_blindly]))
+    assert (ended.status, len(ended.called)) == (Phase.FAILED, 1)
+
+
+async def test_why_it_failed_is_told_as_a_task_tells_it() -> None:
+    ended = await gone_through(failures={"look": "no route"}, answers={"write": "yes", "look": "stop"})
+    assert ended.problem == "step name[0].look: PRD112 tool 'look' raised Failure: no route"
+    ended = await gone_through(failures={"sum_up": "declined"})
+    assert ended.problem == "step sum_up: PRD111 sum_up: declined"
+
+
+async def test_each_wait_begins_when_its_own_branch_comes_to_it() -> None:
+    text = """
+name: waiting
+inputs: {at: string}
+steps:
+  - parallel:
+      - [{id: long, wait: 300d}, {id: one, tool: echo, args: {value: 1}}]
+      - [{id: two, tool: echo, args: {value: 2}}, {id: moment, wait: "${inputs.at}"}]
+      - [{id: short, wait: 1d}, {id: three, tool: echo, args: {value: 3}}]
+output: "${steps.one.output}"
+"""
+    case = {"results": {"one": 1, "two": 2, "three": 3}, "answers": {}}
+    ended = await gone_through(text, inputs={"at": "2026-06-01T00:00:00Z"}, **case)
+    assert [call["step"].rpartition(".")[2] for call in ended.called if isinstance(call["step"], str)] == [
+        "two",
+        "three",
+        "one",
+    ]
+    ended = await gone_through(text, inputs={"at": "2027-06-01T00:00:00Z"}, **case)
+    assert "moment.wait: is further away than 366 days" in ended.problem
+
+
+async def test_no_more_steps_are_gone_through_than_a_task_may_run() -> None:
+    text = """
+name: long
+inputs: {names: list}
+steps:
+  - for_each: "${inputs.names}"
+    as: n
+    steps: [{id: a, tool: echo, args: {value: 1}}, {id: b, tool: echo, args: {value: 1}}, {id: c, wait: 1s}]
+"""
+    case = {"results": {"a": 1, "b": 1}, "answers": {}}
+    assert (await gone_through(text, inputs={"names": [1] * 40}, **case)).status is Phase.COMPLETED
+    ended = await gone_through(text, inputs={"names": [1] * 4_000}, **case)
+    assert "the task may run 10000 steps" in ended.problem
+
+
+async def test_what_cannot_be_remembered_and_what_is_on_its_way_out_is_said() -> None:
+    text = """
+name: learning
+deprecated: it learns nothing
+steps: [{id: a, remember: [{lane: feedback, key: "${''}", payload: 1}, {memory: "Rooms are blue.", of: "team:ops"}]}]
+"""
+    ended = await gone_through(text, inputs={}, results={}, answers={})
+    assert [one["of"] for one in ended.remembered] == ["team:ops"]
+    assert len(ended.refused) == 1
+    assert ended.warnings == ("skill learning is deprecated: it learns nothing",)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +192,11 @@ async def test_one_that_fails_for_ever_is_given_up() -> None:
         ({"results": {**FULL["results"], "sum_up": {"text": 1}}}, "results.sum_up.text"),
         ({"results": {**FULL["results"], "known": {"record": {}}}}, "results.known.record"),
         ({"inputs": {}}, "inputs.names"),
+        ({"results": {**FULL["results"], "sum_up": "text"}}, "results.sum_up"),
+        ({"results": {**FULL["results"], "known": "text"}}, "results.known"),
+        ({"results": {**FULL["results"], "known": {"records": []}}}, "results.known.records"),
+        ({"results": {**FULL["results"], "name[7].look": {}}}, "results.name[7].look"),
+        ({"results": {**FULL["results"], "x.look": {}}}, "results.x.look"),
     ],
 )
 async def test_a_case_that_says_too_little_or_too_much_is_refused_by_its_field(
@@ -111,6 +205,19 @@ async def test_a_case_that_says_too_little_or_too_much_is_refused_by_its_field(
     with pytest.raises(InvalidInput) as caught:
         await gone_through(**changes)
     assert caught.value.field == field
+
+
+async def test_what_is_wrong_with_a_case_is_no_failure_of_the_task() -> None:
+    text = SKILL.replace("output: {text: string}}", "output: {text: string}, on_failure: continue}")
+    with pytest.raises(InvalidSkill, match=r"results\.sum_up"):
+        await gone_through(text, results={**FULL["results"], "sum_up": "text"}, expect="${status == 'failed'}")
+    plain = SKILL.replace(", output: {text: string}}", "}").replace("output.text", "output")
+    with pytest.raises(InvalidSkill, match=r"results\.sum_up: is a mapping"):
+        await gone_through(plain)
+    assert (await gone_through(plain, results={**FULL["results"], "sum_up": " Two. "})).called[-1]["arguments"] == {
+        "ledger": "alpha",
+        "line": "Two.",
+    }
 
 
 async def test_arguments_are_checked_as_a_worker_checks_them() -> None:

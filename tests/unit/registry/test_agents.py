@@ -57,6 +57,18 @@ def test_one_that_two_folders_have_is_refused_and_an_edit_counts_at_once(tmp_pat
         library.get("b")
 
 
+def test_one_folder_in_two_spellings_has_it_once_and_goes_before_what_is_packaged(tmp_path: Path) -> None:
+    own, packaged = tmp_path / "own", tmp_path / "packaged"
+    for folder in (own, packaged):
+        folder.mkdir()
+        (folder / "a.yaml").write_text(AGENT.replace("brief", folder.name), encoding="utf-8")
+    (tmp_path / "link").symlink_to(own)
+    folders = (own, tmp_path / "link", tmp_path / "packaged" / ".." / "own")
+    assert AgentLibrary(folders, packaged=packaged).get("a").instructions == "Be own."
+    (own / "a.yaml").unlink()
+    assert AgentLibrary(folders, packaged=packaged).get("a").instructions == "Be packaged."
+
+
 def test_a_tool_that_is_listed_twice_is_named() -> None:
     with pytest.raises(InvalidAgent, match="tools: names 'look' more than once"):
         read_agent("name: a\ntools: [write, look, look]\n", "a.yaml")

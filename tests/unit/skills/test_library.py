@@ -409,5 +409,8 @@ def test_one_that_is_deprecated_says_why_and_what_to_use_instead() -> None:
     going = read_skill(f"{text}deprecated: it is slow\nsuccessor: new\n")
     assert going.going == "skill old is deprecated: it is slow (use new)"
     assert read_skill(text).going == ""
+    assert going.digest == read_skill(text).digest, "a task that began with it goes on"
     with pytest.raises(InvalidSkill, match="successor: belongs to a skill that is deprecated"):
-        read_skill(f"{text}successor: new\n")
+        read_skill(f"{text}deprecated: ' '\nsuccessor: new\n")
+    with pytest.raises(InvalidSkill, match="successor: is the skill itself"):
+        read_skill(f"{text}deprecated: slow\nsuccessor: old\n")

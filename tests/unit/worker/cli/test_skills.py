@@ -48,41 +48,61 @@ def tried(tmp_path: Path, cases: str, *options: str) -> tuple[int, str, str]:
 def test_cases_that_end_as_expected(tmp_path: Path) -> None:
     status, out, err = tried(tmp_path, CASES)
     assert (status, out) == (0, ""), out
-    assert "2 cases, all as expected; skill doubling" in err
+    assert "2 cases, all as expected" in err
+
+
+def test_one_that_does_not_is_told_with_how_it_ended(tmp_path: Path) -> None:
+    status, out, err = tried(tmp_path, CASES.replace("== 'aa'", "== 'b'"))
+    assert status == 1
+    assert "a yes: does not hold: ${output == 'b'}" in " ".join(out.split())
+    assert '"output": "aa"' in out
+    assert "1 not as expected" in err
 
 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("== 'aa'", "== 'b'", "a yes: does not hold: ${output == 'b'}"),
         ('answers: {one: "no"}, ', "", "cases[1]: PRD102 answers.one: is missing: one is reached"),
         ("{text: a}, answers", "{txt: a}, answers", "cases[1]: PRD101 inputs.txt: skill 'doubling' has no such input"),
+        ("== 'aa'", ".x == 1", "a yes: PRD103 expect: "),
     ],
 )
-def test_one_that_does_not_is_told_with_how_it_ended(tmp_path: Path, before: str, after: str, said: str) -> None:
+def test_a_case_that_cannot_be_tried_is_wrong_input(tmp_path: Path, before: str, after: str, said: str) -> None:
     status, out, err = tried(tmp_path, CASES.replace(before, after))
-    assert status == 1
+    assert status == 2
     assert said in " ".join(out.split())
-    assert "1 not as expected" in err
+    assert "1 of them cannot be tried" in err
 
 
 def test_scripts_get_how_each_case_ended(tmp_path: Path) -> None:
     status, out, _ = tried(tmp_path, CASES.replace("== 'aa'", "== 'b'"), "--json")
     assert status == 1
-    first, second = json.loads(out)["cases"]
+    first, second = json.loads(out)
     assert (first["case"], first["ended"]["output"], bool(first["differences"])) == ("a yes", "aa", True)
     assert (second["ended"]["asked"], second["differences"]) == (["one"], [])
 
 
 def test_they_are_listed_with_those_that_cannot_be_used(folder: Path) -> None:
-    ran = CliRunner().invoke(app, ["skills", "list"])
-    assert (ran.exit_code, "doubling: Asks before it goes on." in ran.stdout) == (0, True)
-    (folder / "broken.yaml").write_text("name: broken\nsteps: []\n", encoding="utf-8")
+    (folder / "nobody.yaml").write_text("name: nobody\nsteps: [{id: a, tool: nobody_has_it}]\n", encoding="utf-8")
     ran = CliRunner().invoke(app, ["skills", "list"])
     assert ran.exit_code == 1
-    assert "broken: PRD102 steps" in ran.stdout
+    assert "doubling: Asks before it goes on." in ran.stdout
+    assert "nobody: PRD102 steps[0].tool: no worker has a tool 'nobody_has_it'" in " ".join(ran.stdout.split())
     listed = json.loads(CliRunner().invoke(app, ["skills", "list", "--json"]).stdout)
-    assert [one["name"] for one in listed] == ["broken", "doubling"]
+    assert {one["name"] for one in listed} == {"dependency-audit", "doubling", "nobody"}
+
+
+def test_those_that_come_with_perdure_can_be_tried_and_one_of_a_folder_goes_before_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERDURE_TOOLS", json.dumps(["playbooks.dependency_audit.tools"]))
+    command = ["skills", "test", "playbooks/cases/dependency-audit.yaml"]
+    ran = CliRunner().invoke(app, [*command, command[-1]])
+    assert ran.exit_code == 0, ran.stdout
+    assert "6 cases, all as expected" in ran.stderr
+    other = "name: dependency-audit\nsteps: [{id: lock, tool: read_lock, args: {path: x}}]\n"
+    (folder / "dependency-audit.yaml").write_text(other, encoding="utf-8")
+    assert CliRunner().invoke(app, command).exit_code == 2
 
 
 def test_a_skill_or_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

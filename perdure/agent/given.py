@@ -1,0 +1,167 @@
+"""What a case says of steps, taken up as a task comes by them. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from pydantic import JsonValue
+
+from perdure.documents import kind_of, nearest
+from perdure.errors import InvalidAnswer, InvalidSkill
+from perdure.model import Instant
+from perdure.questions import Question, TakenAnswer, typed
+from perdure.skills.cases import SkillCase
+from perdure.skills.shape import OnFailure, PromptStep, RecallStep, RememberStep, Skill, Step, ToolStep
+
+_PERSON = "rehearsal"
+
+
+class Missing(Exception):
+    """The case cannot be gone through: no failure of the task."""
+
+    def __init__(self, problem: InvalidSkill) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def miss(field: str, problem: str, fix: str = "") -> NoReturn:
+    """Refuse the case, by a field of it."""
+    raise Missing(InvalidSkill(field, problem, fix=fix))
+
+
+def fields_of(value: JsonValue, field: str) -> dict[str, JsonValue]:
+    """Return a mapping of the case; raises Missing where it is none."""
+    if not isinstance(value, dict):
+        miss(field, f"is {kind_of(value)}, not a mapping")
+    return value
+
+
+class Given:
+    """What one case says.
+
+    Args:
+        skill: Its skill.
+        case: The case.
+
+    Raises:
+        InvalidSkill: It says something of a step that is not there, or that could not have it.
+    """
+
+    def __init__(self, skill: Skill, case: SkillCase) -> None:
+        _check_steps(skill, case)
+        self._case = case
+        self._times: Counter[tuple[str, str]] = Counter()
+        self.asked: list[str] = []
+        """The questions that were answered, in their order."""
+
+    def result(self, path: str, wanted: str) -> tuple[str, JsonValue]:
+        """Return what a step returns, and the field that says so.
+
+        Raises:
+            Missing: None does.
+        """
+        place = self._required(self._case.results, "results", path, wanted)
+        return f"results.{place}", self._case.results[place]
+
+    def found(self, path: str) -> tuple[str, dict[str, JsonValue]]:
+        """Return what a recall finds, and the field that says so; without one, it finds nothing.
+
+        Raises:
+            Missing: It is no mapping.
+        """
+        place = _place(self._case.results, path)
+        field = f"results.{place}"
+        return field, fields_of(self._case.results[place], field) if place else {}
+
+    def failure(self, path: str) -> str:
+        """Return why this call fails; empty where it does not."""
+        if not (place := _place(self._case.failures, path)):
+            return ""
+        reasons = self._case.failures[place]
+        self._times["failures", path] += 1
+        if isinstance(reasons, str):
+            return reasons
+        number = self._times["failures", path]
+        return reasons[number - 1] if number <= len(reasons) else ""
+
+    def answer(self, question: Question, now: Instant) -> TakenAnswer:
+        """Return what a person answers.
+
+        Raises:
+            Missing: The case does not say, or says what the question does not take.
+        """
+        path, answers = question.id, self._case.answers
+        self._times["answers", path] += 1
+        number = self._times["answers", path]
+        named = path if number == 1 else f"{path}#{number}"
+        self.asked.append(named)
+        place = self._required(answers, "answers", path, f"what a person answers to {question.text!r}")
+        given = answers[place]
+        each = given if isinstance(given, list) else [given]
+        if number > len(each):
+            fix = f"give a list of answers; this one is to {question.text!r}"
+            miss(f"answers.{place}", f"has none for question {number} at {path}", fix=fix)
+        try:
+            value = typed(each[number - 1], question.answer)
+        except InvalidAnswer as error:
+            miss(f"answers.{place}", error.problem, fix=error.fix)
+        return TakenAnswer(question_id=named, value=value, by=_PERSON, at=now)
+
+    def check(self, reached: set[str]) -> None:
+        """Refuse what is given by a path that the task never came to: an id would count wherever it stands.
+
+        Raises:
+            Missing: Naming the nearest path.
+        """
+        case = self._case
+        for field, given in (("results", case.results), ("failures", case.failures), ("answers", case.answers)):
+            for name in given:
+                if name != _id(name) and name not in reached:
+                    miss(f"{field}.{name}", "is no step that was reached", fix=nearest(name, reached))
+
+    def _required(self, given: Mapping[str, JsonValue], field: str, path: str, wanted: str) -> str:
+        """Return under which name something is given for a step that needs it."""
+        place = _place(given, path)
+        if not place:
+            miss(f"{field}.{_id(path)}", f"is missing: {path} is reached, and the case does not say {wanted}")
+        return place
+
+
+def _id(path: str) -> str:
+    return path.rsplit(".", 1)[-1].split("[", 1)[0]
+
+
+def _place(given: Mapping[str, Any], path: str) -> str:
+    """Return under which name something is given for a step: its path, or its id; empty where it is not."""
+    return next((one for one in (path, _id(path)) if one in given), "")
+
+
+def _check_steps(skill: Skill, case: SkillCase) -> None:
+    """Refuse what is given for a step that is not there: it would count for nothing.
+
+    Raises:
+        InvalidSkill: With the nearest step.
+    """
+    steps = {step.id: step for _, step, _ in skill.walk()}
+    returning = {name for name, step in steps.items() if isinstance(step, ToolStep | PromptStep | RecallStep)}
+    failing = {name for name, step in steps.items() if isinstance(step, ToolStep | PromptStep)}
+    asking = {name for name, step in steps.items() if _asks(step)}
+    for field, given, known in (
+        ("results", case.results, returning),
+        ("failures", case.failures, failing),
+        ("answers", case.answers, asking),
+    ):
+        for name in given:
+            if _id(name) not in known:
+                raise InvalidSkill(f"{field}.{name}", "is no step that could have one", fix=nearest(name, known))
+
+
+def _asks(step: Step) -> bool:
+    """Return whether a step may ask a person."""
+    match step:
+        case ToolStep():
+            return True
+        case PromptStep() | RememberStep():
+            return step.on_failure is OnFailure.ASK
+        case _:
+            return False

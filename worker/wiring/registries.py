@@ -1,0 +1,31 @@
+"""What people write for an installation by name: tools, skills and agents, with those that come with Perdure."""
+
+from pathlib import Path
+
+import playbooks
+from perdure.names import RESERVED
+from perdure.registry.agents import AgentLibrary
+from perdure.settings import Settings
+from perdure.skills.library import SkillLibrary
+from perdure.toolbox import Toolbox
+
+_PACKAGED = Path(playbooks.__file__).parent
+
+
+def toolbox_of(settings: Settings) -> Toolbox:
+    """Load the tools.
+
+    Raises:
+        InvalidInput: A module with tools is not there, or cannot be used.
+    """
+    return Toolbox.load(settings.tools, reserved=RESERVED)
+
+
+def skills_of(settings: Settings) -> SkillLibrary:
+    """Return the library of the configured skills and of those that come with Perdure."""
+    return SkillLibrary(settings.skills, packaged=_PACKAGED / "skills")
+
+
+def agents_of(settings: Settings) -> AgentLibrary:
+    """Return the library of the configured agents and of those that come with Perdure."""
+    return AgentLibrary(settings.agents, packaged=_PACKAGED / "agents")
