@@ -25,6 +25,9 @@ _log = structlog.get_logger(__name__)
 PATIENCE = 2.0
 """Seconds that episodes may hold a step up; then they go to the spool."""
 
+BRIEF_PATIENCE = 0.1
+"""Seconds that they may hold a step up that is cut off in half a second."""
+
 
 class SessionNotes:
     """Writes what was said, decided and learned in a session, and what became of each step, without private data."""
@@ -43,14 +46,15 @@ class SessionNotes:
         found: list[Episode] = []
         if call.resumed is not None:
             answer = call.resumed.answer
-            question = await self._known(call, happened.question_id(attempt.run, answer.question_id))
+            identifier = happened.question_id(attempt.run, answer.question_id)
+            question = await self._known(call, identifier, _patience(attempt))
             found.append(happened.answered(call, attempt.run, call.path, answer, question.text if question else ""))
         if isinstance(outcome, Ended):
             now = datetime.now(UTC)
             found += [happened.done(call, attempt.run, outcome, now)]
             found += happened.insights([one.item for one in outcome.items], call.path, now)
             found += await self._resolved(call, attempt, now)
-        await self.write(call.tenant, call.session, found, epoch=call.epoch)
+        await self.write(call.tenant, call.session, found, epoch=call.epoch, patience=_patience(attempt))
 
     async def remembered(self, call: PromptCall | RememberCall, outcome: Ended) -> None:
         """Write what a step has learned that calls no tool."""
@@ -72,7 +76,7 @@ class SessionNotes:
         """Write that a step failed for good, or that an attempt did."""
         if call.memory.remembers:
             found = happened.failed(call, attempt.run, problem, attempt.report.arguments, datetime.now(UTC))
-            await self.write(call.tenant, call.session, [found], epoch=call.epoch)
+            await self.write(call.tenant, call.session, [found], epoch=call.epoch, patience=_patience(attempt))
 
     async def observed(self, tenant: str, session: str, turns: Sequence[Said], items: Sequence[Item]) -> None:
         """Write what people and agents said to each other in a session, and what was believed of it."""
@@ -81,7 +85,15 @@ class SessionNotes:
             found += happened.insights([item], "", item.occurred_at)
         await self.write(tenant, session, found)
 
-    async def write(self, tenant: str, session: str, episodes: Sequence[Episode], *, epoch: int | None = None) -> None:
+    async def write(
+        self,
+        tenant: str,
+        session: str,
+        episodes: Sequence[Episode],
+        *,
+        epoch: int | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
         """Write episodes, each once, where the user consents; to the spool where Redis does not answer soon.
 
         What the user consents to is looked at again when they are brought from there. What began under an older epoch
@@ -89,7 +101,7 @@ class SessionNotes:
         """
         left = [_screened(one) for one in episodes]
         with suppress(StoreUnavailable, TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience):
                 if left:
                     left = permitted(left, withdrawn(await self._consents.of(tenant)))
                 while left:
@@ -106,18 +118,22 @@ class SessionNotes:
                 _log.warning("episode lost", step=episode.step, problem=str(problem))
 
     async def _resolved(self, call: StepCall, attempt: Attempt, now: datetime) -> list[Episode]:
-        failure = await self._known(call, happened.failure_id(attempt.run, call.path))
+        failure = await self._known(call, happened.failure_id(attempt.run, call.path), _patience(attempt))
         if failure is None:
             return []
         arguments = attempt.report.arguments
         return [happened.resolved(call, attempt.run, failure, attempt=attempt.number, arguments=arguments, at=now)]
 
-    async def _known(self, call: StepCall, identifier: str) -> Episode | None:
+    async def _known(self, call: StepCall, identifier: str, patience: float) -> Episode | None:
         """Return an earlier episode; None without Redis, as what waits in the spool is not looked through."""
         with suppress(StoreUnavailable, TimeoutError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience):
                 return await self._episodes.get(call.tenant, call.session, identifier)
         return None
+
+
+def _patience(attempt: Attempt) -> float:
+    return PATIENCE if attempt.cut is None else BRIEF_PATIENCE
 
 
 def _turn(one: Said) -> Episode:

@@ -25,7 +25,7 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
 from perdure.changes import Actor, ActorKind
-from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed
+from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
@@ -35,6 +35,9 @@ from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
 from perdure.toolbox import Toolbox
+
+QUICK = 0.5
+"""Seconds after which a quick step is cut off, and goes on as any other."""
 
 ATTEMPTS = 5
 """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
@@ -58,7 +61,19 @@ class StepActivities:
 
     def activities(self) -> list[Callable[..., Any]]:
         """Return what a worker registers."""
-        return [*(self._of_tool(tool.name) for tool in self._toolbox), self.remember_step, self.expand, self.announce]
+        own = [self.quick_step, self.remember_step, self.expand, self.announce]
+        return [*(self._of_tool(tool.name) for tool in self._toolbox), *own]
+
+    @activity.defn
+    async def quick_step(self, call: StepCall) -> Ended | Asks:
+        """Run a step with a quick tool, as a local activity.
+
+        Raises:
+            WorkerUnavailable: This worker lacks the tool; the step goes on as any other, on one that has it.
+        """
+        if call.step.tool not in self._toolbox:
+            raise WorkerUnavailable(f"this worker has no tool {call.step.tool!r}")
+        return await self._step(call)
 
     @activity.defn
     async def remember_step(self, call: RememberCall) -> Ended:
@@ -86,7 +101,7 @@ class StepActivities:
 
     async def _step(self, call: StepCall) -> Ended | Asks:
         attempt, retry = this_attempt(call.tried), call.step.retry
-        beats().failures = max(beats().failures, call.tried)
+        beats().failures = max(beats().failures, call.failed)
         attempts = self._attempts if retry is None else max(1, retry)
         try:
             outcome = await self._runner.act(call, attempt)
@@ -124,6 +139,7 @@ def this_attempt(tried: int = 0) -> Attempt:
         number=info.attempt + tried,
         scheduled_at=info.scheduled_time,
         started_at=info.started_time,
+        cut=QUICK if info.is_local else None,
         report=beats(),
     )
 

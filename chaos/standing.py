@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from temporalio.service import RPCError
+
 from perdure.errors import PerdureError
 from worker.gateway import Gateway
 
@@ -13,8 +15,11 @@ async def standing(gateway: Gateway, workflow_ids: Iterable[str]) -> list[str]:
         if not workflow_id:
             lines.append("a task was never accepted")
             continue
-        handle = await gateway.task(workflow_id)
-        raw = (await handle.describe()).raw_description
+        try:
+            raw = (await (await gateway.task(workflow_id)).describe()).raw_description
+        except (PerdureError, RPCError) as problem:
+            lines.append(f"{workflow_id}: Temporal cannot say: {problem}")
+            continue
         if raw.workflow_execution_info.HasField("close_time"):
             continue
         try:

@@ -33,6 +33,7 @@ class Activity(StrEnum):
     KEEP_CLAIMS = "keep_claims"
     EVALUATE_TASK = "evaluate_task"
     ANNOUNCE = "announce"
+    QUICK_STEP = "quick_step"
     EXPAND = "expand"
     REASON = "reason"
     COMPRESS = "compress"

@@ -57,6 +57,9 @@ class Toolbox:
     def __len__(self) -> int:
         return len(self._tools)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
     def get(self, name: str, path: str = "tool", error: type[InvalidInput] = InvalidInput) -> Tool[..., Any]:
         """Return a tool.
 

@@ -198,9 +198,10 @@ def tool(
             that finds out whether the effect happened, and returns its result, or None if it did not happen.
             Without it, a person is asked.
         name: What skills call it; by default the function's name.
-        quick: For a read or idempotent tool whose calls take some milliseconds. Its steps cost a fifth: up to 20 of
-            them run one after the other in the worker that has the task, and are recorded together. If it is
-            killed in between, they run again. A call that fails or takes longer than 0.5 s is made again, as any other.
+        quick: For a read or idempotent tool, an async one, whose calls take some milliseconds. Up to 20 of its steps
+            run in the worker that has the task before Temporal has its turn, and are recorded together. If the worker
+            is killed in between, they run again, each with what those before it return then. A call that fails or takes
+            longer than 0.5 s is made again, as any other.
 
     Returns:
         A decorator. What it makes can still be called like the function itself, and awaited.
@@ -226,6 +227,9 @@ def tool(
         if quick and kind.is_once:
             fix = "declare it read or idempotent, or leave quick out"
             raise InvalidInput(f"tool {named}", "is quick, and a quick call may run again", fix=fix)
+        if quick and not inspect.iscoroutinefunction(function):
+            fix = "write it with async def, or leave quick out"
+            raise InvalidInput(f"tool {named}", "is quick, and a thread cannot be cut off", fix=fix)
         if (seconds := timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)) <= 0:
             raise InvalidInput(f"tool {named}", "has a timeout below zero")
         return Tool(function, effect=kind, timeout=seconds, check=check, name=_tool_name(named), quick=quick)

@@ -69,9 +69,9 @@ def is_final(error: FailureError) -> bool:
     return isinstance(cause, ApplicationError) and cause.non_retryable
 
 
-def is_of_tool(error: FailureError) -> bool:
-    """Return whether a tool was called, and failed by itself."""
-    cause, types = cause_of(error), (ToolFailed.__name__, NotDone.__name__)
+def is_of_tool(error: FailureError, *, counts_not_done: bool) -> bool:
+    """Return whether a tool was called, and failed by itself, in a way that counts as an attempt."""
+    cause, types = cause_of(error), (ToolFailed.__name__, *([NotDone.__name__] if counts_not_done else []))
     return isinstance(cause, ApplicationError) and cause.type in types
 
 

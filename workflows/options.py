@@ -8,9 +8,8 @@ from typing import Any, TypedDict, TypeVar
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from perdure.agent.steps.calls import ToolShape
+from perdure.agent.steps.calls import QUICK_SECONDS, ToolShape
 from perdure.errors import VersionConflict
-from workflows.quick_steps import SECONDS
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -74,7 +73,9 @@ def of_tool(shape: ToolShape, heartbeat: float) -> Options:
 
 def of_quick() -> LocalOptions:
     """Return the options of a quick step, which is tried once; what fails goes on as any other step."""
-    return LocalOptions(start_to_close_timeout=timedelta(seconds=SECONDS), retry_policy=RetryPolicy(maximum_attempts=1))
+    return LocalOptions(
+        start_to_close_timeout=timedelta(seconds=QUICK_SECONDS), retry_policy=RetryPolicy(maximum_attempts=1)
+    )
 
 
 def of_step(heartbeat: float) -> Options:

@@ -138,21 +138,27 @@ class PlanRunner:
             self._under_way -= size
 
     async def _execute_quickly(self, action: Action) -> Ended | Asks | Waits:
+        # One for all tools: a worker that has not registered a local activity could not even replay what it did.
+        summary = f"{action.activity} at {action.told}"
         outcome: Ended | Asks | Waits = await workflow.execute_local_activity(
-            action.activity, action.call, result_type=_OUTCOME, summary=action.told, **options.of_quick()
+            Activity.QUICK_STEP, action.call, result_type=_OUTCOME, summary=summary, **options.of_quick()
         )
         # Its input is not in the history.
-        self._history.mark(len(outcome.model_dump_json()))
+        size = len(outcome.model_dump_json())
+        self._quick.ended(size)
+        self._history.grow(size=size)
         return outcome
 
     async def _after_failure(self, action: Action, error: FailureError) -> Action:
         """Return what a quick step that failed goes on as; where it says so, it is left alone for a while before."""
-        self._history.mark(0)
+        self._history.grow()
         if (delay := delay_of(error)) > timedelta():
             self._history.grow()
             await workflow.sleep(delay, summary=f"{action.path} runs again")
-        tried = isinstance(action.call, StepCall) and is_of_tool(error)
-        return replace(action, call=action.call.changed(tried=1)) if action.call and tried else action
+        if not isinstance(action.call, StepCall):
+            return action
+        failed = is_of_tool(error, counts_not_done=action.call.step.retry is not None)
+        return replace(action, call=action.call.changed(tried=1, failed=int(failed)))
 
     async def _execute_remotely(self, action: Action, size: int) -> Ended | Asks | Waits:
         prepared = self._running.state.prepared

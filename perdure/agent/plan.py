@@ -12,7 +12,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from perdure.agent.state import TaskState
-from perdure.agent.steps.calls import Ended, EvaluateCall, ToolShape, Waits
+from perdure.agent.steps.calls import Ended, EvaluateCall, StepCall, ToolShape, Waits
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, TakenAnswer
 
@@ -49,8 +49,6 @@ class Action:
     """Until when it waits, where nothing has to run to know that."""
     summary: str = ""
     """What the Temporal UI shows; empty: the path."""
-    quick: bool = False
-    """Whether it takes milliseconds, and may run again: also without a tool that says so."""
     is_step: bool = True
     """Whether it counts against the task's limit of steps."""
     is_model: bool = False
@@ -62,8 +60,12 @@ class Action:
 
     @property
     def is_quick(self) -> bool:
-        """Whether it is run inside the worker that has the task, several in one workflow task."""
-        return self.quick or (self.tool is not None and self.tool.quick)
+        """Whether it is run inside the worker that has the task, several in one workflow task.
+
+        What a step remembers may be large, and outcomes of quick steps are sent together.
+        """
+        is_quick = self.tool is not None and self.tool.quick
+        return is_quick and isinstance(self.call, StepCall) and not self.call.step.remember
 
     @property
     def told(self) -> str:

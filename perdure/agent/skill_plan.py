@@ -176,7 +176,7 @@ class SkillPlan:
         match step:
             case LetStep():
                 call = LetCall.model_validate(of)
-                how: dict[str, Any] = {"is_step": False, "activity": Activity.LET_STEP, "call": call, "quick": True}
+                how: dict[str, Any] = {"is_step": False, "activity": Activity.LET_STEP, "call": call}
                 if is_literal(step, call.inline_limit):
                     parts = {name: Value(inline=value) for name, value in step.let.items()}
                     how = {"is_step": False, "known": Ended(result=Result(status=StepStatus.DONE, parts=parts))}
@@ -230,7 +230,7 @@ def _expansion(branch: str, path: str, block: ForEach | Parallel, of: Mapping[st
             return Action(branch=branch, path=path, known=known, is_step=False)
     call = ExpandCall.model_validate({**of, "for_each": elements, "when": block.when})
     how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{path}: its list", "is_step": False}
-    return Action(branch=branch, path=path, call=call, quick=True, **how)
+    return Action(branch=branch, path=path, call=call, **how)
 
 
 def _with_problem(status: StepStatus, problem: str) -> Result:

@@ -142,7 +142,7 @@ async def recorder(
     settings = Settings(
         home=home,
         task_queue=f"q-{uuid4().hex[:12]}",
-        tools=("tests.support.tools",),
+        tools=("tests.support.tools", "tests.support.quick_tools"),
         skills=(skills,),
         agents=(agents,),
         openai_base_url=model,

@@ -99,7 +99,7 @@ async def bench(
 ) -> AsyncGenerator[Bench]:
     """Run a worker with the tools and skills of the tests, and more settings, for as long as the block lasts."""
     settings = {
-        "tools": ("tests.support.tools",),
+        "tools": ("tests.support.tools", "tests.support.quick_tools"),
         "skills": (folder / "skills", Path(__file__).parent / "skills"),
         "tool_attempts": 3,
         "continue_after": continue_after,

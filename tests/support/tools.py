@@ -11,57 +11,60 @@ from typing import Any
 from perdure import NotDone, ToolCall, tool
 
 
-def _append(ledger: str, line: str) -> None:
+def append_line(ledger: str, line: str) -> None:
+    """Append a line, and have it on the disk."""
     with Path(ledger).open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
         file.flush()
         os.fsync(file.fileno())
 
 
-def _lines(ledger: str) -> list[str]:
+def lines_in(ledger: str) -> list[str]:
+    """Return the lines of a ledger."""
     return Path(ledger).read_text(encoding="utf-8").splitlines() if Path(ledger).exists() else []
 
 
 async def _appended(ledger: str, line: str) -> dict[str, Any] | None:
-    return {"line": line} if line in _lines(ledger) else None
+    return {"line": line} if line in lines_in(ledger) else None
 
 
 @tool(effect="once", timeout=2.0, check=_appended)
 async def append(ledger: str, line: str) -> dict[str, Any]:
     """Append a line, and be able to tell afterwards."""
-    _append(ledger, line)
+    append_line(ledger, line)
     return {"line": line}
 
 
 @tool(effect="once", timeout=1.0)
 async def append_blindly(ledger: str, line: str) -> dict[str, Any]:
     """Append a line, with no way to tell afterwards."""
-    _append(ledger, line)
+    append_line(ledger, line)
     return {"line": line}
 
 
 @tool(effect="once", timeout=1.0)
 async def append_too_much(ledger: str, line: str) -> str:
     """Append a line, and return more than a step can carry."""
-    _append(ledger, line)
+    append_line(ledger, line)
     return "x" * 2_000_001
 
 
 @tool(effect="once", timeout=2.0, check=_appended)
 async def append_and_die(ledger: str, line: str) -> dict[str, Any]:
     """Append a line; the first time that it is line 13, take the worker along."""
-    return _append_and_die(ledger, line)
+    return append_and_die_once(ledger, line)
 
 
 @tool(effect="idempotent", timeout=2.0)
 async def append_unguarded(ledger: str, line: str) -> dict[str, Any]:
     """Append as if it could be repeated: the control, which must show a duplicate."""
-    return _append_and_die(ledger, line)
+    return append_and_die_once(ledger, line)
 
 
-def _append_and_die(ledger: str, line: str) -> dict[str, Any]:
-    _append(ledger, line)
-    if line == "13" and _lines(ledger).count(line) == 1:
+def append_and_die_once(ledger: str, line: str) -> dict[str, Any]:
+    """Append a line; the first time that it is line 13, take this process along."""
+    append_line(ledger, line)
+    if line == "13" and lines_in(ledger).count(line) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     return {"line": line}
 
@@ -91,7 +94,7 @@ async def look(name: str, known: bool = True) -> dict[str, Any]:
 @tool(effect="read")
 async def lines_of(file: str) -> list[str]:
     """Return the lines of a file."""
-    return _lines(file)
+    return lines_in(file)
 
 
 @tool(effect="read")
@@ -116,7 +119,7 @@ async def nest(levels: int) -> Any:
 @tool(effect="once", timeout=2.0)
 async def append_and_nest(ledger: str, line: str, levels: int) -> Any:
     """Append a line, and return this many lists within one another."""
-    _append(ledger, line)
+    append_line(ledger, line)
     return _nested(levels)
 
 
@@ -129,8 +132,8 @@ async def who(call: ToolCall) -> dict[str, Any]:
 @tool(effect="read", timeout=5.0)
 async def flaky(ledger: str, fails: int) -> int:
     """Fail this often, then succeed."""
-    _append(ledger, "try")
-    tries = len(_lines(ledger))
+    append_line(ledger, "try")
+    tries = len(lines_in(ledger))
     if tries <= fails:
         raise RuntimeError(f"secret number {tries}")
     return tries
@@ -145,8 +148,8 @@ async def garbles() -> str:
 @tool(effect="once", timeout=2.0)
 async def hesitant(ledger: str) -> int:
     """Report once that nothing happened, then act."""
-    _append(ledger, "try")
-    tries = len(_lines(ledger))
+    append_line(ledger, "try")
+    tries = len(lines_in(ledger))
     if tries == 1:
         raise NotDone("the service was busy")
     return tries
@@ -155,8 +158,8 @@ async def hesitant(ledger: str) -> int:
 @tool(effect="once", timeout=1.0)
 async def breaks(ledger: str, line: str) -> str:
     """Act, and then fail, so that nobody knows."""
-    _append(ledger, line)
-    if len(_lines(ledger)) == 1:
+    append_line(ledger, line)
+    if len(lines_in(ledger)) == 1:
         raise ConnectionError("gone")
     return line
 
@@ -164,31 +167,31 @@ async def breaks(ledger: str, line: str) -> str:
 @tool(effect="once", timeout=2.0)
 async def take_time(ledger: str, seconds: float, fails: bool = False) -> str:
     """Begin, take a while, and end."""
-    _append(ledger, "begun")
+    append_line(ledger, "begun")
     await asyncio.sleep(seconds)
     if fails:
         raise ConnectionError("gone")
-    _append(ledger, "ended")
+    append_line(ledger, "ended")
     return "ended"
 
 
 async def _late(ledger: str, line: str, seconds: float) -> str | None:
-    return line if line in _lines(ledger) else None
+    return line if line in lines_in(ledger) else None
 
 
 @tool(effect="once", timeout=1.0, check=_late)
 def append_late(ledger: str, line: str, seconds: float) -> str:
     """Append a line after a while, in a thread that nothing can cut off."""
     time.sleep(seconds)
-    _append(ledger, line)
+    append_line(ledger, line)
     return line
 
 
 @tool(effect="once", timeout=4.0, check=_late)
 async def request_late(ledger: str, line: str, seconds: float) -> str:
     """Send what a server works on for a while, also where nobody waits for its answer any more."""
-    _append(ledger, f"asked for {line}")
-    threading.Timer(seconds, _append, (ledger, line)).start()
+    append_line(ledger, f"asked for {line}")
+    threading.Timer(seconds, append_line, (ledger, line)).start()
     await asyncio.sleep(seconds)
     return line
 
@@ -196,14 +199,14 @@ async def request_late(ledger: str, line: str, seconds: float) -> str:
 @tool(effect="idempotent", timeout=0.2)
 def crawl(ledger: str, seconds: float) -> None:
     """Go on in a thread for longer than a call may take."""
-    _append(ledger, "begun")
+    append_line(ledger, "begun")
     time.sleep(seconds)
 
 
 @tool(effect="idempotent", timeout=5.0)
 async def dwell(ledger: str, line: str) -> str:
     """Append a line, and take a moment, so that others can be on their way as well."""
-    _append(ledger, line)
+    append_line(ledger, line)
     await asyncio.sleep(0.3)
     return line
 
@@ -211,39 +214,6 @@ async def dwell(ledger: str, line: str) -> str:
 @tool(effect="read", timeout=60.0)
 async def linger(ledger: str) -> str:
     """Note that it started, and wait to be cancelled."""
-    _append(ledger, "started")
+    append_line(ledger, "started")
     await asyncio.sleep(60)
     return "done"
-
-
-@tool(effect="read", quick=True)
-async def echo_quickly(value: Any) -> Any:
-    """Return back what it is given, in no time."""
-    return value
-
-
-@tool(effect="idempotent", quick=True)
-async def append_quickly(ledger: str, line: str) -> dict[str, Any]:
-    """Append a line, as often as it is called."""
-    _append(ledger, line)
-    return {"line": line}
-
-
-@tool(effect="idempotent", quick=True)
-async def append_quickly_and_die(ledger: str, line: str) -> dict[str, Any]:
-    """Append a line; the first time that it is line 13, take the worker along."""
-    return _append_and_die(ledger, line)
-
-
-@tool(effect="read", quick=True)
-async def flaky_quickly(ledger: str, fails: int) -> int:
-    """Fail this often, then succeed."""
-    return await flaky(ledger, fails)
-
-
-@tool(effect="read", quick=True)
-async def linger_quickly(ledger: str) -> str:
-    """Take longer than a quick tool may."""
-    _append(ledger, "started")
-    await asyncio.sleep(0.8)
-    return "late"

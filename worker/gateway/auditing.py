@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import localservers
 from perdure.changes import Actor
+from perdure.errors import InvalidInput
 from perdure.temporal.errors import translated
 from worker.gateway.base import Base
 
@@ -21,16 +22,21 @@ class AuditingCalls(Base):
         """Return who wrote, changed or read the memories of a user or an owner, when and why, the oldest first.
 
         Args:
-            user_id: The user; not used where an owner is given.
+            user_id: The user; empty where an owner is given.
             of: The team or agent.
             since: Only what happened then or later.
 
         Raises:
+            InvalidInput: Neither a user nor an owner is given, or both are; or the moment has no time zone.
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: The files cannot be read.
         """
         from worker import audits  # noqa: PLC0415  it loads Redis's client
 
+        if bool(user_id.strip()) == bool(of):
+            raise InvalidInput("of", "is given together with a user" if of else "is missing, and the user too")
+        if since is not None and since.tzinfo is None:
+            raise InvalidInput("since", "has no time zone", fix="give one: datetime.now(UTC)")
         return await audits.show(self._settings, user_id, of, since)
 
     @translated

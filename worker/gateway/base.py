@@ -70,7 +70,9 @@ class Base:
 
     @property
     def _addresses(self) -> Addresses:
-        return self._given or local_worker.reachable(self._settings)
+        # Its clients stay connected to them: what is found once is kept.
+        self._given = self._given or local_worker.reachable(self._settings)
+        return self._given
 
     @translated
     async def client(self) -> Client:

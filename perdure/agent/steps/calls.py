@@ -26,6 +26,10 @@ LIST_LIMIT = 262_144
 ITEMS_LIMIT = 5_000
 """Elements that the list of one ``for_each`` may have."""
 
+QUICK_SECONDS = 0.5
+"""Seconds after which a quick step is cut off and goes on as any other, and after which no further one begins in one
+workflow task: answers and cancellations wait for its end."""
+
 Path = tuple[str, ...]
 
 
@@ -118,7 +122,9 @@ class StepCall(StepContext):
     binding: TaskBinding | None = None
     """What the first claim binds the task's id to; for once tools."""
     tried: int = 0
-    """How often it failed as a quick step, before the activity that has this input."""
+    """How often it was tried as a quick step, before the activity that has this input."""
+    failed: int = 0
+    """In how many of these its tool failed by itself."""
     earlier: Instant | None = None
     """Since when attempts before this activity may have claimed the effect, in this run or another; None: none did."""
 

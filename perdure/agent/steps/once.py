@@ -69,6 +69,7 @@ class Attempt:
     """When the first attempt of this series was scheduled."""
     started_at: Instant
     report: Report
+    cut: float | None = None  # Seconds after which it is cut off, if sooner than its tool.
 
     def follows(self, earlier: Instant | None) -> Instant | None:
         """Return since when another attempt may have claimed the effect before this one; None: none did.

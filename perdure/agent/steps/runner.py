@@ -86,7 +86,7 @@ class StepRunner(StepEvaluator):
         about = Subject(
             tool=tool.name,
             arguments=attempt.report.arguments,
-            idempotency_key=_key(call, arguments),
+            idempotency_key=_key(call, tool, arguments),
         )
         effect = OnceEffect(
             tenant=call.tenant,
@@ -146,7 +146,8 @@ class StepRunner(StepEvaluator):
             task_id=call.task_id,
             step=call.path,
             attempt=attempt.number,
-            deadline=datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=times["cut"]),
+            deadline=datetime.datetime.now(datetime.UTC)
+            + datetime.timedelta(seconds=times["cut"] if attempt.cut is None else min(attempt.cut, times["cut"])),
         )
         if tool.effect.is_once:
             how: dict[str, Any] = {"gate": gate, **times, "earlier": call.earlier, "verdict": verdict}
@@ -176,12 +177,14 @@ def _undone(call: StepCall, about: Subject, so_far: Reached, acted: Unknown | St
     return question_of(call, unknown_effect(about.tool, acted), about, choice_of(EffectFate), so_far)
 
 
-def _key(call: StepCall, arguments: Mapping[str, JsonValue]) -> str:
+def _key(call: StepCall, tool: Tool[..., Any], arguments: Mapping[str, JsonValue]) -> str:
     """Return the idempotency key of a call.
 
     A path names a step of a skill, and its arguments are the same whoever runs it. Of a model's turns it names a place
-    only: asked anew, the model may want another tool or other arguments there, which is another call.
+    only: asked anew, the model may want another tool or other arguments there, which is another call. So may a quick
+    step that is run again together with those before it.
     """
     wanted: JsonValue = [call.step.tool, dict(arguments)]
-    place = call.path if call.arguments is None else f"{call.path}#{content_digest(wanted)[:16]}"
+    by_place = call.arguments is None and not tool.quick
+    place = call.path if by_place else f"{call.path}#{content_digest(wanted)[:16]}"
     return idempotency_key(call.tenant, call.task_id, place)

@@ -22,17 +22,6 @@ def test_large_outcomes_roll_it_over_sooner() -> None:
     assert history.is_due
 
 
-def test_a_quick_step_is_one_event() -> None:
-    history, steps = History(60), 0
-    while not history.is_due:
-        history.mark(10)
-        steps += 1
-    assert steps == 60
-    history = History()
-    history.mark(BYTES)
-    assert history.is_due
-
-
 @pytest.mark.parametrize("file", sorted(Path("workflows").glob("*.py")), ids=str)
 def test_no_workflow_decides_by_what_a_replay_sees_otherwise(file: Path) -> None:
     text = file.read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
-from workflows.quick_steps import AT_MOST, SECONDS, QuickSteps
+from perdure.agent.steps.calls import QUICK_SECONDS
+from workflows.quick_steps import AT_MOST, BYTES, QuickSteps
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -15,7 +16,16 @@ def test_so_many_begin_before_another_step_has_ended() -> None:
 def test_none_begins_after_so_long() -> None:
     steps = QuickSteps()
     assert steps.begin(NOW)
-    assert steps.begin(NOW + timedelta(seconds=SECONDS - 0.01))
-    assert not steps.begin(NOW + timedelta(seconds=SECONDS))
+    assert steps.begin(NOW + timedelta(seconds=QUICK_SECONDS - 0.01))
+    assert not steps.begin(NOW + timedelta(seconds=QUICK_SECONDS))
     steps.reset()
-    assert steps.begin(NOW + timedelta(seconds=SECONDS))
+    assert steps.begin(NOW + timedelta(seconds=QUICK_SECONDS))
+
+
+def test_none_begins_after_so_many_bytes() -> None:
+    steps = QuickSteps()
+    assert steps.begin(NOW)
+    steps.ended(BYTES)
+    assert not steps.begin(NOW)
+    steps.reset()
+    assert steps.begin(NOW)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -9,11 +10,14 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowFailureError
 
+from perdure import Answer
+from perdure.agent.steps.calls import QUICK_SECONDS
 from perdure.tasks import TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
-from tests.support.waiting import until_true
+from tests.support.waiting import question_of, until_true
 from workflows import quick_steps
+from workflows.history import ACTIVITY, EVENTS
 
 COUNT = 50
 
@@ -68,7 +72,7 @@ async def test_at_most_twenty_quick_steps_are_made_in_one_workflow_task(agents: 
 
 async def test_without_that_limit_there_would_be_more(agents: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick_steps, "AT_MOST", 1_000)
-    monkeypatch.setattr(quick_steps, "SECONDS", 60)
+    monkeypatch.setattr(quick_steps, "QUICK_SECONDS", 60)
     _, events = await run(agents, many(agents.ledger()), numbers=numbers(COUNT))
     assert max(together(events)) >= COUNT
 
@@ -87,6 +91,69 @@ async def test_one_that_fails_once_goes_on_as_any_other(agents: Bench) -> None:
     skill = f'steps: [{{id: a, tool: flaky_quickly, args: {{ledger: "{agents.ledger()}", fails: 1}}}}]'
     result, _ = await run(agents, skill + '\noutput: "${steps.a.output}"')
     assert result.output == 2
+
+
+@pytest.mark.parametrize(("retry", "tries"), [("", 5), (", retry: 2", 2)])
+async def test_one_that_did_nothing_counts_where_its_step_says_how_often(agents: Bench, retry: str, tries: int) -> None:
+    ledger = agents.ledger()
+    skill = f'steps: [{{id: a, tool: hesitant_quickly, args: {{ledger: "{ledger}"}}{retry}}}]'
+    with pytest.raises(WorkflowFailureError):
+        await agents.run(skill)
+    assert len(lines(ledger)) == tries
+
+
+async def test_a_call_knows_when_it_is_cut_off_and_which_attempt_it_is(agents: Bench) -> None:
+    skill = f'steps: [{{id: a, tool: tell_quickly, args: {{ledger: "{agents.ledger()}"}}}}]'
+    told: Any = (await run(agents, skill + '\noutput: "${steps.a.output}"'))[0].output
+    (first, left, key), (second, more, same) = told
+    assert (first, second) == (1, 2)
+    assert left <= QUICK_SECONDS < more
+    assert key == same
+
+
+async def test_a_worker_without_the_tool_replays_what_it_did(servers: Servers, tmp_path: Path) -> None:
+    skill = """
+steps:
+  - {id: quick, tool: echo_quickly, args: {value: 1}}
+  - {id: ask, tool: look, args: {name: x, known: false}, expect: "${false}", ask: "Which?"}
+output: "${steps.quick.output}"
+"""
+    async with bench(servers, tmp_path) as here:
+        handle = await here.start(here.task(here.skill(skill)))
+        await question_of(handle)
+        queue = here.queue
+    async with bench(servers, tmp_path, queue=queue, more={"tools": ("tests.support.tools",)}):
+        assert (await question_of(handle)).id == "ask"
+        await handle.execute_update("answer", Answer(question_id="ask", value="MIT"))
+        assert (await handle.result()).output == 1
+
+
+async def test_large_lists_at_once_do_not_end_the_task(agents: Bench) -> None:
+    text = """
+inputs: {numbers: list, large: list}
+steps:
+  - for_each: "${inputs.numbers}"
+    as: n
+    at_once: 20
+    steps:
+      - for_each: "${inputs.large}"
+        as: m
+        steps: [{id: no, tool: echo, args: {value: 1}, when: "${false}"}]
+output: "${steps.n.count}"
+"""
+    inputs: dict[str, JsonValue] = {"numbers": numbers(20), "large": ["x" * 200_000]}
+    handle = await agents.start(agents.task(agents.skill(text), inputs=inputs))
+    assert (await handle.result()).output == 20
+
+
+async def test_a_history_of_quick_steps_is_rolled_over_as_soon_as_others(agents: Bench) -> None:
+    ledger = agents.ledger()
+    handle = await agents.start(agents.task(agents.skill(many(ledger)), inputs={"numbers": numbers(400)}))
+    open_handle = agents.client.get_workflow_handle(handle.id)
+    await open_handle.result()
+    first = agents.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+    made = sum(together([event async for event in first.fetch_history_events()]))
+    assert made <= EVENTS / ACTIVITY, "a replay takes as long for each as for any other step"
 
 
 async def test_one_that_is_not_quick_runs_as_any_other(agents: Bench) -> None:
