@@ -45,10 +45,10 @@ $(STAMP): requirements.lock pyproject.toml
 demo: setup ## Run the main job: crash, resume, remember, recall, forget
 	@$(BIN)/perdure demo
 
-# Tests of servers wait as much as they compute: twice as many processes as the two cores that this is measured on.
+# Tests of servers wait as much as they compute: thrice as many processes as the two cores that this is measured on.
 # They come first, in the order of their files: last, the slowest of them would keep one process busy alone.
 # One thread of OpenBLAS each: its threads wait for work by spinning, a sixth of these processes' time (measured).
-SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder
+SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 6 --dist loadfile --no-loadscope-reorder
 
 test: setup ## Find or build the servers, check the code, run the tests: those that measure time one by one
 	@$(BIN)/python -m localservers

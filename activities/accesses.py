@@ -1,4 +1,4 @@
-"""Writing down what was recalled as an activity: some tenants a call."""
+"""Recording which memories were recalled, as an activity: some tenants a call."""
 
 import time
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class AccessActivities:
 
     @activity.defn(name=Activity.FLUSH_ACCESSES)
     async def flush(self) -> Flushed:
-        """Write the uses that wait to the entries that were used."""
+        """Write the waiting uses to the entries that were used."""
         began, tenants, entries, is_late = time.monotonic(), 0, 0, False
         listed = await self.accesses.tenants(_PAGE)
         for tenant, token in listed:
@@ -49,7 +49,7 @@ class AccessActivities:
             except StoreUnavailable:
                 raise
             except PerdureError as problem:
-                # Another writer has the tenant, say; the next pass writes them, and nobody else waits for it.
+                # Another writer may hold the tenant; the next pass writes them, and other tenants do not wait for it.
                 _log.warning("uses not written", tenant=tenant, problem=str(problem))
                 continue
             await self.accesses.written(tenant, token)

@@ -1,4 +1,4 @@
-"""Consolidation as activities: who has something new, what of it says the same, merging it."""
+"""Consolidation as activities: find tenants with new memories, find those that say the same, and merge them."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class ChangedTenant(Passed):
 
     tenant: str
     token: str
-    """By which it is struck off."""
+    """The token by which it is removed from the list."""
 
 
 class Changes(Passed):
@@ -52,7 +52,7 @@ class EndConsolidationCall(Passed):
     """The input of ``end_consolidation``."""
 
     visited: tuple[ChangedTenant, ...] = ()
-    """Those of whom everything was looked at."""
+    """Tenants whose memories were all looked at."""
     began: Instant | None = None
     """When the pass began, if it has visited everybody."""
 
@@ -89,7 +89,7 @@ class ConsolidationActivities:
 
     @activity.defn(name=Activity.END_CONSOLIDATION)
     async def end(self, call: EndConsolidationCall) -> None:
-        """Strike off whom the pass has visited, unless they were written meanwhile."""
+        """Remove the tenants that the pass has visited from the list, unless they were written to meanwhile."""
         for one in call.visited:
             await self.changed.done(one.tenant, one.token)
         if call.began is not None:

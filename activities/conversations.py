@@ -1,4 +1,4 @@
-"""The conversation of an earlier run of a task, which a later run goes on from as long as Temporal has it."""
+"""The conversation of an earlier run of a task, from which a later run goes on while Temporal still has it."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -39,6 +39,6 @@ async def conversation_of_run(client: Client, run: WorkflowExecution) -> Convers
 
 
 def effects_behind(conversation: Conversation | None, effects: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths of the effects of turns that a conversation does not reach; all of them where there is none."""
+    """Return the paths of effects in turns beyond a conversation's end; all of them if there is no conversation."""
     begun = conversation.begun if conversation else 0
     return tuple(path for path in effects if turn_of(path) > begun)

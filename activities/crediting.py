@@ -1,4 +1,4 @@
-"""Crediting memories as an activity: how the task ended that recalled them."""
+"""Crediting memories with how the task that recalled them ended, as an activity."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,12 +29,12 @@ class CreditingActivities:
 
     @activity.defn(name=Activity.CREDIT_MEMORIES)
     async def credit(self, call: CreditCall) -> int:
-        """Count a task as a trial of each memory that it recalled, once however often it runs; returns of how many."""
+        """Count a task once, however often it runs, as a trial of each recalled memory; returns how many there were."""
         recalled = await self.recalls.of(call.tenant, call.task_id)
         for of, memories in recalled.items():
             for start in range(0, len(memories), _AT_ONCE):
                 ids = memories[start : start + _AT_ONCE]
-                # What a user no longer may write, they no longer credit.
+                # Users do not credit memories that they may no longer write.
                 with suppress(UnknownOwner):
                     await self._credit(await self.members.reached(call.tenant, of), ids, call)
                 await self.recalls.credited(call.tenant, call.task_id, ids, of=of)

@@ -1,4 +1,4 @@
-"""Episodes of a session: written as well as can be, and never a reason for anything to fail or to wait for long."""
+"""Episodes of a session: written on a best-effort basis; they never make anything fail, or wait for long."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import structlog
 
 from perdure.agent.steps import happened
+from perdure.agent.steps.awaited import TakeCall
 from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, PromptCall, RememberCall, StepCall
 from perdure.agent.steps.once import Attempt
 from perdure.consents import withdrawn
@@ -26,7 +27,7 @@ PATIENCE = 2.0
 """Seconds that episodes may hold a step up; then they go to the spool."""
 
 BRIEF_PATIENCE = 0.1
-"""Seconds that they may hold a step up that is cut off in half a second."""
+"""Seconds that they may hold up a step that is cut off after half a second."""
 
 
 class SessionNotes:
@@ -57,7 +58,7 @@ class SessionNotes:
         await self.write(call.tenant, call.session, found, epoch=call.epoch, patience=_patience(attempt))
 
     async def remembered(self, call: PromptCall | RememberCall, outcome: Ended) -> None:
-        """Write what a step has learned that calls no tool."""
+        """Write what a step without a tool has learned."""
         found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
         await self.write(call.tenant, call.session, found, epoch=call.epoch)
 
@@ -71,6 +72,11 @@ class SessionNotes:
         else:
             found = happened.answered(call, run, question.id.partition("#")[0], call.answer, question.text)
         await self.write(call.tenant, call.session, [found], epoch=call.epoch)
+
+    async def delivered(self, call: TakeCall, run: str) -> None:
+        """Write that the event that a step waited for came."""
+        if call.memory.remembers:
+            await self.write(call.tenant, call.session, [happened.delivered(call, run)], epoch=call.epoch)
 
     async def failed(self, call: StepCall, attempt: Attempt, problem: str) -> None:
         """Write that a step failed for good, or that an attempt did."""
@@ -94,10 +100,10 @@ class SessionNotes:
         epoch: int | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """Write episodes, each once, where the user consents; to the spool where Redis does not answer soon.
+        """Write episodes, each once, if the user consents; to the spool if Redis does not answer soon.
 
-        What the user consents to is looked at again when they are brought from there. What began under an older epoch
-        than the user's is dropped.
+        Consent is checked again when they are brought from the spool. What began under an older epoch than the user's
+        is dropped.
         """
         left = [_screened(one) for one in episodes]
         with suppress(StoreUnavailable, TimeoutError):
@@ -125,7 +131,7 @@ class SessionNotes:
         return [happened.resolved(call, attempt.run, failure, attempt=attempt.number, arguments=arguments, at=now)]
 
     async def _known(self, call: StepCall, identifier: str, patience: float) -> Episode | None:
-        """Return an earlier episode; None without Redis, as what waits in the spool is not looked through."""
+        """Return an earlier episode; None without Redis, as the spool is not searched."""
         with suppress(StoreUnavailable, TimeoutError):
             async with asyncio.timeout(patience):
                 return await self._episodes.get(call.tenant, call.session, identifier)

@@ -18,6 +18,8 @@ from perdure.memory.membership import MemberBook
 from perdure.model import Instant, Passed
 from perdure.names import Activity, Attribute
 from perdure.requests import SOMEBODY
+from perdure.stores.tenant_key import TenantKey
+from perdure.temporal import schedules
 from perdure.temporal.errors import of_call
 
 _PAGE = 200
@@ -25,7 +27,7 @@ _PAGE = 200
 
 _LOOK_AGAIN = 0.1
 _LOOKS = 600
-"""Seconds between two looks whether a run is gone, and how many: the local server takes some 0.1 s."""
+"""Seconds between two checks whether a run is gone, and their number: the local server takes some 0.1 s."""
 
 
 class BeginErasureCall(Passed):
@@ -38,11 +40,22 @@ class BeginErasureCall(Passed):
     at: Instant
 
 
-class ErasedStores(Passed):
-    """The result of ``erase_stores``."""
+class CountStoredCall(Passed):
+    """The input of ``count_stored``."""
+
+    user_id: str
+    of: OwnerId | None = None
+    tenant: str = ""
+    """Whose stores are counted, once the erasure has begun: who may ask for it is not asked again."""
+
+
+class StoredCounts(Passed):
+    """The result of ``count_stored``."""
 
     entries: int
     keys: int
+    executions: int
+    """Runs of workflows, as far as Temporal lists them: it lags behind."""
 
 
 class EndRunsCall(Passed):
@@ -58,6 +71,7 @@ class ErasingActivities:
     """The activities of an erasure and what they need."""
 
     client: Client
+    key: TenantKey
     eraser: Eraser
     members: MemberBook
 
@@ -73,7 +87,12 @@ class ErasingActivities:
 
     @activity.defn(name=Activity.END_RUNS)
     async def end_runs(self, call: EndRunsCall) -> int:
-        """Have the user's open workflows stop; returns how many were open."""
+        """Delete the user's schedules, and have their open workflows stop; returns how many were open."""
+        for schedule in (await self._schedules(call.tenant))[0]:
+            try:
+                await self.client.get_schedule_handle(schedule).delete()
+            except RPCError as error:
+                _unless_gone(error)
         found = await self._runs(call.tenant, "AND ExecutionStatus = 'Running'")
         for workflow_id, run_id in found:
             handle = self.client.get_workflow_handle(workflow_id, run_id=run_id)
@@ -86,11 +105,25 @@ class ErasingActivities:
                 _unless_gone(error)
         return len(found)
 
+    @activity.defn(name=Activity.COUNT_STORED)
+    async def count_stored(self, call: CountStoredCall) -> StoredCounts:
+        """Return how much the stores, and Temporal, have of the user or owner.
+
+        Raises:
+            UnknownOwner: The user does not belong to whom the request names, or there is no such owner.
+        """
+        tenant = call.tenant or await self.members.erasable(call.user_id, call.of)
+        counts = await self.eraser.count(tenant)
+        try:
+            runs = await self.client.count_workflows(f"{Attribute.TENANT} = '{tenant}'")
+        except RPCError as error:
+            raise of_call(error) from error
+        return StoredCounts(entries=counts.entries, keys=counts.keys, executions=runs.count)
+
     @activity.defn(name=Activity.ERASE_STORES)
-    async def erase_stores(self, tenant: str) -> ErasedStores:
+    async def erase_stores(self, tenant: str) -> None:
         """Remove everything that the stores have of the user."""
-        removed = await self.eraser.remove(tenant)
-        return ErasedStores(entries=removed.entries, keys=removed.keys)
+        await self.eraser.remove(tenant)
 
     @activity.defn(name=Activity.DELETE_RUNS)
     async def delete_runs(self, tenant: str) -> int:
@@ -114,13 +147,43 @@ class ErasingActivities:
 
     @activity.defn(name=Activity.PROVE_ERASURE)
     async def prove(self, tenant: str) -> list[str]:
-        """Return what is left of the user in the stores and in Temporal, read anew; nothing: the erasure is over."""
+        """Return what is left of the user in the stores and in Temporal, read again; nothing: the erasure is over."""
         left = list(await self.eraser.left(tenant))
         if await self._runs(tenant):
             left.append("workflows in Temporal")
+        found, unreadable = await self._schedules(tenant)
+        if found:
+            left.append("schedules in Temporal")
+        left.extend(f"perhaps the schedule {one} in Temporal, whose input cannot be read here" for one in unreadable)
         if not left:
             await self.eraser.end(tenant)
         return left
+
+    async def _schedules(self, tenant: str) -> tuple[list[str], list[str]]:
+        """Return the ids of the schedules that start tasks of the user here, and of those that cannot be read.
+
+        Nothing but their input says whose they are.
+        """
+        found: list[str] = []
+        unreadable: list[str] = []
+        try:
+            async for one in await self.client.list_schedules():
+                if not schedules.is_listed_for_task(one):
+                    continue
+                try:
+                    described = await self.client.get_schedule_handle(one.id).describe()
+                    user = await schedules.user_of(self.client, described, activity.info().task_queue)
+                except ValueError:
+                    unreadable.append(one.id)
+                    continue
+                except RPCError as error:
+                    _unless_gone(error)
+                    continue
+                if user is not None and self.key.tenant_of(user) == tenant:
+                    found.append(one.id)
+        except RPCError as error:
+            raise of_call(error) from error
+        return found, unreadable
 
     async def _runs(self, tenant: str, condition: str = "") -> list[tuple[str, str]]:
         """Return workflow and run ids of the user's workflows, as far as they still exist."""

@@ -1,4 +1,4 @@
-"""Forgetting as activities: each a step of one tenant's sweep that can be repeated."""
+"""Forgetting as activities: each is a repeatable step of one tenant's sweep."""
 
 from dataclasses import dataclass
 
@@ -65,7 +65,7 @@ class FindUndoCall(Passed):
     user_id: str = ""
     """Undo it for this user only."""
     of: OwnerId | None = None
-    """Instead of the user, for the team or agent that the user belongs to."""
+    """Undo it for this team or agent, to which the user belongs, instead of for the user."""
     after: str = ""
     """The cursor: the last tenant that was handled."""
 
@@ -81,7 +81,7 @@ class RestoreCall(Passed):
 
 
 class Undoable(Passed):
-    """Which run is undone, and for whom next: the output of ``find_undo``."""
+    """Which run is undone, and for which tenants next: the output of ``find_undo``."""
 
     run: str
     tenants: tuple[str, ...]
@@ -102,7 +102,7 @@ class ForgettingActivities:
 
     @activity.defn(name=Activity.TENANT_OF)
     async def tenant_of(self, user_id: str) -> str:
-        """Return a user's tenant, which only a worker can: it has the key."""
+        """Return a user's tenant; only a worker can, as it has the key."""
         return self.tenant_key.tenant_of(user_id)
 
     @activity.defn(name=Activity.ASKED_TENANT)
@@ -116,7 +116,7 @@ class ForgettingActivities:
 
     @activity.defn(name=Activity.BEGIN_SWEEP)
     async def begin_sweep(self, sweep: str) -> None:
-        """Take the turn from a sweep that has ended; while that one runs, this is retried."""
+        """Take over from a sweep that has ended; while it still runs, this is retried."""
         while (holder := await self.turn.holder()) != sweep:
             if holder and await self._runs(holder):
                 raise still_running(f"the sweep {holder}", again_after=pause())
@@ -133,23 +133,23 @@ class ForgettingActivities:
 
     @activity.defn(name=Activity.DUE_TENANTS)
     async def due_tenants(self, request: DueCall) -> list[str]:
-        """Return the next tenants with something due; not while Redis has lost the dates."""
+        """Return the next tenants with something due; fails while Redis has lost the dates."""
         await self.whole.require()
         return await self.due.tenants(now=request.now, after=request.after, limit=PAGE)
 
     @activity.defn(name=Activity.SELECT_FORGETTING)
     async def select(self, request: SelectCall) -> Forgetting:
-        """Choose what is forgotten of one tenant; changes nothing."""
+        """Choose which of one tenant's entries are forgotten; changes nothing."""
         return await self.forgetter.plan(request.tenant, at=request.now, approved=request.approved)
 
     @activity.defn(name=Activity.TOMBSTONE)
     async def tombstone(self, request: ForgetCall) -> Tombstoned:
-        """Forget what was chosen, undoably."""
+        """Forget the chosen entries; this can be undone."""
         return await self.forgetter.tombstone(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name=Activity.PURGE)
     async def purge(self, request: ForgetCall) -> int:
-        """Remove for good what was forgotten long enough ago; return how many."""
+        """Remove for good the entries that were forgotten long enough ago; return how many."""
         return await self.forgetter.purge(request.forgetting, run=request.run, by=request.by)
 
     @activity.defn(name=Activity.FINISH_FORGETTING)

@@ -1,4 +1,4 @@
-"""Memories on hold as activities: whether they may still be asked about, and what a person's answer makes of them."""
+"""Memories on hold as activities: whether a person may still be asked, and what follows from the answer."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class RejectCall(Passed):
     reason: str
     """Who or what rejects it, and why it was on hold."""
     note: str = ""
-    """Why, in the words of whoever rejects it."""
+    """Why, in the words of the one who rejects it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,11 +54,11 @@ RETRY_SECONDS = 1.0
 
 
 def job_id(batch: Batch, undated: Collection[int] = ()) -> str:
-    """Return the id of a batch's job: tenant, the caller's key and the items, so the same batch is the same job.
+    """Return the id of a batch's job: from tenant, the caller's key and the items, so a duplicate is the same job.
 
     Args:
         batch: The batch.
-        undated: The places of items whose dates their caller did not write: they are of its acceptance.
+        undated: The places of items that their caller did not date: they get the date of acceptance.
     """
     items: list[JsonValue] = [
         item.model_dump(mode="json", exclude={"occurred_at"} if index in undated else None)
@@ -86,9 +86,9 @@ class HoldCall(Passed):
     """The input of ``hold_doubtful``."""
 
     batch: Batch
-    """With nothing else in their places than what is in doubt."""
+    """The batch with only the doubtful items in their places."""
     held: tuple[PlannedItem, ...]
-    """What was decided on each of them."""
+    """The decision on each of them."""
     operation: str
 
 
@@ -116,7 +116,7 @@ class IngestActivities:
 
     @activity.defn(name=Activity.REMEMBER)
     async def remember(self, request: RememberRequest) -> Submitted:
-        """Check items and submit them as a job of whose memory it is; write what was said into its session.
+        """Check items and submit them as a job of their memory's owner; write what was said into its session.
 
         An item that does not say when it was observed was observed now.
 
@@ -158,9 +158,9 @@ class IngestActivities:
     async def _observed(
         self, tenant: str, request: RememberRequest, offered: Sequence[BatchItem], items: Sequence[BatchItem]
     ) -> None:
-        """Write what was said, and believed of it, into its session, where the user consents to its being kept.
+        """Write what was said, and what was believed of it, into its session, if the user consents to keeping it.
 
-        What is on hold, or was refused, is not told in a session either.
+        What is on hold, or was refused, is not written to a session either.
         """
         if not request.session:
             return
@@ -181,10 +181,10 @@ class IngestActivities:
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
-        """Journal a batch and start its job, or find the job there is, open or closed; return the job's id.
+        """Journal a batch and start its job, or find the existing one, open or closed; return the job's id.
 
         Raises:
-            UnknownOwner: The batch is for whom its task's user does not belong to, or there is no such owner.
+            UnknownOwner: The batch is for an owner to which its task's user does not belong, or which does not exist.
         """
         batch = batch.changed(tenant=await self.members.reached(batch.tenant, batch.of), of=None)
         await self.submitter.submit(batch, job_id(batch))
@@ -194,8 +194,8 @@ class IngestActivities:
     async def wait(self, identifier: str) -> Receipt:
         """Wait for a job's receipt: a few fast polls, then again after Temporal's retry delay.
 
-        A job that failed is an error with its reason, and so is one that Temporal does not know: waiting for it
-        would never end. One that still runs is never reported as failed.
+        A job that failed raises an error with its reason, and so does one that Temporal does not know: waiting for it
+        would never end. A job that still runs is never reported as failed.
         """
         handle = self.client.get_workflow_handle(identifier, result_type=Receipt)
         for poll in range(POLLS):
@@ -226,7 +226,7 @@ class IngestActivities:
 
     @activity.defn(name=Activity.APPLY_INGEST)
     async def apply(self, request: ApplyCall) -> Applied:
-        """Write what was decided, once; decide again where something has changed since."""
+        """Write the decisions, once; decide again if something has changed since."""
         with _accepted():
             try:
                 applied = await self.writer.apply(request.batch, request.plan, operation=request.operation)
@@ -250,8 +250,8 @@ class IngestActivities:
         """Read back what was written, as recall would find it; only then is it searchable.
 
         Raises:
-            VersionConflict: It is no longer stored as it was written, since it was purged or the store went back to an
-                older state. To plan the job again is harmless: what is there already carries its operation's id.
+            VersionConflict: It is no longer stored as it was written: it was purged, or the store went back to an older
+                state. Planning the job again is harmless, as entries that exist carry its operation's id.
         """
         for poll in range(POLLS):
             if poll:
@@ -264,7 +264,7 @@ class IngestActivities:
 
 
 def _place(occurrence: str) -> str:
-    """Return where something was said of which an item is a part."""
+    """Return where the statement was made from which an item comes."""
     return occurrence.partition("#")[0]
 
 
@@ -274,7 +274,7 @@ def _said(turn: TurnItem) -> Said:
 
 @contextmanager
 def _accepted() -> Generator[None]:
-    """Let a job that was accepted wait for a worker with the right settings, where this one's are wrong."""
+    """Let an accepted job wait for a worker with the right settings if this one's are wrong."""
     try:
         yield
     except (EmbeddingMismatch, ModelKeyRefused) as error:
@@ -284,7 +284,7 @@ def _accepted() -> Generator[None]:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return the reason of a failure: what wraps it says only that an activity failed."""
+    """Return the reason of a failure: its wrapper says only that an activity failed."""
     while isinstance(error, WorkflowFailureError | FailureError) and error.cause:
         error = error.cause
     return error

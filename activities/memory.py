@@ -11,7 +11,7 @@ from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
 from perdure.names import Activity
-from perdure.requests import Recalled, RecallHandle, RecallRequest, Reference
+from perdure.requests import HandleItem, RecallHandle, RecallRequest, Reference
 from perdure.stores.redis.outputs import Outputs
 from perdure.tools import RESULT_LIMIT
 
@@ -21,7 +21,7 @@ class MemoryActivities:
 
     Args:
         recall: The worker's recall service.
-        members: Tells whose memory a user may ask for.
+        members: Knows whose memory a user may ask for.
         results: Where results wait until they are fetched.
     """
 
@@ -39,18 +39,18 @@ class MemoryActivities:
             UnknownOwner: The user does not belong to whom it names, or there is no such owner.
         """
         found = await self._recalled(request, await self._tenant(request))
-        items = tuple(Recalled(id=item.id, version=item.version, score=item.score) for item in found.items)
+        items = tuple(HandleItem(id=item.id, version=item.version, score=item.score) for item in found.items)
         return RecallHandle(items=items, of=request.of, degraded=found.degraded)
 
     @activity.defn(name=Activity.RECALL_MEMORY)
     async def recall_memory(self, request: RecallRequest) -> Reference:
-        """Recall from every tier, and return where the result is kept; a store that is down makes it degraded.
+        """Recall from every tier, and return where the result is kept; if a store is down, the result is degraded.
 
         Raises:
             InvalidInput: The question is malformed.
             UnknownOwner: The user does not belong to whom it names, or there is no such owner.
-            TenantErased: Whose memory it is was erased meanwhile.
-            ResultTooLarge: There is more under the keys than a caller can be given.
+            TenantErased: The memory's owner was erased meanwhile.
+            ResultTooLarge: There is more under the keys than can be returned to a caller.
         """
         tenant = await self._tenant(request)
         epoch = await self._results.epoch(tenant)
@@ -68,7 +68,7 @@ class MemoryActivities:
 
     async def _recalled(self, request: RecallRequest, tenant: str) -> RecallResult:
         info = activity.info()
-        # A workflow that does not say who asks asks itself.
+        # A workflow that names no actor is the actor itself.
         by = request.by if "by" in request.model_fields_set else Actor(kind=ActorKind.AGENT, id=info.workflow_id or "")
         operation = f"recall:{info.workflow_run_id}:{info.activity_id}"
         query = Query.of(request, tenant=tenant, now=datetime.now(UTC), by=by, operation=operation)

@@ -1,4 +1,4 @@
-"""Promotion as activities: whose sessions are due, and one tenant's. What they return has no content."""
+"""Promotion as activities: list the tenants with due sessions, and promote one tenant's. Results have no content."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from perdure.requests import PromoteResult
 _PAGE = 100
 
 _NAMED = 20
-"""Problems of one tenant that the result names: as many as that of a pass."""
+"""Problems of one tenant that the result names: as many as the result of a pass does."""
 
 
 class PromoteCall(Passed):
@@ -34,12 +34,12 @@ class PromotionActivities:
 
     @activity.defn(name=Activity.DUE_SESSIONS)
     async def due(self) -> tuple[str, ...]:
-        """Return tenants of which a session may be due, the longest due first."""
+        """Return tenants with a session that may be due, the longest due first."""
         return tuple(await self.promoter.due(datetime.now(UTC), _PAGE))
 
     @activity.defn(name=Activity.PROMOTE_SESSIONS)
     async def promote(self, call: PromoteCall) -> PromoteResult:
-        """Promote what is due of one tenant; a session that fails is named, and left to a later pass."""
+        """Promote one tenant's due sessions; one that fails is named, and left to a later pass."""
         now = datetime.now(UTC)
         done = await self.promoter.promote(call.tenant, now=now, by=call.by, submit=self.submitter.submit)
         failed = tuple(f"{call.tenant} {problem}" for problem in done.failed[:_NAMED])

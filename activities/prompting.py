@@ -12,6 +12,7 @@ from perdure.agent.steps.runner import StepRunner
 from perdure.errors import ExpectationFailed
 from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction
+from perdure.names import Activity
 
 
 class PromptActivities:
@@ -19,8 +20,8 @@ class PromptActivities:
 
     Args:
         models: The models.
-        runner: Runs what of a step is the same for all.
-        notes: Where it is written what a step has learned.
+        runner: Runs the part that all steps have in common.
+        notes: Records what a step has learned.
     """
 
     def __init__(self, models: LanguageModels, runner: StepRunner, notes: SessionNotes) -> None:
@@ -28,12 +29,12 @@ class PromptActivities:
         self._runner = runner
         self._notes = notes
 
-    @activity.defn
+    @activity.defn(name=Activity.PROMPT_STEP)
     async def prompt_step(self, call: PromptCall) -> Ended:
         """Return a model's answer to a step.
 
         Raises:
-            ExpectationFailed: It gives none that can be used, or not what is expected.
+            ExpectationFailed: It gives no usable answer, or not what is expected.
             ModelRefused: It refuses the request.
             StoreUnavailable: It does not answer.
             WorkerUnavailable: This worker lacks the model.

@@ -1,4 +1,4 @@
-"""A model's turn, and the summary of those that it is no longer shown, as activities."""
+"""A model's turn, and the summary of turns that it no longer sees, as activities."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -29,12 +29,13 @@ from perdure.errors import ContextExceeded, InvalidInput, InvalidTask, WorkerUna
 from perdure.identity import content_digest
 from perdure.models.language import LanguageModels
 from perdure.models.language.conversation import Instruction, Replied, ToolUse, Usage
+from perdure.names import Activity
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.tasks import StepStatus
 from perdure.toolbox import Toolbox
 
 MOST_CALLS = 64
-"""Calls of one turn that are made; the model is told of the others."""
+"""Calls of one turn that are made; the others are reported to the model as not called."""
 
 MOST_ANSWERED = 128
 """Calls of one turn that are looked at: a model that wants thousands has lost its way."""
@@ -52,9 +53,9 @@ class ReasoningActivities:
 
     Args:
         models: The models.
-        toolbox: The tools that they may be told of.
+        toolbox: The tools that they may call.
         values: Where large values are kept.
-        notes: Where it is written what they are no longer shown.
+        notes: Records the turns that they no longer see.
         bindings: Know what a task has done.
     """
 
@@ -67,7 +68,7 @@ class ReasoningActivities:
         self._notes = notes
         self._bindings = bindings
 
-    @activity.defn
+    @activity.defn(name=Activity.REASON)
     async def reason(self, call: ReasonCall) -> Ended:
         """Have the model take its next turn.
 
@@ -97,7 +98,7 @@ class ReasoningActivities:
             return _ended("reasoned", outcome.changed(kind=CallKind.DECLINED))
         return _ended("reasoned", outcome.changed(turn=await self._turn(call, replied)))
 
-    @activity.defn
+    @activity.defn(name=Activity.COMPRESS)
     async def compress(self, call: CompressCall) -> Ended:
         """Make a summary of turns, and keep each of them as an episode of its own.
 
@@ -133,10 +134,10 @@ class ReasoningActivities:
         return _ended("compressed", Compressed(summary=kept, size=len(summary), read=used.read, written=used.written))
 
     async def _require_newest(self, call: ReasonCall) -> None:
-        """Refuse a turn where the task has acted in a later one: asked anew, the model would act anew beside it.
+        """Refuse a turn if the task has acted in a later one: asked again, the model would act a second time.
 
         Raises:
-            InvalidTask: It has.
+            InvalidTask: The task has acted in a later turn.
             StoreUnavailable: Redis does not answer.
         """
         effects = await self._bindings.effects(call.tenant, call.task_id)
@@ -164,7 +165,7 @@ class ReasoningActivities:
         tool = names.get(one.tool, whole(one.tool)[:100])
         given, wrong = parsed_arguments(one.arguments)
         if tool == MemoryTool.NOTE:
-            # The plan itself reads it. A note that is cut here is refused there for its length.
+            # The plan itself reads it. A note that is cut here is refused by the plan for its length.
             cut: dict[str, JsonValue] = {
                 name: str(given.get(name, ""))[: LONGEST_NOTE + 1] for name in ("kind", "text")
             }
@@ -195,7 +196,7 @@ class ReasoningActivities:
 
 @contextmanager
 def had_elsewhere() -> Generator[None]:
-    """Have a worker with other tools or settings do what this one cannot: the task was prepared where all was there."""
+    """Leave a turn to a worker with other tools or settings: the task was prepared on one that had them all."""
     try:
         yield
     except InvalidInput as problem:

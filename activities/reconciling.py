@@ -1,4 +1,4 @@
-"""Reconciling as activities: the stores are compared, each tenant's share is merged, the losses are made good."""
+"""Reconciling as activities: compare the stores, merge each tenant's share, and record the losses as repaired."""
 
 import time
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class LostData(Passed):
     store: Store
     kind: LossKind
     token: str = ""
-    """What the store has been given for the time of its rebuilding; a further loss takes it away."""
+    """The mark that the store carries while it is rebuilt; a further loss removes it."""
 
 
 class TenantsCall(Passed):
@@ -46,11 +46,11 @@ class TenantsCall(Passed):
     user_id: str = ""
     """Of this user only."""
     of: OwnerId | None = None
-    """Instead of the user, of the team or agent that the user belongs to."""
+    """Of this team or agent, to which the user belongs, instead of the user."""
     operation: str
     by: Actor
     losses: tuple[LostData, ...] = ()
-    """Those that are being made good."""
+    """The losses that are being repaired."""
 
 
 class TenantsDone(Passed):
@@ -60,7 +60,7 @@ class TenantsDone(Passed):
     more: bool
     found: Reconciled
     over: bool = False
-    """Whether more was lost meanwhile, so that it has to begin anew."""
+    """Whether more was lost meanwhile, so that it has to start again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class ReconcilingActivities:
         if Loss(Store.JOURNAL, LossKind.LOST) in found:
             return [LostData(store=Store.JOURNAL, kind=LossKind.LOST)]
         await self.longterm.prepare()
-        # What an older copy has brought back of somebody who was erased is not merged.
+        # Data of erased users that an older copy has brought back is not merged.
         await self.eraser.apply()
         tokens = await self.whole.rebuilding(found)
         return [LostData(store=loss.store, kind=loss.kind, token=tokens.get(loss.store, "")) for loss in found]
@@ -106,26 +106,26 @@ class ReconcilingActivities:
         return TenantsDone(after=after, more=False, found=found)
 
     async def _reconciled(self, tenant: str, call: TenantsCall) -> Reconciled:
-        """Reconcile one tenant; that one cannot be is no reason for the others to wait."""
+        """Reconcile one tenant; if that fails, the others do not wait."""
         anew = any(one.store is Store.REDIS for one in call.losses)
         try:
             found, pending = await self.reconciler.reconcile(tenant, operation=call.operation, by=call.by, check=anew)
         except PerdureError as problem:
             if call.user_id:
                 raise
-            # Where it is a store that is away, everybody waits for it.
+            # If a store is away, everybody waits for it.
             await self.whole.examine()
             return Reconciled(tenants=1, failed=(f"{tenant}: {problem}",))
         try:
             return found.changed(jobs=await self.submitter.resume(tenant, pending, now=datetime.now(UTC)))
         except PerdureError as problem:
-            # What was lost is rebuilt all the same, and the next reconciliation tries again.
+            # The losses are repaired all the same, and the next reconciliation tries this tenant again.
             _log.warning("jobs not started", tenant=tenant, problem=str(problem))
             return found
 
     @activity.defn(name=Activity.END_RECONCILING)
     async def end(self, found: list[LostData]) -> bool:
-        """Record that the losses are made good; False where more was lost meanwhile."""
+        """Record that the losses are repaired; False if more was lost meanwhile."""
         tokens = {one.store: one.token for one in found if one.token}
         return await self.whole.rebuilt([Loss(one.store, one.kind) for one in found], tokens)
 

@@ -1,4 +1,4 @@
-"""Redating as an activity: what other rules dated is dated by today's, some tenants a call."""
+"""Redating as an activity: entries dated by other rules are dated by today's, some tenants a call."""
 
 import time
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class RedateCall(Passed):
     after: str = ""
     """The cursor: the last tenant that was handled."""
     rules_version: str = ""
-    """By which rules those up to the cursor are dated."""
+    """The rules by which tenants up to the cursor are dated."""
     complete: bool = True
     """Whether none of them was left to the next pass."""
     operation: str
@@ -53,12 +53,12 @@ class RedatingActivities:
 
     @activity.defn(name=Activity.REDATE_TENANTS)
     async def redate(self, call: RedateCall) -> Redated:
-        """Redate the next tenants; nobody where a pass under the same rules has ended."""
+        """Redate the next tenants; none if a pass under the same rules has ended."""
         await self.whole.require()
         version = self.forgetter.rules_version
         if not (call.after or call.again) and await self.due.rules() == version:
             return Redated(rules_version=version)
-        # Where workers differ, those dated by another one's rules have to be dated again.
+        # If workers' rules differ, tenants dated by another worker's have to be dated again.
         after = call.after if call.rules_version in ("", version) else ""
         began, found = time.monotonic(), RedateResult()
         waiting = [tenant for tenant in await self.longterm.tenants() if tenant > after]

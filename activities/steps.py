@@ -1,4 +1,4 @@
-"""A task's steps as activities: one for each tool, under the tool's own name, and those without a tool."""
+"""A task's steps as activities: one for each tool, under the tool's own name, and one for each kind without a tool."""
 
 import unicodedata
 import uuid
@@ -13,6 +13,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.episodes import SessionNotes
 from perdure.agent.steps.calls import (
+    QUICK_SECONDS,
     AnnounceCall,
     Asks,
     Ended,
@@ -26,18 +27,17 @@ from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.runner import StepRunner
 from perdure.changes import Actor, ActorKind
 from perdure.errors import NotDone, PerdureError, StoreUnavailable, ToolFailed, WorkerUnavailable
+from perdure.explanations import RecallSummary
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import Query, RecallResult
 from perdure.memory.recall.service import Recall
+from perdure.names import Activity
 from perdure.stores.redis.recalls import TaskRecalls
-from perdure.tasks import RecallSummary, StepStatus
+from perdure.tasks import StepStatus
 from perdure.temporal.errors import failure_of
 from perdure.temporal.failures import details, pause
 from perdure.temporal.heartbeats import beats
 from perdure.toolbox import Toolbox
-
-QUICK = 0.5
-"""Seconds after which a quick step is cut off, and goes on as any other."""
 
 ATTEMPTS = 5
 """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
@@ -64,7 +64,7 @@ class StepActivities:
         own = [self.quick_step, self.remember_step, self.expand, self.announce]
         return [*(self._of_tool(tool.name) for tool in self._toolbox), *own]
 
-    @activity.defn
+    @activity.defn(name=Activity.QUICK_STEP)
     async def quick_step(self, call: StepCall) -> Ended | Asks:
         """Run a step with a quick tool, as a local activity.
 
@@ -75,19 +75,19 @@ class StepActivities:
             raise WorkerUnavailable(f"this worker has no tool {call.step.tool!r}")
         return await self._step(call)
 
-    @activity.defn
+    @activity.defn(name=Activity.REMEMBER_STEP)
     async def remember_step(self, call: RememberCall) -> Ended:
         """Return what a remember step writes."""
         outcome = await self._runner.remember(call)
         await self._notes.remembered(call, outcome)
         return outcome
 
-    @activity.defn
+    @activity.defn(name=Activity.EXPAND)
     async def expand(self, call: ExpandCall) -> Ended:
         """Return the list of a ``for_each``."""
         return await self._runner.expand(call)
 
-    @activity.defn
+    @activity.defn(name=Activity.ANNOUNCE)
     async def announce(self, call: AnnounceCall) -> None:
         """Write into a task's session what the task is about to ask, or what a person answered."""
         await self._notes.asked(call, this_attempt().run)
@@ -129,7 +129,7 @@ class StepActivities:
 
 
 def this_attempt(tried: int = 0) -> Attempt:
-    """Return the attempt that is running now, after so many that its activity does not count."""
+    """Return the attempt that is running now, numbered after earlier ones that its activity does not count."""
     info = activity.info()
     if info.workflow_id is None:
         raise ApplicationError("a step runs inside a task's workflow only", non_retryable=True)
@@ -139,7 +139,7 @@ def this_attempt(tried: int = 0) -> Attempt:
         number=info.attempt + tried,
         scheduled_at=info.scheduled_time,
         started_at=info.started_time,
-        cut=QUICK if info.is_local else None,
+        cut=QUICK_SECONDS if info.is_local else None,
         report=beats(),
     )
 
@@ -157,12 +157,12 @@ class RecallStepActivities:
         self._members = members
         self._recalls = recalls
 
-    @activity.defn
+    @activity.defn(name=Activity.RECALL_STEP)
     async def recall_step(self, call: RecallCall) -> Ended:
         """Recall what a step asks for.
 
         Raises:
-            UnknownOwner: The task's user does not belong to whom the step names, or there is no such owner.
+            UnknownOwner: The task's user does not belong to the owner that the step names, or there is no such owner.
         """
         terms = await self._runner.terms(call)
         if terms is None:
@@ -171,19 +171,20 @@ class RecallStepActivities:
         query = Query.of(
             terms,
             f"{call.path}.recall",
-            # Asked with each step: who was removed from a team while their task runs reads no more of its memory.
+            # Checked with each step: a user removed from a team while their task runs reads no more of its memory.
             tenant=await self._members.reached(call.tenant, terms.of),
             session=call.session,
             now=call.now,
             only_reads=not call.memory.remembers,
             tell_left_out=True,
+            shows_ids=call.shows_ids,
             by=Actor(kind=ActorKind.AGENT, id=info.workflow_id or ""),
             operation=f"recall:{info.workflow_run_id}:{info.activity_id}",
         )
         found = await self._recall.recall(query)
         if call.memory.remembers:
             memories = [item.id for item in found.items if item.kind == "memory"]
-            # Without Redis the task goes on, and these are not credited with how it ends.
+            # Without Redis the task goes on, but these are not credited with how it ends.
             with suppress(StoreUnavailable):
                 await self._recalls.note(call.tenant, call.task_id, memories, of=terms.of, epoch=call.epoch)
         parts = await self._runner.keep(call, _parts(found, terms.keys))

@@ -1,4 +1,4 @@
-"""Handing over to memory: a batch becomes a job, and what a person has to approve first becomes a hold."""
+"""Submitting to memory: a batch becomes a job, and what a person has to approve first becomes a hold."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -26,7 +26,7 @@ from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
 from perdure.temporal.errors import of_call
 
 ABOUT_TO_START = timedelta(hours=1)
-"""For how long after a batch is accepted whoever accepted it may still start its job: a choice, far above any retry."""
+"""How long after accepting a batch a process may still start its job: a choice, far above any retry."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Submitter:
 
         Args:
             batch: The batch.
-            job: The id of its job; one that there is, open or closed, stays as it is.
+            job: The id of its job; an existing one, open or closed, stays as it is.
 
         Raises:
             InvalidInput: There is no such policy.
@@ -71,15 +71,15 @@ class Submitter:
         return batch
 
     async def resume(self, tenant: str, pending: Iterable[Accepted], *, now: datetime) -> int:
-        """Start the jobs of what was accepted of which Temporal knows no job: whoever accepted it died before that.
+        """Start the missing jobs of accepted batches: the process that accepted one died before it started the job.
 
-        A batch of which everything is on hold has no lines, and none of it needs a job: each hold is a workflow that
-        has its text, and submits it when a person approves it.
+        A batch that is entirely on hold has no lines, and needs no job: each hold is a workflow that has its text, and
+        submits it when a person approves it.
 
         Args:
             tenant: Whose.
             pending: What the tenant's journal says is not done, oldest first.
-            now: The moment; what was accepted less than an hour ago may still be about to start.
+            now: The moment; the job of a batch accepted less than an hour ago may still be about to start.
 
         Returns:
             How many were started.
@@ -105,7 +105,7 @@ class Submitter:
         return started
 
     async def hold(self, hold: Hold) -> None:
-        """Put a memory on hold, unless it is, or was.
+        """Put a memory on hold, unless it is or was already.
 
         Raises:
             StoreUnavailable: Temporal does not answer.
@@ -120,10 +120,10 @@ class Submitter:
         tenant: str,
         summary: str,
         *,
-        # One that was ended from outside kept nobody's promise: it may begin again, and writes nothing twice.
+        # A workflow that was ended from outside did not finish: it may start again, and writes nothing twice.
         reuse: WorkflowIDReusePolicy = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
     ) -> bool:
-        """Start a workflow; returns whether there was none with its id."""
+        """Start a workflow; returns whether its id was new."""
         try:
             await self.client.start_workflow(
                 workflow,

@@ -1,4 +1,4 @@
-"""A task as a whole: prepare it against what this worker has, and keep its claims for as long as it lives."""
+"""A task as a whole: prepare it with what this worker has, and keep its claims for as long as it lives."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,16 +13,8 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.conversations import conversation_of_run, effects_behind
-from perdure.agent.steps.calls import (
-    EvaluateCall,
-    Evaluated,
-    KeepCall,
-    Kept,
-    Path,
-    PrepareCall,
-    PreparedTask,
-    ToolShape,
-)
+from perdure.agent.prepared import PrepareCall, PreparedTask, ToolShape
+from perdure.agent.steps.calls import EvaluateCall, Evaluated, KeepCall, Kept, Path
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
@@ -31,10 +23,11 @@ from perdure.documents import validated
 from perdure.errors import InvalidAgent, InvalidTask, StoreUnavailable, TenantErased
 from perdure.memory.wholeness import Wholeness
 from perdure.models.language import LanguageModels
-from perdure.names import BINDING, TASK, Attribute, Workflow
+from perdure.names import BINDING, TASK, Activity, Attribute, Workflow
 from perdure.registry.agents import Agent, AgentLibrary
 from perdure.skills.library import SkillLibrary
-from perdure.skills.shape import PromptStep, Skill, ToolStep
+from perdure.skills.shape import Skill
+from perdure.skills.steps import PromptStep, ToolStep
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
@@ -53,7 +46,7 @@ RENEWALS = 3
 
 @dataclass(frozen=True)
 class Holder:
-    """A workflow that runs a task, told by its first run: rolling over, resetting and retrying keep that."""
+    """A workflow that runs a task, identified by its first run: rolling over, resetting and retrying keep that."""
 
     run_id: str
     workflow_id: str
@@ -92,12 +85,12 @@ class TaskActivities:
         key: Turns user ids into tenants.
         values: Where large inputs are kept.
         bindings: What task ids stand for, and which workflow runs a task.
-        client: Tells which workflows run a task, or did.
-        whole: Tells since when Redis, with what it knows of tasks, has lost nothing.
-        erasures: Tells when a user was erased.
+        client: Knows which workflows run a task, or did.
+        whole: Knows since when Redis, with its data about tasks, has lost nothing.
+        erasures: Knows when a user was erased.
         heartbeat: Seconds without a sign of life after which an attempt is given up.
         model_timeout: Seconds that a model's turn may take.
-        continue_after: Events after which a task's history is rolled over; 0: after about 2,000.
+        continue_after: Events after which a task's history is rolled over; 0: after about 1,000.
     """
 
     skills: SkillLibrary
@@ -115,12 +108,12 @@ class TaskActivities:
     model_timeout: float
     continue_after: int = 0
 
-    @activity.defn
+    @activity.defn(name=Activity.PREPARE_TASK)
     async def prepare_task(self, request: PrepareCall) -> PreparedTask:
         """Check a task and pin it to its skill, or its agent, as it is now.
 
         Raises:
-            InvalidInput: For an unknown field, skill, agent, tool, name or input, with the nearest one there is; for a
+            InvalidInput: For an unknown field, skill, agent, tool, name or input, with the nearest existing one; for a
                 task that another workflow runs, and for an id that is already used by another task.
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
@@ -137,7 +130,7 @@ class TaskActivities:
         if earlier is None and bound is not None:
             # What Redis knows of began after it last lost data, and can still be lost in this run.
             earlier = since
-        # Where Redis is away or has lost it, the day of the last run is the one that claims are bound to.
+        # If Redis is away or has lost it, claims are bound to the day of the last run.
         for known in (*[await run.memo_value(BINDING, None, type_hint=TaskBinding) for run in runs], bound):
             if known is not None and binding.is_same(known):
                 binding = known
@@ -168,9 +161,9 @@ class TaskActivities:
     async def _earlier_turns(
         self, tenant: str, task_id: str, runs: Sequence[WorkflowExecution], binding: TaskBinding
     ) -> Conversation | None:
-        """Return the turns that a task's model has taken, by its newest run that knows all that was done; None: none.
+        """Return the turns that a task's model has taken, from its newest run that knows all effects; None: none.
 
-        An older run does not stand for a newer one that is gone: the turns between would be taken anew, and act anew.
+        An older run does not replace a newer one that is gone: the turns between would be taken, and would act, again.
 
         Args:
             tenant: Whose task it is.
@@ -186,7 +179,7 @@ class TaskActivities:
         for run in reversed(runs):
             known = await run.memo_value(BINDING, None, type_hint=TaskBinding)
             found = await conversation_of_run(self.client, run) if binding.is_same(known) else None
-            # A run that was reset stands before what the one acted that it was reset from.
+            # A run that was reset does not know the later effects of the run that it was reset from.
             if found is not None and not effects_behind(found, effects):
                 return found
             newest = newest or found
@@ -206,7 +199,7 @@ class TaskActivities:
                 self.models.get(step.model)
         names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
         return _Pinned(
-            skill=skill,
+            skill=skill.running,
             version=skill.digest,
             tools=[self.toolbox.get(name) for name in sorted(names)],
             inputs=checked_inputs(skill, task.inputs),
@@ -220,10 +213,10 @@ class TaskActivities:
         return _Pinned(agent=agent, version=agent.digest, tools=tools)
 
     async def _epoch(self, tenant: str, started_at: datetime) -> int | None:
-        """Return the user's epoch, of a task that was started after their last erasure; None without Redis.
+        """Return the user's epoch for a task that was started after their last erasure; None without Redis.
 
         Raises:
-            TenantErased: It was.
+            TenantErased: The user was erased after the task was started.
         """
         with suppress(StoreUnavailable):
             erased = await self.erasures.of(tenant)
@@ -232,19 +225,19 @@ class TaskActivities:
             return erased.epoch if erased else 0
         return None
 
-    @activity.defn
+    @activity.defn(name=Activity.KEEP_CLAIMS)
     async def keep_claims(self, call: KeepCall) -> Kept:
         """Keep a task's claims for their full time from now, and find the effects of unknown fate.
 
         Raises:
-            StoreUnavailable: Redis does not answer, and the caller is patient.
+            StoreUnavailable: Redis does not answer, and the caller wants to wait for it.
         """
         try:
             unknown = await self.bindings.keep(call.tenant, call.task_id, call.binding, epoch=call.epoch)
         except StoreUnavailable:
             if call.patient:
                 raise
-            # Nothing is lost yet: claims last three times as long as it takes until they are renewed.
+            # Nothing is lost yet: claims last three times as long as the interval of their renewal.
             return Kept(answered=False)
         return Kept(answered=True, unknown=unknown)
 
@@ -272,17 +265,17 @@ class TaskActivities:
             return None
 
     async def _since(self) -> datetime | None:
-        """Return since when Redis has lost nothing; None where it has, or does not answer."""
+        """Return since when Redis has lost nothing; None if it has, or does not answer."""
         try:
             return await self.whole.redis_since()
         except StoreUnavailable:
             return None
 
     async def _earlier(self, tenant: str, task_id: str, since: datetime | None) -> list[WorkflowExecution]:
-        """Return the runs of a task that Redis may know nothing of, oldest first.
+        """Return the runs of a task that Redis may not know about, oldest first.
 
-        As far as Temporal lists them: a moment after they were prepared. Where Redis lost nothing, this takes 1.6 ms
-        (p95 4.1), and to learn since when takes as long.
+        Only runs that Temporal lists, which it does a moment after they were prepared. If Redis lost nothing, this
+        takes 1.6 ms (p95 4.1), and learning since when takes as long.
 
         Args:
             tenant: Whose task it is.
@@ -334,7 +327,7 @@ class EvaluationActivities:
     def __init__(self, runner: StepRunner) -> None:
         self._runner = runner
 
-    @activity.defn
+    @activity.defn(name=Activity.EVALUATE_TASK)
     async def evaluate_task(self, call: EvaluateCall) -> Evaluated:
         """Evaluate a skill's ``output`` and ``expect``."""
         return await self._runner.evaluate(call)

@@ -1,4 +1,4 @@
-"""Changing memories by their ids as an activity."""
+"""Changing memories by their ids, as activities."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,10 +11,10 @@ from perdure.errors import InvalidInput
 from perdure.memberships import Enrolment, MemberRequest
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.membership import MemberBook
-from perdure.memory.policies import WritePolicy
 from perdure.memory.updating.revising import operation_of
 from perdure.memory.updating.screening import screened_update
 from perdure.memory.updating.updater import Updater
+from perdure.memory.write_policies import WritePolicy
 from perdure.names import Activity
 from perdure.requests import ConsentRequest, Consents
 from perdure.stores.redis.changed import ChangedTenants
@@ -24,7 +24,7 @@ from perdure.updates import Updated, UpdateRequest
 
 @dataclass(frozen=True, kw_only=True)
 class UpdatingActivities:
-    """The changes that a person or an agent asks for."""
+    """The changes that a person or an agent requests."""
 
     updater: Updater
     consents: ConsentBook
@@ -54,7 +54,7 @@ class UpdatingActivities:
 
     @activity.defn(name=Activity.SET_CONSENT)
     async def consent(self, request: ConsentRequest) -> Consents:
-        """Keep what is said of purposes, and return what holds of each.
+        """Record consent to purposes, and return what holds for each.
 
         Raises:
             InvalidInput: There is no such purpose, or it is both granted and withdrawn.
@@ -77,7 +77,7 @@ class UpdatingActivities:
 
     @activity.defn(name=Activity.SET_MEMBER)
     async def member(self, request: MemberRequest) -> Enrolment:
-        """Keep that a user belongs to a team or an agent, or no longer does."""
+        """Record that a user belongs to a team or an agent, or no longer does."""
         refuse_unknown(request)
         said = await self.members.say(
             request.of,

@@ -1,29 +1,47 @@
-"""Steps that only work something out of what is known."""
+"""Steps that only compute something from known values."""
 
 from temporalio import activity
 
+from activities.episodes import SessionNotes
+from perdure.agent.steps.awaited import ExpectCall, TakeCall
 from perdure.agent.steps.calls import Ended, LetCall, WaitCall, Waits
+from perdure.agent.steps.expecting import expecting, taken
 from perdure.agent.steps.named import named
 from perdure.agent.steps.values import Values
 from perdure.agent.steps.waiting import waiting
+from perdure.names import Activity
 
 
 class ValueActivities:
-    """Works out what a ``let`` names, and until when a step waits.
+    """Evaluates ``let`` steps, and what a step waits for.
 
     Args:
         values: Where large values are kept.
+        notes: Records that an event came.
     """
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, notes: SessionNotes) -> None:
         self._values = values
+        self._notes = notes
 
-    @activity.defn
+    @activity.defn(name=Activity.LET_STEP)
     async def let_step(self, call: LetCall) -> Ended:
         """Return what a ``let`` names."""
         return await named(call, self._values)
 
-    @activity.defn
+    @activity.defn(name=Activity.WAIT_STEP)
     async def wait_step(self, call: WaitCall) -> Ended | Waits:
         """Return until when a step waits; that it is skipped, where its ``when`` is false."""
         return await waiting(call, self._values)
+
+    @activity.defn(name=Activity.EXPECT_EVENT)
+    async def expect_event(self, call: ExpectCall) -> Ended | Waits:
+        """Return which event a step waits for, and until when; that it is skipped, where its ``when`` is false."""
+        return await expecting(call, self._values)
+
+    @activity.defn(name=Activity.TAKE_EVENT)
+    async def take_event(self, call: TakeCall) -> Ended:
+        """Return the outcome of a step whose event came, and write down who delivered it and when."""
+        outcome = await taken(call, self._values)
+        await self._notes.delivered(call, activity.info().workflow_id or "")
+        return outcome

@@ -67,7 +67,7 @@ class _Asking:
         found = await self.gateway.observe(request, by=_BY)
         told = [f"{one.ground.value}: {one.reason}" for one in found.left]
         if found.job:
-            receipt = await self.gateway.receipt(found.job)
+            receipt = await self.gateway.receipt(found.job, by=_BY)
             told += [f"{item.decision.value} {item.reason}".strip() for item in receipt.items]
         return ", ".join(told)
 
@@ -141,7 +141,7 @@ def judged(case: Case, memories: Sequence[str], episodes: Sequence[str], told: s
         case: The sentence, and what has to become of it.
         memories: The texts of what is remembered of its user.
         episodes: The texts of the episodes of its session.
-        told: What the product said of it.
+        told: What the product reported about it.
     """
     texts = [text.casefold() for text in memories]
     private = [text.casefold() for text in episodes] if case["reason"] in _PRIVATE else []

@@ -98,7 +98,7 @@ async def _remember(gateway: Gateway, user: str, sessions: Mapping[str, Sequence
         request = ObserveRequest(user_id=user, session=session, said=tuple(said), start=start, policy="transcript")
         async with gate:
             observed = await gateway.observe(request, by=_BY)
-            return (await gateway.receipt(observed.job)).count(Fate.SEARCHABLE)
+            return (await gateway.receipt(observed.job, by=_BY)).count(Fate.SEARCHABLE)
 
     parts = [(session, start) for session, said in sessions.items() for start in range(0, len(said), BATCH)]
     searchable = sum(await asyncio.gather(*(remember(session, start) for session, start in parts)))

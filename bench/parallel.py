@@ -30,7 +30,7 @@ output: "${{steps.number.done == {ELEMENTS}}}"
 """
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class BareFan:
     """The floor: ten loops over an activity, which share one list."""
 

@@ -41,7 +41,7 @@ when: "${{tool == 'echo_quickly' && arguments.value == -{number}}}"
 """
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class BareLocal:
     """The floor: a hand-written loop over a local activity."""
 

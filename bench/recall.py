@@ -167,8 +167,8 @@ async def _services(folder: Path, redis: Redis, longterm: LongTerm, embedder: Mi
     journal, leases = Journal(folder / "journal"), Leases(redis)
     whole = Wholeness(JournalMarks(folder / "journal"), RedisMarks(redis), longterm.marks)
     key = TenantKey.load_or_create(folder / "tenant.key")
-    # An audit is written only beside a journal. That of recall stays unbegun: the other sections' installation has
-    # the stores, and the collections here are of none.
+    # An audit is written only next to a journal. That of recall is never begun: the other sections' installation has
+    # the stores, and the collections here belong to none.
     await JournalMarks(folder / "audited").begin(key.fingerprint)
     audit = Audit(folder / "audited" / AUDIT, key, AuditHeads(redis))
     recall = Recall(

@@ -34,7 +34,7 @@ async def bare_echo(value: int) -> int:
     return value
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class Bare:
     """The floor: a hand-written loop over an activity."""
 

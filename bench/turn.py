@@ -52,7 +52,7 @@ async def bare_turn(url: str, number: int) -> int:
     return number + len(replied.reply.calls)
 
 
-@workflow.defn
+@workflow.defn(sandboxed=False)
 class BareAgent:
     """The floor: a hand-written loop over a model and a tool."""
 

@@ -24,7 +24,7 @@ from rich.table import Table
 from bench.__main__ import RESULTS
 from chaos.judge import Verdict, asked_of, enough, judge
 from chaos.ledger import read
-from chaos.load import Load
+from chaos.load import BY, Load
 from chaos.site import Site, site
 from chaos.standing import standing
 from chaos.store import stored_of
@@ -84,7 +84,7 @@ async def run(minutes: float, seed: int, home: Path) -> tuple[Counter[str], Load
             if feeding.done():
                 feeding.result()
             else:
-                for line in await standing(gateway, [task.workflow_id for task in load.tasks]):
+                for line in await standing(gateway, [task.workflow_id for task in load.tasks], by=BY):
                     sys.stdout.write(f"{line}\n")
                 sys.stdout.write(f"workers that ended by themselves: {one.ended_workers}\n")
             feeding.cancel()

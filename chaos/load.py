@@ -84,10 +84,10 @@ class Load:
         async with asyncio.TaskGroup() as group:
             answering = group.create_task(self._answer(workflow_id))
             try:
-                result = await insisting(lambda: self.gateway.result(workflow_id))
+                result = await insisting(lambda: self.gateway.result(workflow_id, by=BY))
                 # A task does not wait for what it learned to be searchable; who judges it has to.
                 for job in result.jobs:
-                    await insisting(partial(self.gateway.receipt, job))
+                    await insisting(partial(self.gateway.receipt, job, by=BY))
                 one.result = result
             except PerdureError as failure:
                 one.problem = str(failure)
@@ -101,7 +101,7 @@ class Load:
         """Answer what is asked by what the ledger says; a question comes after the deadline, so nothing can follow."""
         while True:
             await asyncio.sleep(0.5)
-            progress = await insisting(lambda: self.gateway.progress(workflow_id))
+            progress = await insisting(lambda: self.gateway.progress(workflow_id, by=BY))
             for question in progress.questions if progress else ():
                 await self._answered(workflow_id, question)
 
@@ -130,7 +130,7 @@ class Load:
         one = Submitted(RememberRequest(user_id=user, key=f"job-{number}", items=written), items)
         self.jobs.append(one)
         job = await insisting(lambda: self.gateway.remember(one.request, by=BY))
-        one.receipt = await insisting(lambda: self.gateway.receipt(job))
+        one.receipt = await insisting(lambda: self.gateway.receipt(job, by=BY))
 
     async def _recall(self) -> None:
         user = self._user()

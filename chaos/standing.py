@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 from temporalio.service import RPCError
 
+from perdure.changes import Actor
 from perdure.errors import PerdureError
 from worker.gateway import Gateway
 
 
-async def standing(gateway: Gateway, workflow_ids: Iterable[str]) -> list[str]:
+async def standing(gateway: Gateway, workflow_ids: Iterable[str], *, by: Actor) -> list[str]:
     """Return a line for each task that is open."""
     lines: list[str] = []
     for workflow_id in workflow_ids:
@@ -16,14 +17,14 @@ async def standing(gateway: Gateway, workflow_ids: Iterable[str]) -> list[str]:
             lines.append("a task was never accepted")
             continue
         try:
-            raw = (await (await gateway.task(workflow_id)).describe()).raw_description
+            raw = (await (await gateway.task(workflow_id, by=by)).describe()).raw_description
         except (PerdureError, RPCError) as problem:
             lines.append(f"{workflow_id}: Temporal cannot say: {problem}")
             continue
         if raw.workflow_execution_info.HasField("close_time"):
             continue
         try:
-            progress = await gateway.progress(workflow_id, seconds=20)
+            progress = await gateway.progress(workflow_id, seconds=20, by=by)
             told = f"{progress.phase} at {progress.step}, asks {len(progress.questions)}" if progress else "cannot say"
         except PerdureError as problem:
             told = f"cannot say: {problem}"

@@ -47,7 +47,7 @@ class Watcher:
                 await on_progress(progress)
             await self._answer(progress)
 
-        return await follow(self._gateway, self._workflow_id, handle, period=_PERIOD)
+        return await follow(self._gateway, self._workflow_id, handle, by=SHOWN_BY, period=_PERIOD)
 
     def _note(self, progress: Progress) -> None:
         self.done = progress.done

@@ -130,7 +130,7 @@ class Demo:
         finally:
             first.cancel()
         ledger = read_ledger(report, self._packages)
-        again = await attempts_again(await gateway.task(task))
+        again = await attempts_again(await gateway.task(task, by=SHOWN_BY))
         resumed = ", ".join(f"{seconds:.1f} s" for seconds in watcher.resumed_after)
         out.print(
             f"   rows {ledger.rows} = packages {ledger.packages}, duplicates {ledger.duplicates}, "
@@ -146,7 +146,7 @@ class Demo:
         out.print(f"\n[bold]2. Asked and remembered[/]: {len(watcher.questions)} licences that only a person knows")
         for question in watcher.questions:
             out.print(f"   {question.text}", markup=False)
-        receipts = [await gateway.receipt(job) for job in result.jobs]
+        receipts = [await gateway.receipt(job, by=SHOWN_BY) for job in result.jobs]
         searchable = sum(receipt.count(Fate.SEARCHABLE) for receipt in receipts)
         out.print(f"   {searchable} findings and answers are searchable, in {len(receipts)} ingest jobs")
         expected = sum(package.name in ANSWERS for package in self._packages)
@@ -183,7 +183,7 @@ class Demo:
 
     async def _forgetting(self, gateway: Gateway) -> None:
         out.print("\n[bold]4. Forgetting[/]: two notes have expired, one has too little confidence, one stays")
-        await gateway.receipt(await gateway.remember(self._notes(), by=SHOWN_BY))
+        await gateway.receipt(await gateway.remember(self._notes(), by=SHOWN_BY), by=SHOWN_BY)
         dry = await self._sweep(gateway, dry_run=True)
         swept = await self._sweep(gateway, dry_run=False)
         undone = await gateway.undo(UndoRequest(sweep=swept.sweep), by=SHOWN_BY)

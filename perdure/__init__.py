@@ -10,6 +10,7 @@ from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import ErasureReceipt
 from perdure.errors import (
     InvalidAnswer,
+    InvalidEvent,
     InvalidInput,
     InvalidTask,
     ModelRefused,
@@ -26,9 +27,13 @@ from perdure.errors import (
     WorkflowCancelled,
     WorkflowFailed,
 )
+from perdure.events import Event
+from perdure.explanations import RecallSummary, TaskExplanation
 from perdure.filters import Omission
+from perdure.holds import Held, HoldOutcome
 from perdure.jobs import Decision, Fate, ItemReceipt, Receipt
-from perdure.memberships import Enrolment, MemberRequest
+from perdure.limits import CallLimit
+from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.memory.recall.query import FoundBy, LeftOut, RecalledItem, RecallResult, Trigger
 from perdure.model import Model
 from perdure.questions import Answer, AnswerSpec, AnswerType, Question, QuestionKind, Subject
@@ -38,25 +43,37 @@ from perdure.requests import (
     EraseRequest,
     ForgetRequest,
     ForgetResult,
+    HandleItem,
     NotBelieved,
     Observed,
     ObserveRequest,
-    Recalled,
     RecallHandle,
     RecallRequest,
     Reconciled,
     ReconcileRequest,
     ReconcileResult,
     RememberRequest,
-    Report,
+    SweepReport,
     UndoRequest,
     UndoResult,
 )
 from perdure.said import Ground, Said, Voice
 from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import AgentTask, Evaluation, Limits, MemoryMode, Phase, Progress, RecallSummary, TaskResult
+from perdure.tasks import AgentTask, Evaluation, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
-from perdure.updates import Correction, Credit, Feedback, Merger, Pinning, Removal, Reversion, Updated, UpdateRequest
+from perdure.updates import (
+    Correction,
+    Credit,
+    Feedback,
+    Merger,
+    Pinning,
+    Rejection,
+    Removal,
+    Reversion,
+    Updated,
+    UpdateRequest,
+    Version,
+)
 
 __all__ = [
     "Actor",
@@ -65,6 +82,7 @@ __all__ = [
     "Answer",
     "AnswerSpec",
     "AnswerType",
+    "CallLimit",
     "ConsentRequest",
     "Consents",
     "Correction",
@@ -77,13 +95,18 @@ __all__ = [
     "EraseRequest",
     "ErasureReceipt",
     "Evaluation",
+    "Event",
     "Fate",
     "Feedback",
     "ForgetRequest",
     "ForgetResult",
     "FoundBy",
     "Ground",
+    "HandleItem",
+    "Held",
+    "HoldOutcome",
     "InvalidAnswer",
+    "InvalidEvent",
     "InvalidInput",
     "InvalidTask",
     "ItemReceipt",
@@ -91,6 +114,7 @@ __all__ = [
     "LeftOut",
     "Limits",
     "MemberRequest",
+    "Membership",
     "MemoryMode",
     "MemoryType",
     "Merger",
@@ -113,22 +137,23 @@ __all__ = [
     "RecallRequest",
     "RecallResult",
     "RecallSummary",
-    "Recalled",
     "RecalledItem",
     "Receipt",
     "ReconcileRequest",
     "ReconcileResult",
     "Reconciled",
+    "Rejection",
     "Relation",
     "RememberRequest",
     "Removal",
-    "Report",
     "Reversion",
     "Said",
     "StoreRefused",
     "StoreUnavailable",
     "Strategy",
     "Subject",
+    "SweepReport",
+    "TaskExplanation",
     "TaskFailed",
     "TaskResult",
     "TenantErased",
@@ -142,6 +167,7 @@ __all__ = [
     "UnknownOwner",
     "UpdateRequest",
     "Updated",
+    "Version",
     "Voice",
     "Wait",
     "WorkerUnavailable",

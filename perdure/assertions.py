@@ -10,7 +10,7 @@ from perdure.words import stem
 _Part = Annotated[str, Field(max_length=500)]
 
 SPEAKERS = frozenset({"i", "we", "you"})
-"""Who speaks and who is spoken to: the first word of an attribute says of whom of them it is, "i drink"."""
+"""The speaker and the one spoken to: the first word of an attribute says which of them it is about, "i drink"."""
 
 _AFTER_NOUN = frozenset(
     ["in", "on", "at", "of", "for", "from", "to", "with", "by", "before", "after", "over", "during", "between", "about"]
@@ -21,34 +21,34 @@ _COMPARING = frozenset(["over", "than", "above", "below", "before", "after"])
 
 
 class Assertion(Passed):
-    """What is said of what: of "team lead" (subject), "be" (attribute) "wanjiru" (value).
+    """A statement in parts: "team lead" (subject), "be" (attribute), "wanjiru" (value).
 
-    Parts are normalised by whoever extracts them: equal parts mean the same. What somebody says of themselves has as
-    its subject what it is about, where there is such a thing: of "coffee", "i drink", "with milk".
+    The extractor normalises parts, so that equal parts mean the same. What people say about themselves has as its
+    subject the thing that it is about, if there is one: "coffee", "i drink", "with milk".
     """
 
     subject: Annotated[_Part, Field(min_length=1)]
     attribute: Annotated[_Part, Field(min_length=1)]
     value: _Part = ""
     negated: bool = False
-    """Whether it is denied: that a value was negated contradicts that value, and no other one."""
+    """Whether it is denied: a negated value contradicts that value, and no other one."""
     several: bool = False
     """Whether the subject can have several values of the attribute at once, which then do not contradict each other."""
     revises: bool = False
-    """Whether it says itself that something has changed: "now", "no longer", "switched to"."""
+    """Whether its own words say that something has changed: "now", "no longer", "switched to"."""
     former: _Part = ""
-    """The value that it says is true no more: "not at 9"."""
+    """The value that it says is no longer true: "not at 9"."""
     said: _Part = ""
-    """The stems of what its sentence says, in no order, as one term: by it, the same is found in other order."""
+    """The stems of its sentence, in no order, as one term: it finds the same statement in another word order."""
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What it is about, at its broadest: only assertions that have one of these in common are compared."""
+        """Its topics, at their broadest: only assertions that have one of these in common are compared."""
         person = self.attribute.split()[0]
         said = (f"={self.said}",) if self.said else ()
         if self.subject in SPEAKERS:
             return (f"{self.subject} {self.attribute}", *said)
-        # "printer 31" and "printer 3" are found by their noun, and told apart by whoever compares them.
+        # "printer 31" and "printer 3" are found by their noun, and distinguished when they are compared.
         whole = self.subject.split()
         end = next((place for place, word in enumerate(whole) if place and word in _AFTER_NOUN), len(whole))
         nouns = [word for word in whole[:end] if not any(character.isdigit() for character in word)] or whole[:end]

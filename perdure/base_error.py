@@ -1,4 +1,4 @@
-"""The base of every error, and of those about what was given: code, whether to try again, how it crosses processes."""
+"""The bases of every error and of input errors: code, whether to retry, how an error crosses processes."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Self
@@ -9,16 +9,16 @@ class PerdureError(Exception):
 
     code: ClassVar[str] = "PRD000"
     retryable: ClassVar[bool] = False
-    """Whether the same call can succeed later although its caller changes nothing."""
+    """Whether the same call can succeed later without the caller changing anything."""
     benign: ClassVar[bool] = False
-    """Whether it is how things should go, so that neither logs nor metrics of activities call it an error."""
+    """Whether it is an expected outcome, so that neither logs nor metrics of activities count it as an error."""
     retry_after: float | None = None
-    """Seconds after which it makes sense, where whoever refused it says so."""
+    """Seconds after which to retry, if the server that refused the call says so."""
     parts: ClassVar[tuple[str, ...]] = ()
     """The attributes that travel with the message to another process; texts without content."""
 
     def carried(self) -> dict[str, str]:
-        """Return what travels besides the class's name and the message."""
+        """Return the parts that travel in addition to the class's name and the message."""
         return {name: getattr(self, name) for name in self.parts}
 
     @classmethod
@@ -27,7 +27,7 @@ class PerdureError(Exception):
 
         Args:
             text: Its ``str``.
-            parts: What it carried; what is missing is empty.
+            parts: What it carried; missing parts become empty.
         """
         error = cls.__new__(cls)
         Exception.__init__(error, text.removeprefix(f"{cls.code} "))

@@ -24,7 +24,7 @@ class Actor(Passed):
     by_hand: ClassVar[bool] = False
     kind: ActorKind
     id: str = ""
-    """Which person, task or schedule; empty where it is not known."""
+    """Which person, task or schedule; empty if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +33,9 @@ class Change:
 
     id: str
     expected: int
-    """The version that the stored entry must still have; 0: there must be none."""
+    """The version that the stored entry must still have; 0: it must not exist."""
     entry: Entry
-    """The whole entry afterwards: absolute values, never increments. Equal to what is stored: nothing to write."""
+    """The whole entry afterwards: absolute values, never increments. If equal to the stored one, nothing is written."""
     vector: Sequence[float] | None = None
     """The entry's vector, if its text is new; otherwise it keeps the one that it has."""
     by: Actor
@@ -44,7 +44,7 @@ class Change:
     note: str = ""
     """The reason in somebody's own words: journaled with the entry, and never logged."""
     operation: str
-    """The id of the operation; an entry that carries it has had this change already."""
+    """The id of the operation; an entry that carries it already has this change."""
 
 
 class Refusal(Passed):
@@ -77,17 +77,17 @@ class Deletion(Stored):
 
     @property
     def age(self) -> tuple[datetime, bool, bool]:
-        """Orders the lines on one entry: the greatest tells how it is now."""
+        """Orders the lines on one entry: the greatest one is in force."""
         return self.at, self.restored_at is not None, self.purged
 
     def holds(self, run: str) -> bool:
-        """Return whether this run wrote the line, and it still counts: it was not taken back, and not purged."""
+        """Return whether this run wrote the line, and it still counts: it was neither undone nor purged."""
         return self.run == run and self.restored_at is None and not self.purged
 
     def is_unfinished(self, entry: Entry | None) -> bool:
-        """Return whether the entry still stands: a sweep writes the line first, and takes it back if it cannot go on.
+        """Return whether the entry still stands: a sweep writes the line first, and undoes it if it cannot go on.
 
-        What was observed anew since it was forgotten shares no observation with the line.
+        An entry that was observed again after it was forgotten shares no observation with the line.
         """
         return (
             self.restored_at is None
@@ -99,14 +99,14 @@ class Deletion(Stored):
     def covers(self, occurrence: str, recorded_at: datetime) -> bool:
         """Return whether an observation is one that was forgotten: the same, or recorded before the deletion.
 
-        When it says that it was made plays no part: a task about a day of the past may learn anew what was forgotten
-        since, and one about tomorrow is not spared.
+        The observation's own date plays no part: a task about a past day may learn again what was forgotten since, and
+        one about tomorrow gets no exception.
         """
         return self.restored_at is None and (occurrence in self.occurrences or recorded_at <= self.at)
 
 
 def latest(known: Mapping[str, Deletion], others: Iterable[Deletion]) -> dict[str, Deletion]:
-    """Return how each entry's deletion now is, from one copy of the log by id, and the lines of another."""
+    """Return each entry's current deletion, from one copy of the log by id and the lines of another."""
     found = dict(known)
     for line in others:
         if line.id not in found or line.age > found[line.id].age:

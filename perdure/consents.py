@@ -7,24 +7,24 @@ from perdure.entries import Purpose
 from perdure.model import Instant, Stored
 
 BY_DEFAULT: Mapping[Purpose, bool] = {Purpose.GIVEN: True, Purpose.EXTRACTED: False}
-"""What holds of a user who has said nothing."""
+"""The consent of a user who has said nothing."""
 
 
 class Consent(Stored):
-    """What a user, or somebody for them, has said of one purpose."""
+    """A user's statement about one purpose, made by the user or for them."""
 
     purpose: Purpose
     granted: bool
     at: Instant
     by: Actor
     order: int = 0
-    """The greatest tells what was said last, whatever the clocks of machines say; counted under the user's lease."""
+    """The greatest number is the latest statement, whatever machines' clocks say; counted under the user's lease."""
     operation: str = ""
-    """The operation that said it: once, however often it is tried."""
+    """The operation that stated it: once, however often it is tried."""
 
 
 def latest(consents: Iterable[Consent]) -> dict[Purpose, Consent]:
-    """Return what was said last of each purpose."""
+    """Return the latest statement about each purpose."""
     found: dict[Purpose, Consent] = {}
     for one in consents:
         if one.purpose not in found or one.order >= found[one.purpose].order:
@@ -44,7 +44,7 @@ def withheld(consents: Mapping[Purpose, Consent]) -> tuple[Purpose, ...]:
 
 
 def withdrawn(consents: Mapping[Purpose, Consent]) -> tuple[Purpose, ...]:
-    """Return the purposes that are not consented to since somebody said so, and not by default."""
+    """Return the purposes that somebody explicitly withdrew, and that are not merely refused by default."""
     return tuple(purpose for purpose in withheld(consents) if purpose in consents)
 
 

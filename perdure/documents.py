@@ -1,4 +1,4 @@
-"""YAML documents, and how they are refused: with the field's path and the nearest name. Opens no file."""
+"""YAML documents, and their refusal with the field's path and the nearest name. Opens no file."""
 
 import difflib
 import re
@@ -19,7 +19,7 @@ LARGEST = 1_000_000
 Temporal takes in one payload."""
 
 _MOST_VALUES = 100_000
-"""Values that a document may come to once each alias stands for what it refers to."""
+"""Values that a document may have once its aliases are expanded."""
 
 
 _KINDS: dict[type, str] = {
@@ -41,7 +41,7 @@ class _Loader(yaml.SafeLoader):
         self._sizes: dict[yaml.Node, int] = {}
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """Compose a node, and refuse a few lines of aliases that come to millions of values."""
+        """Compose a node, and refuse aliases that expand a few lines to millions of values."""
         node = super().compose_node(parent, index)
         if isinstance(node, yaml.CollectionNode) and node not in self._sizes:
             inner = chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
@@ -181,7 +181,7 @@ def fitted(model: type[M], data: Mapping[str, Any], path: str, error: type[Inval
 
 
 def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = InvalidInput) -> None:
-    """Refuse what a tolerant value keeps without knowing it, where a person wrote it.
+    """Refuse unknown parts that a tolerant value keeps, if a person wrote it.
 
     Args:
         value: The value; models, lists and mappings inside it are looked through.
@@ -189,7 +189,7 @@ def refuse_unknown(value: object, path: str = "", error: type[InvalidInput] = In
         error: What to raise.
 
     Raises:
-        InvalidInput: Naming the first unknown field or choice and the nearest one there is; of the class ``error``.
+        InvalidInput: Naming the first unknown field or choice and the nearest known one; of the class ``error``.
     """
     match value:
         case Passed() if not value.by_hand:
@@ -245,7 +245,7 @@ def join(path: str, *location: str | int) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Suggest the known name that comes closest, or list those there are."""
+    """Suggest the closest known name, or list the known names."""
     names = sorted(set(known))
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if close:

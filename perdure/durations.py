@@ -9,21 +9,34 @@ from perdure.model import Instant, Passed
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 LONGEST_WAIT = timedelta(days=366)
-"""How far away a moment may be that a step waits for: a choice; what is to happen later is a task of its own."""
+"""How far away the moment may be that a step waits for: a choice; anything later should be a task of its own."""
 
 
 class Wait(Passed):
-    """A step that goes on at a moment."""
+    """A step that goes on at a moment, or with an event."""
 
     step: str
-    until: Instant
+    until: Instant | None = None
+    """None: it waits for its event, however long that takes."""
+    event: str = ""
+    """The event's name; empty: it waits for the moment alone."""
+
+    @property
+    def told(self) -> str:
+        """What it waits for, in a few words.
+
+        >>> Wait(step="paid", event="paid 7").told
+        "waits for the event 'paid 7'"
+        """
+        event = f" for the event {self.event!r}" if self.event else ""
+        return f"waits{event}" + (f" until {self.until:%Y-%m-%d %H:%M:%S %Z}" if self.until else "")
 
 
 def duration_of(text: str) -> timedelta:
-    """Return the duration that a text says.
+    """Return the duration that a text states.
 
     Raises:
-        ValueError: It says none.
+        ValueError: It states none.
 
     >>> duration_of("36h")
     datetime.timedelta(days=1, seconds=43200)
@@ -34,7 +47,7 @@ def duration_of(text: str) -> timedelta:
 
 
 def is_duration(text: str) -> bool:
-    """Return whether a text says a duration, and not a moment."""
+    """Return whether a text states a duration, and not a moment."""
     try:
         duration_of(text)
     except ValueError:
@@ -43,10 +56,10 @@ def is_duration(text: str) -> bool:
 
 
 def moment_of(text: str, now: datetime) -> datetime:
-    """Return the moment that a text says: one with its time zone, or how long after now.
+    """Return the moment that a text states: one with its time zone, or how long after now.
 
     Raises:
-        ValueError: It says neither, or what is further away than ``LONGEST_WAIT``.
+        ValueError: It states neither, or a moment further away than ``LONGEST_WAIT``.
 
     >>> moment_of("2026-01-31T09:00:00+01:00", datetime(2026, 1, 1, tzinfo=UTC)).isoformat()
     '2026-01-31T08:00:00+00:00'
@@ -60,10 +73,10 @@ def moment_of(text: str, now: datetime) -> datetime:
 
 
 def check_wait(text: str) -> None:
-    """Refuse a text that says no moment that a step could wait for, whenever it begins to.
+    """Refuse a text that states no moment a step could wait for, whenever the wait begins.
 
     Raises:
-        ValueError: It does not.
+        ValueError: It states none.
     """
     if is_duration(text):
         _require_near(duration_of(text))

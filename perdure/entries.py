@@ -15,14 +15,14 @@ from perdure.labels import without_determiner
 from perdure.model import Instant, Name, OpenEnum, Passed, Stored, Unit
 
 MARKER = "EXEC_MEMORY_JSON="
-"""What a stored text carries before its canonical payload, so that the text alone gives it back."""
+"""The marker before the canonical payload in a stored text, so that the payload can be restored from the text alone."""
 
 OCCURRENCES_KEPT = 1_024
-"""How many distinct occurrences an entry lists and counts, in 11 kB at most. Beyond that no observation can be told
-from a retry, and none is counted."""
+"""How many distinct occurrences an entry lists and counts, in 11 kB at most. Beyond that no observation can be
+distinguished from a retry, and none is counted."""
 
 OPERATIONS_KEPT = 8
-"""How many operation ids an object keeps, to recognise a write that it has already had."""
+"""How many operation ids an object keeps, to recognise a duplicate write."""
 
 
 normalised = AfterValidator(partial(unicodedata.normalize, "NFC"))
@@ -77,7 +77,7 @@ class Purpose(OpenEnum):
     """What a memory is kept for, which its user may consent to or not. Nobody consents to an unknown purpose."""
 
     GIVEN = "given"
-    """It was given explicitly; so were records and turns."""
+    """It was given explicitly; records and turns always are."""
     EXTRACTED = "extracted"
     """It was extracted from what was said."""
 
@@ -96,7 +96,7 @@ class Use(NamedTuple):
 
     times: int
     last: int
-    """When last, in milliseconds since 1970."""
+    """When it was last recalled, in milliseconds since 1970."""
 
 
 class Remembered(Stored):
@@ -112,14 +112,14 @@ class Remembered(Stored):
     first_seen: Instant
     last_seen: Instant
     recorded_at: Instant | None = None
-    """When the observation of ``last_seen`` was accepted; None: nobody said, and it counts as accepted at once."""
+    """When the observation of ``last_seen`` was accepted; None: unknown, and it counts as accepted at once."""
     last_accessed: Instant | None = None
     access_count: Annotated[int, Field(ge=0)] = 0
     confidence: Unit = 1.0
     importance: Unit | None = None
     """None when nobody judged it, which is never read as "worthless"."""
     valid_until: Instant | None = None
-    """When it stops being true; None: it has no end that is known."""
+    """When it stops being true; None: it has no known end."""
     state: State = State.CURRENT
     forget_after: Instant | None = None
     """The moment at which the rules will first forget it; None: they never will as things stand."""
@@ -138,7 +138,7 @@ class Remembered(Stored):
 
     @property
     def newest(self) -> tuple[datetime, datetime]:
-        """When it was last seen, and when that was recorded: of two entries the greater one is the newer."""
+        """When it was last seen, and when that was recorded: the entry with the greater value is the newer one."""
         return self.last_seen, self.recorded_at or self.last_seen
 
     @property
@@ -147,7 +147,7 @@ class Remembered(Stored):
         return max(*self.newest, self.last_accessed or self.last_seen)
 
     def stamped(self, version: int, operation: str) -> Self:
-        """Return the entry as an operation writes it: with its version, recognisable by the operation's id."""
+        """Return the entry as an operation writes it: with its version and the operation's id."""
         return self.changed(version=version, operations=(*self.operations, operation)[-OPERATIONS_KEPT:])
 
     def used(self, use: Use) -> Self:
@@ -157,7 +157,7 @@ class Remembered(Stored):
         return self.changed(access_count=self.access_count + use.times, last_accessed=last)
 
     def counted_as(self, stored: "Entry") -> Self:
-        """Return the entry with what was counted of the stored one since this was read: no version tells of that."""
+        """Return the entry with the counts of the stored one, which may have grown without a new version."""
         counts: dict[str, Any] = {"operations": stored.operations}
         if stored.access_count > self.access_count:
             counts |= {"access_count": stored.access_count, "last_accessed": stored.last_accessed}
@@ -176,7 +176,7 @@ class Remembered(Stored):
     def restored(self, at: datetime) -> Self:
         """Return a forgotten entry as it was before, kept from now on.
 
-        Undoing says that the entry still holds, so what made it due is lifted.
+        Undoing states that the entry still holds, so what made it due no longer applies.
         """
         replaced = isinstance(self, Memory) and self.superseded_by
         state = State.SUPERSEDED if replaced else State.CURRENT
@@ -184,7 +184,7 @@ class Remembered(Stored):
 
 
 class Record(Remembered):
-    """An execution record: what a run did or was told, recalled exactly by its lane and key."""
+    """An execution record: what a run did or the feedback it got, recalled exactly by its lane and key."""
 
     kind: Literal["record"] = "record"
     lane: Lane
@@ -197,20 +197,20 @@ class Record(Remembered):
 
 
 class Relation(Passed):
-    """What links a memory to something else by name: "depends on", and on what."""
+    """A link from a memory to something else by name: "depends on", and on what."""
 
     kind: Label
     to: Label
 
 
 class Described(Passed):
-    """What a memory is and is about: what is written of it with the memory, and kept with it."""
+    """What a memory is and is about: fields that are written and kept with it."""
 
     memory_type: MemoryType = MemoryType.FACT
     source: Source = Source.EXPLICIT
     tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     assertion: Assertion | None = None
-    """What it asserts, in parts; None: nobody could tell, so that nothing is known to contradict it."""
+    """What it asserts, in parts; None: it could not be determined, so nothing is known to contradict it."""
     names: Annotated[tuple[Label, ...], Field(max_length=MOST_NAMES)] = ()
     """What it is about, with aliases: "Kubernetes", "k8s", "kube"."""
     relations: Annotated[tuple[Relation, ...], Field(max_length=20)] = ()
@@ -218,9 +218,9 @@ class Described(Passed):
     scopes: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
     """Where it counts: a recall that is limited to scopes leaves it out unless it has one of them; none: everywhere."""
     pinned: bool = False
-    """Whether it always stands in the context, and is never forgotten by the rules."""
+    """Whether it is in every context, and never forgotten by the rules."""
     valid_from: Instant | None = None
-    """When it begins to be true; None: it has no beginning that is known."""
+    """When it begins to be true; None: it has no known beginning."""
     metadata_json: JsonValue = None
     """What the caller keeps with it; never searched."""
 
@@ -242,11 +242,11 @@ class Memory(Remembered, Described):
     merged_from: tuple[str, ...] = ()
     """The ids of the memories that became this one; it stands for each of them."""
     trials: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()
-    """The tasks that recalled it and of which it is known how they ended, newest last, by short digests."""
+    """The tasks that recalled it and whose end is known, newest last, by short digests."""
     successes: Annotated[tuple[str, ...], Field(max_length=OCCURRENCES_KEPT)] = ()
-    """Those of them that did what they were to do."""
+    """Those of them that succeeded."""
     suspended: tuple[Instant, Instant] | None = None
-    """From when until when something temporary goes before it, so that it does not hold."""
+    """From when until when something temporary overrides it, so that it does not hold."""
 
     def holds(self, at: datetime) -> bool:
         """Return whether it is true at a moment, as far as is known."""
@@ -256,13 +256,13 @@ class Memory(Remembered, Described):
         return begun and (self.valid_until is None or self.valid_until > at)
 
     run: str = ""
-    """The task that wrote it first, where it is known."""
+    """The task that wrote it first, if known."""
 
     @property
     def called(self) -> tuple[str, ...]:
-        """What it can be asked for by: its names, and the subject of what it asserts."""
+        """The names by which it can be asked for: its own, and the subject of what it asserts."""
         subject = without_determiner(self.assertion.subject) if self.assertion else ""
-        # What is said of the user says nothing about which memory is meant.
+        # The user as the subject does not show which memory is meant.
         return (*self.names, subject) if subject not in {"", "user"} else self.names
 
     def superseded(self, by: str, at: datetime, *, contradicted: bool = False) -> Self:
@@ -281,7 +281,7 @@ class Turn(Remembered):
 
     kind: Literal["turn"] = "turn"
     session: str
-    """The conversation session that it is of."""
+    """Its conversation session."""
     position: Annotated[int, Field(ge=0)]
     """Its place in the session: 0, 1, 2 … without gaps."""
     speaker: str
@@ -292,10 +292,10 @@ Entry = Annotated[Record | Memory | Turn, Field(discriminator="kind")]
 
 
 class Hit:
-    """An entry that a search found, and what each kind of search thought of it.
+    """An entry that a search found, and its score in each kind of search.
 
     Args:
-        entry: The entry, or what reads it: a ranking looks at the scores of a hundred, and at a quarter of the entries.
+        entry: The entry, or what reads it: a ranking needs the scores of a hundred, and a quarter of the entries.
         cosine: How near it is; None: the vector search did not return it.
         bm25: How well its words fit; None: the word search did not return it.
         words: The words that it is searched by, see ``perdure.words``.

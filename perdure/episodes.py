@@ -1,4 +1,4 @@
-"""Episodes: what happened in a session, and how much that matters. Pure."""
+"""Episodes: what happened in a session, and how important it is. Pure."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ EPISODES_KEPT = 1_000
 """How many episodes a session keeps; the oldest go first."""
 
 IDLE = timedelta(hours=1)
-"""After how long without another episode what a session has waiting is promoted: it is over, as far as can be told."""
+"""How long a session must be idle before its waiting episodes are promoted: it is then assumed to be over."""
 
 LONGEST_WAIT = timedelta(hours=20)
 """How long anything waits to be promoted, before it is no longer read."""
@@ -29,7 +29,7 @@ NEARLY_FULL = 800
 """How many episodes a session holds when what waits is promoted at once: before some of it has to go."""
 
 _SPREAD = 0.1
-"""How far who said something, and how much it is believed, move an episode's importance: a choice, so small that a
+"""How much the speaker, and the confidence in what was said, change an episode's importance: a choice, so small that a
 failure is always above a success."""
 
 
@@ -39,7 +39,7 @@ class EpisodeKind(OpenEnum):
     TURN = "turn"
     """Somebody said something."""
     TOOL = "tool"
-    """A tool was called, and returned."""
+    """A tool was called, and returned; or an event came that a step waited for."""
     DECISION = "decision"
     """A person answered, or approved."""
     ERROR = "error"
@@ -58,7 +58,7 @@ _BASE = {
     EpisodeKind.DECISION: 0.8,
     EpisodeKind.RESOLUTION: 0.8,
 }
-"""What each kind matters: a choice. Unknown kinds are in the middle."""
+"""The importance of each kind: a choice. Unknown kinds are in the middle."""
 
 _VOICES = {Voice.USER: _SPREAD, Voice.AGENT: 0.0, Voice.TOOL: -_SPREAD}
 
@@ -66,7 +66,7 @@ _PROMOTED = frozenset({EpisodeKind.TURN, EpisodeKind.DECISION, EpisodeKind.INSIG
 
 
 def importance(kind: EpisodeKind, *, by: Voice = Voice.AGENT, weight: Unit = 0.5) -> Unit:
-    """Return how much an episode matters, by which a session's most important ones are read.
+    """Return an episode's importance, by which a session's most important ones are read.
 
     Args:
         kind: What happened.
@@ -94,13 +94,13 @@ class Episode(Stored):
     by: Voice | None = None
     """Who said it; None: a turn's or a decision's user, and otherwise the agent."""
     said: Annotated[str, Field(max_length=DRAFT)] = ""
-    """What was said, where the text tells more than that."""
+    """What was said, if the text contains more than that."""
     before: Annotated[str, Field(max_length=DRAFT)] = ""
     """What was said before it, where that matters."""
     extracted: bool = False
-    """Whether memory has already taken what it keeps of it, so that nothing of it is to be promoted."""
+    """Whether memory has already taken what it keeps of it, so that it is not promoted."""
     arguments: dict[str, str] = Field(default_factory=dict[str, str])
-    """Of a failed call, by name: digests, by which it is told what was changed when it succeeds."""
+    """Digests of a failed call's arguments, by name, which show what was changed when it succeeds."""
 
     @property
     def is_promotable(self) -> bool:
@@ -109,9 +109,9 @@ class Episode(Stored):
 
 
 def permitted(episodes: Iterable[Episode], withdrawn: Collection[Purpose]) -> list[Episode]:
-    """Return what a session may keep and tell.
+    """Return what a session may keep and show.
 
-    Nothing where what is given may not be kept; neither turns nor insights where what is extracted no longer may.
+    Nothing if what is given may not be kept; neither turns nor insights if what is extracted no longer may.
 
     Args:
         episodes: What happened.
@@ -124,7 +124,7 @@ def permitted(episodes: Iterable[Episode], withdrawn: Collection[Purpose]) -> li
 
 
 def said_to_people(voices: Sequence[Voice]) -> list[bool]:
-    """Return which turns of a session are told in it: a user's, and of an agent's what it says to the user.
+    """Return which turns are kept in their session: a user's, and those that an agent addresses to the user.
 
     What an agent says before a tool or an agent goes on is how it comes to its answer. What a tool returns is raw
     output; so is what an unknown voice says.

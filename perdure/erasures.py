@@ -14,15 +14,15 @@ class Erasure(Stored):
     epoch: int
     """Grows with every erasure of the user."""
     at: Instant
-    """What was accepted before is not written, and what an older copy of a store still has is removed again."""
+    """What was accepted before it is not written, and data that an older copy of a store still has is removed again."""
     operation: str
-    """The erasure that raised the epoch to this; asked again, it is the same one."""
+    """The erasure that raised the epoch to this; a repeated request is the same one."""
     removed: bool = False
-    """Whether everything was removed: a copy of a store that says no may still have what was there when it began."""
+    """Whether everything was removed: a store's copy that says no may still have what existed when it began."""
 
     @property
     def order(self) -> tuple[int, bool]:
-        """By which the later of two is told."""
+        """The order of two erasures: the greater is the later."""
         return self.epoch, self.removed
 
 
@@ -33,15 +33,15 @@ class ErasureReceipt(Passed):
     epoch: int
     at: Instant
     entries: int
-    """Records, memories and turns that were stored, whatever their state."""
+    """Records, memories and turns that were stored when it began, whatever their state."""
     keys: int
-    """Keys of Redis: episodes, claims, outputs, the deletion log."""
+    """Keys that Redis had when it began: episodes, claims, outputs, the deletion log."""
     executions: int
     """Runs of workflows that were deleted, with their histories."""
     proved: bool = False
     """Whether every store was asked afterwards, and has nothing of the user left."""
     earlier: bool = False
-    """Whether it is that of an earlier erasure, and nothing was erased when it was asked for again."""
+    """Whether it is the receipt of an earlier erasure, and nothing was erased when it was requested again."""
     unreachable: tuple[str, ...] = ()
     """What may still hold something of the user, and has to be looked at by a person."""
 
@@ -56,6 +56,8 @@ UNREACHABLE = (
     "them removes these",
     "tasks and requests of the user that were made before and that Temporal begins only after this receipt: they are "
     "refused and write nothing, but their histories have what was given to them; erase again to remove these",
+    "Temporal's own histories of deleted schedules, with the inputs of their tasks, until the namespace's "
+    "retention ends",
     "archived histories, and other Temporal clusters that replicate this one",
     "backups of Weaviate, Redis, Temporal's database and the journal: what is restored from one is removed again when "
     "a worker starts, as long as one of the stores still knows of the erasure",
@@ -73,11 +75,11 @@ def require_none_since(asked_at: datetime, erasures: Iterable[Erasure | None]) -
     """Check that nobody was erased at a moment or later.
 
     Args:
-        asked_at: When something was asked.
-        erasures: The latest one of each user that it is about; None: they were not erased.
+        asked_at: When the request was made.
+        erasures: The latest erasure of each user concerned; None: they were not erased.
 
     Raises:
-        TenantErased: Somebody was.
+        TenantErased: One of them was erased.
     """
     if any(one is not None and asked_at <= one.at for one in erasures):
         raise TenantErased("the user, or whose memory it is, was erased after this was asked")

@@ -8,6 +8,7 @@ PerdureError
 │   ├── InvalidArguments    PRD104  of a tool
 │   ├── InvalidItem         PRD105  of a batch to remember
 │   ├── InvalidAnswer       PRD106
+│   ├── InvalidEvent        PRD114  no step of the task waits for it, or there is no room for it
 │   ├── InvalidAgent        PRD108
 │   ├── InvalidPolicy       PRD109
 │   └── UnknownOwner        PRD107  there is no such team or agent, or the user does not belong to it
@@ -17,9 +18,10 @@ PerdureError
 ├── ResultExpired           PRD113  a large value is no longer kept
 ├── Unavailable             PRD209  something that is needed is not there now; retried
 │   ├── StoreUnavailable    PRD200  a server or a disk does not answer
-│   │   ├── StoreLost       PRD231  a store has lost its data, and is written again once it is rebuilt
+│   │   ├── StoreLost       PRD231  a store has lost its data; writes wait until it is rebuilt
 │   │   └── ModelBusy       PRD222  a model's provider asks to wait; retried after as long as it says
 │   ├── WorkerUnavailable   PRD204  no worker serves the task queue, or none with what the work needs
+│   ├── LimitReached        PRD233  a tool is called as often as it may be (perdure.limits); retried
 │   ├── NothingRuns         PRD205  no servers are configured, and none run here
 │   └── TenantKeyMissing    PRD206  this process cannot read the tenant key
 ├── EmbeddingMismatch       PRD201  vectors of different embedding models would be mixed
@@ -88,6 +90,12 @@ class InvalidAnswer(InvalidInput):
     code = "PRD106"
 
 
+class InvalidEvent(InvalidInput):
+    """An event that no step of a task waits for, or that the task has no room for."""
+
+    code = "PRD114"
+
+
 class InvalidAgent(InvalidInput):
     """An agent that is malformed, or names a tool that no worker has."""
 
@@ -101,7 +109,7 @@ class InvalidPolicy(InvalidInput):
 
 
 class UnknownOwner(InvalidInput):
-    """A team or an agent that does not exist, or that the user does not belong to: nobody is told which of the two."""
+    """A team or an agent that does not exist, or that the user does not belong to; it never says which of the two."""
 
     code = "PRD107"
 
@@ -143,14 +151,14 @@ class ResultExpired(PerdureError):
 
 
 class Unavailable(PerdureError):
-    """Base of what is missing now and may be there later."""
+    """Base of errors about something that is missing now and may be available later."""
 
     code = "PRD209"
     retryable = True
 
 
 class StoreUnavailable(Unavailable):
-    """A server or a disk (``store``: redis, journal …) did not answer; ``problem`` is what its client says of it."""
+    """A server or a disk (``store``: redis, journal …) did not answer; ``problem`` is its client's message."""
 
     code = "PRD200"
     parts = ("store",)
@@ -161,7 +169,7 @@ class StoreUnavailable(Unavailable):
 
 
 class StoreLost(StoreUnavailable):
-    """A store answers, and has lost what was written to it: nothing is written to it until it is rebuilt."""
+    """A store answers, but has lost its data: nothing is written to it until it is rebuilt."""
 
     code = "PRD231"
 
@@ -177,15 +185,13 @@ class ModelBusy(StoreUnavailable):
 
 
 class StoreRefused(PerdureError):
-    """A server answers, and refuses this client's login or rights: the same call would be refused again."""
+    """A server answers, but refuses this client's login or rights: the same call would be refused again."""
 
     code = "PRD232"
     parts = ("store", "problem", "fix")
 
     def __init__(self, store: str, problem: str, *, fix: str) -> None:
-        self.store = store
-        self.problem = problem
-        self.fix = fix
+        self.store, self.problem, self.fix = store, problem, fix
         super().__init__(f"{store} refuses this client: {problem} ({fix})")
 
 
@@ -254,16 +260,13 @@ class ContextExceeded(ModelRefused):
 
 
 class ModelKeyRefused(ModelRefused):
-    """The provider refuses this process's key, or knows no such model for it: one with another key may be let in."""
+    """The provider refuses this process's key, or has no such model for it: a process with another key may succeed."""
 
     code = "PRD223"
 
 
 class JournalMismatch(PerdureError):
-    """The journal in the folder (its id is ``found``) is not the one that a store belongs to (``shared``).
-
-    A worker with the right folder, or address, can do what this one cannot.
-    """
+    """The journal here (``found``) is not that of a store (``shared``); a worker with the right folder can go on."""
 
     code = "PRD203"
     retryable = True
@@ -297,7 +300,7 @@ class ClaimLost(PerdureError):
 
 
 class NotDone(PerdureError):
-    """Raised by a tool that knows that its effect did not happen, so that the step is simply retried."""
+    """Raised by a tool that knows its effect did not happen, so that the step is simply retried."""
 
     code = "PRD303"
     retryable = True

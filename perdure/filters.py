@@ -1,4 +1,4 @@
-"""What a recall is limited to, and whether an entry is within it. Pure: the store's conditions say the same."""
+"""What a recall is limited to, and whether an entry is within it. Pure; the store's conditions are equivalent."""
 
 from typing import Annotated, Literal
 
@@ -14,9 +14,9 @@ class Omission(OpenEnum):
     CONFIDENCE = "below confidence"
     """It is believed too little."""
     RELEVANCE = "below relevance"
-    """It has too little to do with the question."""
+    """It is not relevant enough to the question."""
     LIMIT = "over the limit"
-    """What ranks before it took all the places."""
+    """Higher-ranked items took all the places."""
     BUDGET = "over the budget"
     """It is in the result, and did not fit into the context block."""
     SCOPE = "other scope"
@@ -46,7 +46,7 @@ class Filters(Model):
     until: Instant | None = None
     """Only what was last observed before this moment."""
     withheld: tuple[Purpose, ...] = ()
-    """Nothing that is kept for these, which the user does not consent to."""
+    """Nothing that is kept for these purposes, which the user does not consent to."""
     task: str = ""
     """Only what this task wrote, or what is tagged with its name; turns are of no task."""
 

@@ -21,7 +21,7 @@ class Silence(OpenEnum):
     APPROVE = "approve"
 
 
-class Outcome(OpenEnum):
+class HoldOutcome(OpenEnum):
     """How a hold ended. An unknown outcome is shown, and counts as neither."""
 
     APPROVED = "approved"
@@ -39,8 +39,8 @@ class Hold(Passed):
     """The deadline, after which silence decides."""
     silence: Silence = Silence.REJECT
     doubt: bool = False
-    """Whether it contradicts what is believed, rather than a write policy holding it: to approve it is to say that it
-    goes before that."""
+    """Whether it is held because it contradicts what is believed, and not by a write policy: approving it then replaces
+    what it contradicts."""
 
     @field_validator("batch")
     @classmethod
@@ -82,7 +82,7 @@ class HeldAnswer(Answer):
     """A person's answer to a hold: the input of its ``answer`` update."""
 
     text: Text | None = None
-    """What is to be remembered instead, where it is approved; None: what was offered."""
+    """What to remember instead if it is approved; None: what was offered."""
 
 
 class Held(Passed):
@@ -95,15 +95,15 @@ class Held(Passed):
 class Decided(Passed):
     """How a hold ended, without its text."""
 
-    outcome: Outcome
+    outcome: HoldOutcome
     by: Actor
     at: Instant
     reason: str = ""
     """Why it was rejected."""
     receipt: Receipt | None = None
-    """Of the job that it became; None: it was rejected."""
+    """The receipt of the job that it became; None: it was rejected."""
     digest: str = ""
-    """What tells the text that it was approved with from another one; empty: as it was offered."""
+    """Identifies the text that it was approved with; empty: as it was offered."""
 
 
 def hold_id(tenant: str, operation: str, index: int) -> str:

@@ -21,7 +21,7 @@ _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "perdure")
 _OWNERS = ("team:", "agent:")
 
 _MAX_SAFE_INTEGER = 2**53 - 1
-"""RFC 8785 numbers are IEEE doubles: beyond this, not every integer would come back as it was."""
+"""RFC 8785 numbers are IEEE doubles: beyond this, not every integer would survive a round trip."""
 
 
 def canonical_json(value: JsonValue) -> bytes:
@@ -118,15 +118,15 @@ OwnerId = Annotated[
         "write team:NAME or agent:NAME, the NAME of 1 to 80 letters, digits, '.', '_' or '-', no sign first",
     ),
 ]
-"""Whose memory it is where it is not a user's own: a team's or an agent's. It is ASCII, and so in Unicode NFC."""
+"""The owner of a memory that is not a user's own: a team or an agent. It is ASCII, and so in Unicode NFC."""
 
 _owner: TypeAdapter[str] = TypeAdapter(OwnerId)
 
 
 def content_digest(value: JsonValue) -> str:
-    """Return what tells one content from another; it is compared with itself only, and is nobody's id.
+    """Return a digest that distinguishes one content from another; it is only compared, and is not an id.
 
-    It takes every value that steps can pass on, also the integers that canonical JSON refuses.
+    It takes every value that steps can pass on, including integers that canonical JSON refuses.
     """
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
@@ -150,7 +150,7 @@ def tenant_id(key: bytes, user_id: str) -> str:
 
 
 def owner_tenant_id(key: bytes, owner: str) -> str:
-    """Return the tenant of a team or an agent, which no user id gives.
+    """Return the tenant of a team or an agent, which no user id can produce.
 
     Args:
         key: The installation's tenant key, 32 bytes.
@@ -193,6 +193,16 @@ def turn_id(tenant: str, session: str, position: int, speaker: str, content: str
 def memory_id(tenant: str, memory_type: str, content: str) -> str:
     """Return the id of a memory, made of its user, type and words."""
     return f"mem_{digest('memory/1', tenant, memory_type, content)}"
+
+
+SHORT_ID = 12
+"""Characters of a memory's id that a model sees: ``mem_`` and 8 digits. Of 10,000 memories of one user, the
+probability that any two share them is 1 %; a correction that names such an id is refused as ambiguous."""
+
+
+def short_id(identifier: str) -> str:
+    """Return the beginning of a memory's id, which is enough to name it among those of its user."""
+    return identifier[:SHORT_ID]
 
 
 def occurrence_id(tenant: str, origin: str, source: str) -> str:

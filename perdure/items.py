@@ -1,4 +1,4 @@
-"""What can be asked to be remembered, and the identity of what it becomes. Pure."""
+"""Items that can be offered to memory, and the identity of the entries that they become. Pure."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -32,7 +32,7 @@ def _not_before_1970(moment: datetime) -> datetime:
     return moment
 
 
-Observed = Annotated[Instant, AfterValidator(_not_before_1970)]
+ObservedAt = Annotated[Instant, AfterValidator(_not_before_1970)]
 """When something was observed."""
 
 
@@ -42,7 +42,7 @@ class RecordItem(Passed):
     kind: Literal["record"] = "record"
     lane: Lane
     key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), one_line, normalised]
-    """What it is looked up by, without white space around it: the store trims what it compares. Terminals show it."""
+    """Its look-up key, without surrounding white space: the store trims what it compares. Terminals show it."""
     payload: JsonValue
     summary: Annotated[str, Field(max_length=500)] = ""
     """A sentence for people and for search; without one, lane and key stand in."""
@@ -52,7 +52,7 @@ class RecordItem(Passed):
     valid_until: Instant | None = None
     occurrence: Annotated[str, Field(min_length=1, max_length=500)]
     """Where it was observed: the task and step, the turn, or the caller's own key."""
-    occurred_at: Observed
+    occurred_at: ObservedAt
 
     @field_validator("payload")
     @classmethod
@@ -75,9 +75,9 @@ class MemoryItem(Described):
     importance: Unit | None = None
     valid_until: Instant | None = None
     supersedes: str = ""
-    """The id of the memory that this one replaces, or nothing."""
+    """The id of the memory that this one replaces; empty: none."""
     occurrence: Annotated[str, Field(min_length=1, max_length=500)]
-    occurred_at: Observed
+    occurred_at: ObservedAt
 
     @field_validator("metadata_json")
     @classmethod
@@ -99,11 +99,11 @@ class TurnItem(Passed):
     importance: Unit | None = None
     valid_until: Instant | None = None
     occurrence: Annotated[str, Field(min_length=1, max_length=500)]
-    occurred_at: Observed
+    occurred_at: ObservedAt
 
 
 Item = Annotated[RecordItem | MemoryItem | TurnItem, Field(discriminator="kind")]
-"""Anything that can be asked to be remembered."""
+"""Anything that can be offered to memory."""
 
 
 class OfferedItem(Passed):
@@ -111,7 +111,7 @@ class OfferedItem(Passed):
 
     item: Item
     of: OwnerId | None = None
-    """A team's or an agent's that the task's user belongs to; None: the user's own."""
+    """The team or agent that the task's user belongs to; None: the user's own memory."""
 
 
 def record_text(item: RecordItem) -> str:
@@ -130,8 +130,8 @@ def item_text(item: Item) -> str:
 def item_id(tenant: str, item: Item) -> str:
     """Return the id of the entry that an item becomes.
 
-    Two items that state the same have one id, in whatever case they say it: otherwise the second would have an id
-    of its own in the deletion log and the journal, and would survive when the first is forgotten.
+    Two items that state the same have one id, whatever their case: otherwise the second would have an id of its own in
+    the deletion log and the journal, and would survive when the first is forgotten.
     """
     if isinstance(item, RecordItem):
         return record_id(tenant, item.lane, item.key, item.payload)
@@ -141,7 +141,7 @@ def item_id(tenant: str, item: Item) -> str:
 
 
 def statement(content: str) -> str:
-    """Return a sentence's words in their order, without case, articles and stops: what two tellings of it share.
+    """Return a sentence's words in their order, without case, articles and stops: what two wordings of it share.
 
     Everything else may matter, and stays: a sign, an operator, a currency, the letter of "plan A".
     """

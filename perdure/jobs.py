@@ -12,7 +12,7 @@ from perdure.names import DEFAULT_POLICY
 
 
 class UnusableItem(Passed):
-    """The place of an item that is not planned, so that its receipt can say why: it was refused, or is held."""
+    """Stands in for an item that is not planned, so that its receipt can say why: it was refused, or is held."""
 
     kind: Literal["unusable"] = "unusable"
     reason: str
@@ -28,11 +28,11 @@ class Approved(Passed):
 
     at: Instant
     doubt: bool
-    """Whether the person said that it goes before what it contradicts, whatever was said before the approval."""
+    """Whether the person decided that it replaces what it contradicts, whatever was said before the approval."""
     note: str = ""
-    """Why, in the words of whoever approved."""
+    """Why, in the approver's words."""
     reworded: bool = False
-    """Whether it was approved in other words than it was offered in: then these are the approver's."""
+    """Whether the approver changed its words, which are then the approver's."""
 
 
 class Batch(Passed):
@@ -40,7 +40,7 @@ class Batch(Passed):
 
     tenant: TenantId
     of: OwnerId | None = None
-    """Whose memory it is for, until it is submitted: ``tenant`` is then the asking user's. None: for the tenant's."""
+    """The owner whose memory it is for; until it is submitted, ``tenant`` is the asking user's. None: the tenant's."""
     key: Annotated[str, Field(min_length=1, max_length=300)]
     """The caller's own key: the same key with the same items is the same job again."""
     items: Annotated[tuple[BatchItem, ...], Field(min_length=1, max_length=100)]
@@ -52,13 +52,13 @@ class Batch(Passed):
     policy: Name = DEFAULT_POLICY
     """The write policy that decides on it."""
     by: Actor | None = None
-    """Who asks; None: the task, or somebody who did not say who."""
+    """Who asks; None: the task, or an unnamed caller."""
     accepted_at: Instant | None = None
-    """When it was accepted; None: nobody said, and each item counts as accepted when it was observed."""
+    """When it was accepted; None: unknown, and each item counts as accepted when it was observed."""
     epoch: int | None = None
     """The tenant's epoch when the batch was accepted; None: Redis did not answer then, and the first plan sets it."""
     approved: Approved | None = None
-    """The approval that it is planned upon, which no policy holds again; None: it was never on hold."""
+    """The approval on which it is planned, so that no policy holds it again; None: it was never on hold."""
 
     @property
     def author(self) -> Actor:
@@ -72,7 +72,7 @@ class Decision(OpenEnum):
 
     INSERT = "insert"
     REINFORCE = "reinforce"
-    """It is known already: one more occurrence, and no second memory."""
+    """It is a duplicate: one more occurrence, and no second memory."""
     SUPERSEDE = "supersede"
     """It replaces another one, which is kept but no longer recalled."""
     HOLD = "hold"
@@ -89,7 +89,7 @@ class PlannedItem(Passed):
     target: str = ""
     """The id of the record or memory that will be written; empty when nothing is."""
     over: tuple[str, ...] = ()
-    """The ids of the memories that it contradicts and goes before."""
+    """The ids of the memories that it contradicts and overrides."""
     reason: str = ""
 
 
@@ -110,7 +110,7 @@ class Applied(Passed):
     versions: dict[str, int]
     """The version of each record or memory afterwards."""
     plan: WritePlan | None = None
-    """The plan that was made anew under the lease; None: the given one was kept to."""
+    """The plan that was made again under the lease; None: the given one was followed."""
 
 
 class Fate(OpenEnum):
@@ -147,7 +147,7 @@ class Receipt(Passed):
 
 
 class SettledJob(Passed):
-    """What the journal tells of a job that is done: less than its receipt, and for longer."""
+    """What the journal knows of a job that is done: less than its receipt, but for longer."""
 
     job: str
     ids: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 from perdure.words import STOP_WORDS, UNSPACED, separated
 
 LEAST_MISSPELT = 5
-"""Letters of a word in which one may be wrong: of shorter ones, too many are another word with one letter changed."""
+"""Letters of a word in which one may be wrong: too many shorter words become another word with one letter changed."""
 
 _LONGEST = 8
 """Words of a label that is looked for in a text. A choice."""
@@ -55,7 +55,7 @@ def words_of(text: str) -> list[Word]:
     found: list[Word] = []
     for piece in _PIECE.findall(separated(plain, keep="+#")):
         for part in filter(None, UNSPACED.split(piece)):
-            # What is written without spaces has no words that could be told apart: each of its characters is one.
+            # Text that is written without spaces has no word boundaries: each of its characters counts as a word.
             found += [Word(one.casefold(), one) for one in (part if UNSPACED.match(part) else [part])]
     return found
 
@@ -66,7 +66,7 @@ def _words_of_label(name: str) -> tuple[Word, ...]:
 
 
 def label(name: str) -> str:
-    """Return what is compared of a name; empty for one without letters and digits."""
+    """Return the part of a name that is compared; empty for one without letters and digits."""
     return "".join(word.folded for word in _words_of_label(name))
 
 
@@ -105,12 +105,12 @@ def asked_labels(text: str) -> tuple[list[str], list[str]]:
 def named(text: str, names: Iterable[str]) -> dict[str, bool]:
     """Return which names a text names, and whether it spells them right.
 
-    Of two names of which one is inside the other, the text names the longer one. What is a name as it stands is not
-    the misspelling of another one. A name that is a stop word ("IT", "May") counts only as it is written.
+    Of two names, one inside the other, the text names the longer one. An exact name is not the misspelling of another
+    one. A name that is a stop word ("IT", "May") counts only as it is written.
 
     Args:
         text: The text.
-        names: All names that are known; the more of them, the better it is told which one is meant.
+        names: All known names; the more there are, the better the one that is meant can be distinguished.
     """
     words = _read(text)
     spelled: dict[str, list[str]] = {}

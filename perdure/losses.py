@@ -1,14 +1,14 @@
-"""Whether a store has lost what was written to it: compares what the stores say of themselves. Pure.
+"""Whether a store has lost what was written to it: compares the marks that the stores report. Pure.
 
-Every process that writes memory counts its operations: those that it has begun, and those that are done. The journal is
-told that one has begun before a store is written, the stores are told both counts once it is done, and the journal is
-told last that it is done. So whatever moment a process dies at, and however many operations it had on their way:
+Every process that writes memory counts the operations that it has begun, and those that are done. The journal records
+that one has begun before a store is written, the stores record both counts once it is done, and the journal records
+last that it is done. So whenever a process dies, and however many operations it had under way:
 
-- a store that knows of fewer operations that are done than the journal lacks what one of them wrote;
-- a journal that knows of fewer operations that have begun than a store lacks what one of them wrote.
+- a store with fewer done operations than the journal lacks what one of them wrote;
+- a journal with fewer begun operations than a store lacks what one of them wrote.
 
-Claims on effects are in Redis alone. Redis is told the number that a process has made after each one, and the journal
-after that, before the effect: a Redis that knows of fewer than the journal lacks one of them.
+Claims on effects are only in Redis. After each claim Redis records how many a process has made, and then the journal
+does, before the effect: a Redis with fewer claims than the journal lacks one of them.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from perdure.model import OpenEnum
 
 
 class Store(OpenEnum):
-    """What can lose data by itself. What an unknown store lost is left to a worker that knows it."""
+    """A store that can lose data independently. The loss of an unknown store is left to a worker that knows it."""
 
     JOURNAL = "journal"
     REDIS = "redis"
@@ -34,7 +34,7 @@ class Mark(NamedTuple):
     """How many claims on effects it has made; Weaviate does not know."""
 
     def __str__(self) -> str:
-        """Return the operations that it has begun and done, which all stores are told alike."""
+        """Return the operations that it has begun and done, which are the same in all stores."""
         return f"{self.begun} {self.done}"
 
     @classmethod
@@ -45,7 +45,7 @@ class Mark(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a store says of itself."""
+    """What a store reports of itself."""
 
     journal: str | None
     """The id of the journal that it belongs to; None: it is new, or has lost it."""
@@ -54,7 +54,7 @@ class Told(NamedTuple):
 
 
 class LossKind(OpenEnum):
-    """How a store lost data. An unknown kind is told, and made good, like the loss of all of it."""
+    """How a store lost data. An unknown kind is reported, and repaired, like the loss of all of it."""
 
     LOST = "lost"
     """All of it."""
@@ -63,7 +63,7 @@ class LossKind(OpenEnum):
 
     @property
     def told(self) -> str:
-        """What a person is told."""
+        """The loss in words for a person."""
         return "an older copy, without what was written since" if self is LossKind.OLDER else "all of it was lost"
 
 
@@ -82,7 +82,7 @@ def losses(told: Mapping[Store, Told]) -> tuple[Loss, ...]:
     found: list[Loss] = []
     for store, one in told.items():
         if one.journal is None:
-            # A store is new until something was written. The journal is made before the others hear of it.
+            # A store is new until something was written. The journal is created before the others record it.
             if written or (store is Store.JOURNAL and known):
                 found.append(Loss(store, LossKind.LOST))
         elif journal is not None and journal.journal is not None and _is_older(store, one, journal, told):
@@ -91,10 +91,10 @@ def losses(told: Mapping[Store, Told]) -> tuple[Loss, ...]:
 
 
 def seen_around(before: Told, after: Told) -> Told:
-    """Return what the journal said while the stores were asked, from what it said before and after.
+    """Return the journal's report while the stores were asked, from its reports before and after.
 
-    Processes go on meanwhile: what they had done before has to be in the stores, and what the stores know of has to
-    have begun by the end.
+    Processes go on meanwhile: operations that were done before have to be in the stores, and operations in the stores
+    have to have begun by the end.
     """
     none = Mark()
     writers = before.marks.keys() | after.marks.keys()

@@ -10,27 +10,27 @@ from perdure.requests import SOMEBODY
 
 
 class Membership(Stored):
-    """What was said last of one user: whether they belong to a team or an agent."""
+    """The latest statement about one user: whether they belong to a team or an agent."""
 
     member: TenantId
-    """The user's own tenant, which finds the membership where only that is known."""
+    """The user's own tenant, which finds the membership if only that is known."""
     user_id: str = ""
-    """The user, as people know them; empty where they do not belong."""
+    """The user's plain id; empty if they do not belong."""
     belongs: bool
     at: Instant
     by: Actor
     order: int = 0
-    """The greatest tells what was said last, whatever the clocks of machines say; counted under the owner's lease."""
+    """The greatest number is the latest statement, whatever machines' clocks say; counted under the owner's lease."""
     operation: str = ""
-    """The operation that said it: once, however often it is tried."""
+    """The operation that stated it: once, however often it is tried."""
 
 
 class MemberRequest(Request):
-    """That a user belongs to a team or an agent from now on, or no longer does."""
+    """A request that a user belong to a team or an agent from now on, or no longer."""
 
     of: OwnerId
     user_id: UserId
-    """The member; whoever may ask for this administers the installation."""
+    """The member; the one who may make this request is an administrator."""
     belongs: bool
     by: Actor = SOMEBODY
     asked_at: Instant | None = None
@@ -46,7 +46,7 @@ class Enrolment(Passed):
 
 
 def latest(memberships: Iterable[Membership]) -> dict[str, Membership]:
-    """Return what was said last of each user, by the user's tenant."""
+    """Return the latest statement about each user, by the user's tenant."""
     found: dict[str, Membership] = {}
     for one in memberships:
         if one.member not in found or one.order >= found[one.member].order:
@@ -55,6 +55,6 @@ def latest(memberships: Iterable[Membership]) -> dict[str, Membership]:
 
 
 def unknown_owner(owner: str) -> UnknownOwner:
-    """Return the answer to a user who does not belong to an owner, which is the one where there is no such owner."""
+    """Return the answer to a user who does not belong to an owner: the same as for an owner that does not exist."""
     fix = "who administers the installation adds members: perdure memories members add"
     return UnknownOwner("of", f"this user belongs to no {owner!r}", fix=fix)

@@ -2,7 +2,7 @@
 
 Model       frozen and strict: a field that it does not know is an error
 └── Passed  crosses between builds (through Temporal, say): keeps and ignores fields that it does not know
-    ├── Request what a person asks; sent as it was written
+    ├── Request what a person asks for; sent as it was written
     └── Stored  is kept by a store, with the version of its form
 """
 
@@ -82,14 +82,14 @@ class Passed(Model):
     model_config = ConfigDict(extra="allow")
 
     by_hand: ClassVar[bool] = True
-    """Whether a person may have written it, so that what it does not know is perhaps a mistake; see ``Request``."""
+    """Whether a person may have written it, so that an unknown field may be a mistake; see ``Request``."""
 
 
 class Request(Passed):
-    """What a person asks.
+    """A person's request.
 
-    It travels as it was written, without defaults: its first reader refuses what it does not know, and must not take
-    a newer build's default for a person's mistake.
+    It travels as it was written, without defaults: its first reader refuses unknown fields, and must not mistake a
+    newer build's default for a person's mistake.
     """
 
     @model_serializer(mode="wrap")
@@ -108,7 +108,7 @@ class Stored(Passed):
 class OpenEnum(StrEnum):
     """An enumeration whose unknown values are kept, since a newer build may have written them.
 
-    What an unknown value means is said by each enumeration; ``known`` tells it from the others.
+    Each enumeration says what an unknown value means; ``known`` distinguishes it from the others.
     """
 
     @classmethod
@@ -195,7 +195,7 @@ Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidat
 one_line = AfterValidator(_one_line)
 """Refuses text with control characters, line breaks and tabs among them."""
 
-Question = Annotated[str, AfterValidator(_question)]
+QueryText = Annotated[str, AfterValidator(_question)]
 """A question to memory of at most ``LONGEST_QUESTION`` characters."""
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]

@@ -1,4 +1,4 @@
-"""The names under which Temporal knows everything of Perdure's, in one place."""
+"""All names that Perdure uses in Temporal, in one place."""
 
 from enum import StrEnum
 
@@ -40,8 +40,11 @@ class Activity(StrEnum):
     PROMPT_STEP = "prompt_step"
     RECALL_STEP = "recall_step"
     REMEMBER_STEP = "remember_step"
+    CORRECT = "correct"
     LET_STEP = "let_step"
     WAIT_STEP = "wait_step"
+    EXPECT_EVENT = "expect_event"
+    TAKE_EVENT = "take_event"
     RECALL_MEMORY = "recall_memory"
     RECALL_HANDLE = "recall_handle"
     REMEMBER = "remember"
@@ -71,6 +74,7 @@ class Activity(StrEnum):
     END_RECONCILING = "end_reconciling"
     BEGIN_ERASURE = "begin_erasure"
     END_RUNS = "end_runs"
+    COUNT_STORED = "count_stored"
     ERASE_STORES = "erase_stores"
     DELETE_RUNS = "delete_runs"
     PROVE_ERASURE = "prove_erasure"
@@ -87,10 +91,13 @@ class Activity(StrEnum):
 
 
 RESERVED = frozenset({*(one.value for one in Activity), "recall", "note"})
-"""What no tool may be called: our own activity types, and what names a kind of step or a tool of a model's memory."""
+"""Names that no tool may have: our own activity types, kinds of steps, and the tools of a model's memory."""
 
 ANSWER = "answer"
 """The update that answers a question of a task, or of a memory on hold."""
+
+DELIVER = "deliver"
+"""The update that delivers an event to a task."""
 
 PROGRESS = "progress"
 """The query that returns where a task is."""
@@ -126,7 +133,7 @@ STAGE = "stage"
 """The query that returns where a job is."""
 
 DEFAULT_POLICY = "default"
-"""The write policy of whoever names none."""
+"""The write policy of requests that name none."""
 
 SCHEDULE = "perdure-forgetting"
 """The schedule of the forgetting sweep."""
@@ -141,7 +148,7 @@ CONSOLIDATING = "perdure-consolidation"
 """The schedule of consolidation."""
 
 REDATING = "perdure-redating"
-"""The schedule of the pass that dates anew what other rules dated."""
+"""The schedule of the pass that redates entries dated by other rules."""
 
 RECONCILING = "perdure-reconciling"
 """The schedule of the reconciliation."""

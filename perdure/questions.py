@@ -1,4 +1,4 @@
-"""Questions to people and their answers: what may be asked, about what, and which answers are taken. Pure values."""
+"""Questions to people and their answers: what may be asked, about what, and which answers are accepted. Pure values."""
 
 import json
 import re
@@ -96,7 +96,7 @@ def choice_of(choices: type[OpenEnum]) -> AnswerSpec:
 
 
 class FailedAttempt(Passed):
-    """What is known of the last attempt at a step that failed: it travels with the failure."""
+    """What is known of the last failed attempt at a step: it travels with the failure."""
 
     began: Instant
     arguments: Annotated[str, Field(max_length=ARGUMENTS_LIMIT)] = ""
@@ -115,7 +115,7 @@ class Subject(Passed):
     """When the attempt began that it is about. None: there was none yet, as before an approval, or it was cut off at a
     time that nobody recorded. When the question was put is its ``asked_at``."""
     idempotency_key: str = ""
-    """The effect's key: services that were handed it can be searched for it."""
+    """The effect's key, by which it can be looked up in services that received it."""
     deadline: Instant | None = None
     """When the attempt was cut off: nothing happens after it."""
 
@@ -144,7 +144,7 @@ class Question(Passed):
     until: Instant | None = None
     """When it is no longer asked; None: it waits for as long as it takes."""
     otherwise: str = ""
-    """The answer that silence counts as then."""
+    """The answer that counts if nobody has answered by then."""
 
     @property
     def choices(self) -> tuple[str, ...]:

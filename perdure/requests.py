@@ -1,4 +1,4 @@
-"""What can be asked of memory from outside a task, by who knows the user and not the tenant; and what became of it."""
+"""Requests to memory from outside a task, by callers who know the user and not the tenant; and their results."""
 
 from collections import Counter
 from typing import Annotated
@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Lane, MemoryType, Purpose
 from perdure.identity import OwnerId, UserId
-from perdure.model import Instant, Name, Passed, Question, Request
+from perdure.model import Instant, Name, Passed, QueryText, Request
 from perdure.names import DEFAULT_POLICY
 from perdure.said import Ground, Said
 from perdure.strategies import ProfileName, Strategy
@@ -17,7 +17,7 @@ LookupKey = Annotated[str, Field(max_length=200)]
 """What a record is looked up by, at most as long as one can be."""
 
 SOMEBODY = Actor(kind=ActorKind.PERSON)
-"""A person who did not say who they are."""
+"""A person who did not identify themselves."""
 
 
 class OwnedRequest(Request):
@@ -36,7 +36,7 @@ class RecallRequest(OwnedRequest):
     10
     """
 
-    text: Question = ""
+    text: QueryText = ""
     lane: Lane | None = None
     keys: Annotated[tuple[LookupKey, ...], Field(max_length=1_000)] = ()
     limit: int = 10
@@ -56,7 +56,7 @@ class RecallRequest(OwnedRequest):
     task: str = ""
     """Only what the task with this workflow id wrote, or what is tagged so."""
     min_confidence: float | None = None
-    """What is believed less is left out; None: as the installation is configured."""
+    """Items with less confidence are left out; None: as the installation is configured."""
     explain: bool = False
     """Whether to say what was left out, and why."""
     by: Actor = SOMEBODY
@@ -88,7 +88,7 @@ class Submitted(Passed):
 
 
 class ObserveRequest(OwnedRequest):
-    """What was said in a session, in its order: memory decides what of it may be believed."""
+    """What was said in a session, in order: memory decides which of it may be believed."""
 
     session: Name
     said: Annotated[tuple[Said, ...], Field(min_length=1, max_length=100)]
@@ -101,7 +101,7 @@ class ObserveRequest(OwnedRequest):
 
 
 class NotBelieved(Passed):
-    """Something that was said and is not believed."""
+    """A statement that is not believed."""
 
     index: int
     """Its place in what was observed."""
@@ -128,22 +128,22 @@ class ForgetRequest(Request):
     user_id: str = ""
     """Sweep this user only, whether or not something is due; empty: everybody who has something due."""
     of: OwnerId | None = None
-    """Instead of the user, sweep the team or agent that the user belongs to."""
+    """Sweep this team or agent, to which the user belongs, instead of the user."""
     approved: bool = False
-    """A person has looked: the guard does not hold anything."""
+    """A person has approved the sweep: the guard does not hold anything."""
     at: Instant | None = None
     """The moment of the sweep; None: when it runs."""
     by: Actor = SOMEBODY
 
 
-class Report(Passed):
+class SweepReport(Passed):
     """What a sweep did so far, without content."""
 
     tenants: int = 0
     forgotten: int = 0
     purged: int = 0
     held: tuple[str, ...] = ()
-    """Tenants of which so much is due that a person has to look first, at most 20."""
+    """Tenants with so much due that a person has to approve it first, at most 20."""
     failed: tuple[str, ...] = ()
     """Tenants that were left to the next sweep, and why, at most 20."""
     reasons: dict[str, int] = Field(default_factory=dict[str, int])
@@ -158,14 +158,14 @@ class ForgetResult(Passed):
     sweep: str
     """The id by which it can be undone."""
     dry_run: bool
-    report: Report
+    report: SweepReport
 
 
 class RedateRequest(Request):
-    """A pass through everybody that dates anew what other rules dated."""
+    """A pass through all tenants that redates entries dated by other rules."""
 
     again: bool = False
-    """Also where a pass under the same rules has ended."""
+    """Also if a pass under the same rules has already ended."""
     by: Actor = SOMEBODY
 
 
@@ -199,7 +199,7 @@ class PromoteResult(Passed):
 
 
 class ConsolidateRequest(Request):
-    """A pass that makes one of memories that say the same."""
+    """A pass that merges memories that say the same."""
 
     by: Actor = SOMEBODY
 
@@ -209,7 +209,7 @@ class ConsolidateResult(Passed):
 
     tenants: int = 0
     merged: int = 0
-    """How often two became one."""
+    """How many pairs were merged."""
     failed: tuple[str, ...] = ()
     """Tenants that were left to a later pass, at most 20."""
 
@@ -222,7 +222,7 @@ class UndoRequest(Request):
     user_id: str = ""
     """Undo it for this user only."""
     of: OwnerId | None = None
-    """Instead of the user, undo it for the team or agent that the user belongs to."""
+    """Undo it for this team or agent, to which the user belongs, instead of the user."""
     by: Actor = SOMEBODY
 
 
@@ -237,9 +237,9 @@ class ReconcileRequest(Request):
     """A reconciliation of the stores with each other."""
 
     user_id: str = ""
-    """Of this user only, which makes good no loss; empty: of everybody."""
+    """Of this user only, which repairs no loss of a store; empty: of everybody."""
     of: OwnerId | None = None
-    """Instead of the user, of the team or agent that the user belongs to."""
+    """Of this team or agent, to which the user belongs, instead of the user."""
     by: Actor = SOMEBODY
 
 
@@ -261,7 +261,7 @@ class Reconciled(Passed):
     deletions: int = 0
     """Lines of the deletion log that Redis or the journal lacked."""
     jobs: int = 0
-    """Jobs that were started of what had been accepted, and of which Temporal knew none."""
+    """Jobs that were started for accepted batches, since Temporal knew none for them."""
     failed: tuple[str, ...] = ()
     """Tenants that could not be reconciled, each with the reason; the first of them."""
 
@@ -283,7 +283,7 @@ class ReconcileResult(Passed):
     """How a reconciliation ended."""
 
     losses: tuple[str, ...]
-    """The stores that had lost data, each with what it had lost, and are whole again."""
+    """The stores that had lost data and are whole again, each with its loss."""
     gone: tuple[str, ...] = ()
     """What could not be rebuilt from the others."""
     found: Reconciled
@@ -296,23 +296,23 @@ class EraseRequest(OwnedRequest):
 
 
 class ConsentRequest(OwnedRequest):
-    """What is said of the purposes that something is kept for: by a user or for one, or by a member for an owner."""
+    """Consent to purposes, or its withdrawal: by a user or for one, or by a member for an owner."""
 
     grant: tuple[Purpose, ...] = ()
     withdraw: tuple[Purpose, ...] = ()
     by: Actor = SOMEBODY
     asked_at: Instant | None = None
-    """When it was asked, so that it is not kept of a user who was erased since; None: when a worker is asked."""
+    """When it was asked, so that it is not recorded if the user was erased since; None: when a worker is asked."""
 
 
 class Consents(Passed):
-    """What holds of each purpose."""
+    """The resulting consent to each purpose."""
 
     tenant: str
     granted: dict[str, bool]
 
 
-class Recalled(Passed):
+class HandleItem(Passed):
     """One thing that was recalled, without its text."""
 
     id: str
@@ -321,15 +321,15 @@ class Recalled(Passed):
 
 
 class RecallHandle(Passed):
-    """What was recalled, without any text: it may stand in a history for ever, and what is forgotten meanwhile is gone.
+    """What was recalled, without any text: it may stay in a history for ever, and what is forgotten meanwhile is gone.
 
-    The text is read by it, as it is then.
+    The texts are read with it, as they are at that moment.
     """
 
-    items: tuple[Recalled, ...] = ()
+    items: tuple[HandleItem, ...] = ()
     """Best first."""
     of: OwnerId | None = None
-    """Whose memory it was recalled from; None: the user's own."""
+    """The owner from whose memory it was recalled; None: the user's own."""
     degraded: tuple[str, ...] = ()
     """The stores that did not answer; empty when all is well."""
 

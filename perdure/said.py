@@ -19,7 +19,7 @@ class Voice(OpenEnum):
 
 
 LONGEST_BEFORE = 8_000
-"""Characters of what was said before: as many as a text may have, of which an extractor needs the last few."""
+"""Characters of the preceding context: as many as a text may have, although an extractor needs only the last few."""
 
 
 def _is_short(before: str) -> str:
@@ -35,7 +35,7 @@ class Said(Request):
     text: Text
     by: Voice = Voice.USER
     before: Annotated[str, AfterValidator(_is_short)] = ""
-    """What was said before it, where that matters: "user: do you know my size?"."""
+    """What was said before it, if that matters: "user: do you know my size?"."""
     at: Instant
     occurrence: Annotated[str, Field(min_length=1, max_length=500)]
     """Where it was said: the session and turn, the task and step, or the caller's own key."""
@@ -67,7 +67,7 @@ class Ground(OpenEnum):
     RECALLED = "recalled"
     """Memory quoted back."""
     UNCLEAR = "unclear"
-    """The extractor cannot tell what it states."""
+    """The extractor cannot determine what it states."""
 
 
 class Candidate(Passed):
@@ -96,12 +96,12 @@ class Extraction(Passed):
 
     candidates: tuple[Candidate, ...] = ()
     left: tuple[Left, ...] = ()
-    """What is not believed; where something was only taken out, beside the candidate that is left."""
+    """What is not believed; if something was only taken out, in addition to the candidate that is left."""
 
 
 class Extractor(Protocol):
     """Finds what may be believed in what was said."""
 
     async def extract(self, said: Sequence[Said]) -> list[Extraction]:
-        """Return what is made of each thing that was said, in its order."""
+        """Return the result for each thing that was said, in order."""
         ...

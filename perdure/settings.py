@@ -123,22 +123,22 @@ class Settings(BaseSettings):
     recall_seconds: Annotated[float, Field(gt=0, le=60)] = 2.0
     """How long a recall may take before it answers with what it has."""
     min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.7
-    """What is believed less is not recalled where a question does not say otherwise."""
+    """Memories with less confidence are not recalled unless a question says otherwise."""
     trace_content: bool = False
     """Whether the texts of queries and memories may appear in spans."""
 
     forgetting_cron: str = "0 3 * * *"
     """When the forgetting sweep runs, in UTC: minute, hour, day of the month, month, day of the week; or ``off``."""
     accesses_cron: str = "*/15 * * * *"
-    """When it is written down what was recalled, so that it does not age, in UTC."""
+    """When recalls are recorded as uses, so that used memories do not age, in UTC."""
     promotion_cron: str = "*/10 * * * *"
     """When what is worth keeping of sessions goes to memory, before their episodes expire, in UTC."""
     consolidation_cron: str = "0 4 * * *"
-    """When memories that say the same become one, in UTC; it looks at whoever has something new."""
+    """When memories that say the same are merged, in UTC; only users with something new are looked at."""
     redating_cron: str = "0 2 * * *"
     """When entries that other retention rules dated are dated by today's, in UTC; it reads nothing if none changed."""
     reconciling_cron: str = "30 4 * * *"
-    """When the stores are reconciled with each other although none is known to have lost data, in UTC."""
+    """When the stores are reconciled with each other even if none is known to have lost data, in UTC."""
     forgetting_grace_days: Annotated[int, Field(ge=0, le=3650)] = 30
     """How long something forgotten can be brought back before it is purged."""
     forgetting_guard: Annotated[float, Field(gt=0, le=1)] = 0.3
@@ -152,7 +152,7 @@ class Settings(BaseSettings):
     tool_attempts: Annotated[int, Field(ge=1, le=1000)] = 5
     """How often a tool that raises an exception of its own is tried; a killed attempt does not count."""
     continue_after: Annotated[int, Field(ge=0, le=40_000)] = 0
-    """Events after which a task's history is rolled over; 0: after about 2,000."""
+    """Events after which a task's history is rolled over; 0: after about 1,000."""
     claim_ttl_days: Annotated[float, Field(gt=0, le=3650)] = 90
     """How long the claims on ``once`` effects are kept after their task has ended; must outlive the Temporal
     namespace's retention."""
@@ -248,7 +248,7 @@ class Settings(BaseSettings):
 
     @property
     def fingerprint(self) -> str:
-        """What tells these settings from others, and gives nothing of them away."""
+        """A digest that distinguishes these settings from others without revealing them."""
         return digest("settings/1", *(f"{name}={value}" for name, value in self.environment().items()))
 
 

@@ -4,7 +4,7 @@ from perdure.model import OpenEnum
 
 
 class Strategy(OpenEnum):
-    """What recall returns of all that it may. An unknown strategy counts as ``balanced``."""
+    """What recall chooses among all that it may return. An unknown strategy counts as ``balanced``."""
 
     BALANCED = "balanced"
     """What is relevant by meaning and words, cut where relevance falls off."""

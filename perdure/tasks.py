@@ -15,12 +15,11 @@ from pydantic import (
 
 from perdure.documents import refuse_unknown, validated
 from perdure.durations import Wait
-from perdure.entries import Purpose
 from perdure.errors import InvalidTask
-from perdure.filters import Omission
+from perdure.explanations import RecallSummary
 from perdure.identity import UserId, content_digest, digest, workflow_id
 from perdure.items import EARLIEST
-from perdure.jobs import Receipt, SettledJob
+from perdure.jobs import Receipt
 from perdure.model import Name, OpenEnum, Passed, Request, ShallowJson, Stored
 from perdure.questions import Question
 
@@ -78,7 +77,7 @@ class AgentTask(Request):
     skill: Name | Literal[""] = ""
     """The name of the skill to run. Either it or a goal is given."""
     goal: Annotated[str, Field(max_length=20_000)] = ""
-    """What the task's agent is to reach, in words."""
+    """What the task's agent should achieve, in words."""
     inputs: dict[str, ShallowJson] = Field(default_factory=dict)
     """Those of its skill."""
     session_id: Name | None = None
@@ -86,7 +85,7 @@ class AgentTask(Request):
     agent: Name = "agent"
     """Who works on it: for a goal, one of the agents that the worker has."""
     date: Annotated[datetime.date, AfterValidator(_not_before_1970)] | None = None
-    """The day that the task is about, as ``${task.date}``, or as its model is told; without one, the day it starts."""
+    """The day that the task is about, as ``${task.date}`` or in its model's input; without one, the day it starts."""
     memory: MemoryMode = MemoryMode.ON
     limits: Limits = Limits()
 
@@ -123,7 +122,7 @@ class AgentTask(Request):
 
 
 class TaskEnvelope(AgentTask):
-    """A task on its way, perhaps from another build: its unknown fields are kept until it is prepared."""
+    """A task in transit, perhaps from another build: its unknown fields are kept until it is prepared."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -165,7 +164,7 @@ class TaskBinding(Stored):
 
     @property
     def digest(self) -> str:
-        """What tells it from another task under the same id."""
+        """A digest that distinguishes it from another task under the same id."""
         inputs: dict[str, JsonValue] = {**self.inputs}
         date = self.date.isoformat() if self.date else ""
         goal = (self.goal,) if self.goal else ()
@@ -176,7 +175,7 @@ class TaskBinding(Stored):
         return other is not None and other.digest == self.changed(day=other.day).digest
 
     def refused(self, task_id: str, bound: "TaskBinding") -> InvalidTask:
-        """Return the refusal of this task under an id that is bound to another one, with what differs."""
+        """Return the error that refuses this task under an id bound to another one, with the differences."""
         names = sorted(self.inputs.keys() | bound.inputs.keys())
         found = [f"inputs.{name}" for name in names if self.inputs.get(name) != bound.inputs.get(name)]
         if self.skill != bound.skill:
@@ -196,7 +195,7 @@ class TaskBinding(Stored):
 
 
 class Phase(OpenEnum):
-    """Where a task is: ``waiting`` for a person, ``paused`` until a moment. An unknown phase is shown as it is."""
+    """Where a task is: ``waiting`` for a person, ``paused`` until a moment or an event. An unknown one is shown."""
 
     PREPARING = "preparing"
     RUNNING = "running"
@@ -238,78 +237,15 @@ class Progress(Passed):
     """Items handed to ingest jobs."""
     questions: tuple[Question, ...] = ()
     waits: tuple[Wait, ...] = ()
-    """The next ten of those steps that wait for a moment."""
+    """The next ten of those steps that wait for a moment or an event, those without a deadline last."""
     waiting: int = 0
+    kept: int = 0
+    """Events that were delivered, and that no step has waited for yet."""
     problem: str = ""
     tokens: int = 0
     """That its model has used."""
     unknown: tuple[str, ...] = ()
-    """Once it has ended: the steps of which nobody knows whether their ``once`` effect happened."""
-
-
-class RecallSummary(Passed):
-    """What one recall of a task gave, and why; without content."""
-
-    step: str
-    recalled: int
-    """How many items it gave."""
-    ids: tuple[str, ...]
-    """The first of them."""
-    scores: tuple[float, ...]
-    why: str
-    """Which phase gave what, and what triggered the fallback."""
-    degraded: bool
-    milliseconds: float
-    left_out: dict[Omission, int] = Field(default_factory=dict[Omission, int])
-    """How much of what its searches found was left out, by reason; 50 in all at most."""
-    withheld: tuple[Purpose, ...] = ()
-    """What was kept for these was not looked at, since the user no longer consents to it."""
-
-
-class NotListed(Passed):
-    """How much a task had to do with memory before what is listed of it."""
-
-    recalls: int = 0
-    jobs: int = 0
-    refused: int = 0
-
-
-class TaskMemory(Passed):
-    """What a task has recalled and handed to memory so far; without content."""
-
-    tenant: str = ""
-    recalls: tuple[RecallSummary, ...] = ()
-    """The last recalls, at most 50."""
-    jobs: tuple[str, ...] = ()
-    """The last ingest jobs, at most 50."""
-    refused: tuple[str, ...] = ()
-    """What could not be remembered, each with its step and the reason; the last 10."""
-    owners: tuple[str, ...] = ()
-    """The teams and agents whose memory its skill names."""
-    not_listed: NotListed = NotListed()
-    """What came before the last ones."""
-
-
-class TaskExplanation(Passed):
-    """What a task had to do with memory: what it recalled and why, what it wrote, and what was ignored and why."""
-
-    recalls: tuple[RecallSummary, ...] = ()
-    receipts: tuple[Receipt, ...] = ()
-    """Of its ingest jobs that have ended: what became of each item, and why."""
-    running: tuple[str, ...] = ()
-    """Its ingest jobs that have not."""
-    failed: dict[str, str] = Field(default_factory=dict[str, str])
-    """Its ingest jobs that failed, and why."""
-    settled: tuple[SettledJob, ...] = ()
-    """Its ingest jobs that Temporal no longer has, as the journal tells of them."""
-    gone: tuple[str, ...] = ()
-    """Its ingest jobs of which nothing is known any more, or nothing in this process."""
-    refused: tuple[str, ...] = ()
-    """What did not get as far as a job, and why."""
-    not_listed: NotListed = NotListed()
-    """What the task had to do with memory before all this."""
-    texts: dict[str, str] = Field(default_factory=dict[str, str])
-    """By id, the texts that memory still has; empty where this process cannot read memory."""
+    """Once it has ended: the steps whose ``once`` effects may or may not have happened."""
 
 
 class Evaluation(Passed):
@@ -344,7 +280,7 @@ class TaskResult(Passed):
     tokens: int = 0
     """That its model has used, read and written."""
     unknown: tuple[str, ...] = ()
-    """The steps of which nobody knows whether their ``once`` effect happened: look before you repeat one."""
+    """The steps whose ``once`` effects may or may not have happened: check before you repeat one."""
     warnings: tuple[str, ...] = ()
     """What policies warned of, each with its step and the policy; the last 10 of ``warned``."""
     warned: int = 0

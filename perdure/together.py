@@ -1,4 +1,4 @@
-"""Waiting for several things at once, and for none of them after one has failed; and for one thing in any case."""
+"""Waiting for several calls at once, until one fails; and waiting for one call even when cancelled."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -9,7 +9,7 @@ _B = TypeVar("_B")
 
 
 async def to_its_end(call: Coroutine[Any, Any, _A]) -> _A:
-    """Wait for a call to end also where the wait is cancelled: nothing of it happens behind the caller's back."""
+    """Wait for a call to end even if the wait is cancelled, so that nothing goes on behind the caller's back."""
     task = asyncio.create_task(call)
     try:
         return await asyncio.shield(task)

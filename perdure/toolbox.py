@@ -1,4 +1,4 @@
-"""The box that a worker keeps its tools in."""
+"""The collection of a worker's tools."""
 
 import importlib
 from collections.abc import Collection, Iterable, Iterator
@@ -40,7 +40,7 @@ class Toolbox:
         for name in modules:
             try:
                 module = importlib.import_module(name)
-            # Whatever a module does when it is imported, it is the one that is named.
+            # Whatever goes wrong while a module is imported, the error names the module.
             except Exception as problem:
                 fix = "install it, or put its folder on PYTHONPATH" if isinstance(problem, ImportError) else ""
                 text = f"cannot be imported: {type(problem).__name__}: {problem}"

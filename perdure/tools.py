@@ -7,7 +7,7 @@ decorator: it returns a ``Tool``, and a ``Toolbox`` collects those that a module
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, JsonValue, PydanticSchemaGenerationError, ValidationError, create_model
@@ -15,6 +15,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from perdure.documents import nearest, refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
+from perdure.limits import CallLimit
 from perdure.model import DEEPEST_VALUE, Instant, Model, Name, OpenEnum, depth
 
 P = ParamSpec("P")
@@ -40,7 +41,7 @@ class Effect(OpenEnum):
     IDEMPOTENT = "idempotent"
     """The same as when it is called once."""
     ONCE = "once"
-    """Something bad: it is called under a claim, and never again when it may have happened."""
+    """Harm: so it is called under a claim, and never again if it may have happened."""
 
     @property
     def is_once(self) -> bool:
@@ -73,6 +74,7 @@ class Tool(Generic[P, R]):
         check: Callable[..., Any] | None,
         name: str,
         quick: bool = False,
+        limits: Sequence[CallLimit] = (),
     ) -> None:
         self.function = function
         self.effect = effect
@@ -82,7 +84,9 @@ class Tool(Generic[P, R]):
         """For a once tool: finds out whether the effect happened, and gives its result, or None."""
         self.name = name
         self.quick = quick
-        """Whether a call takes milliseconds, so that its step is run inside a worker, without a turn of Temporal's."""
+        """Whether a call takes milliseconds: its step then runs inside a worker, without a round trip to Temporal."""
+        self.limits = tuple(limits)
+        """How often it may be called."""
         self.description = inspect.getdoc(function) or ""
         self._call_parameter, self.arguments = _arguments_of(function, name)
         if check is not None:
@@ -108,7 +112,7 @@ class Tool(Generic[P, R]):
         Args:
             arguments: The values, as JSON.
             path: Where they are written, for the error.
-            partial: Whether others are still to come, so that none is missing yet.
+            partial: Whether more arguments follow, so that none counts as missing yet.
 
         Returns:
             Keyword arguments for the function and its check, defaults included; nothing to call them with when partial.
@@ -167,7 +171,7 @@ class Tool(Generic[P, R]):
 
 
 class _Decorator(Protocol):
-    """Makes a tool of an async function, or of a plain one."""
+    """Turns an async or a plain function into a tool."""
 
     @overload
     def __call__(self, function: Callable[P, Awaitable[R]]) -> Tool[P, R]: ...
@@ -182,8 +186,9 @@ def tool(
     check: Callable[..., Any] | None = None,
     name: str | None = None,
     quick: bool = False,
+    limits: Sequence[CallLimit] = (),
 ) -> _Decorator:
-    """Make a tool of a typed function: an async one, or a plain one, which runs in a thread.
+    """Turn a typed function into a tool: an async one, or a plain one, which runs in a thread.
 
     Args:
         effect: What happens when it is called twice: ``read``, ``idempotent`` or ``once``.
@@ -202,6 +207,8 @@ def tool(
             run in the worker that has the task before Temporal has its turn, and are recorded together. If the worker
             is killed in between, they run again, each with what those before it return then. A call that fails or takes
             longer than 0.5 s is made again, as any other.
+        limits: How many calls all workers make at once, and in a minute; for everybody, or for each user. A step that
+            finds no place waits for its turn, without a worker's time and without an attempt that counts.
 
     Returns:
         A decorator. What it makes can still be called like the function itself, and awaited.
@@ -230,9 +237,23 @@ def tool(
         if quick and not inspect.iscoroutinefunction(function):
             fix = "write it with async def, or leave quick out"
             raise InvalidInput(f"tool {named}", "is quick, and a thread cannot be cut off", fix=fix)
+        if quick and limits:
+            fix = "leave one of the two out"
+            raise InvalidInput(f"tool {named}", "is quick, and a quick call waits for no turn", fix=fix)
+        if len({(one.at_once is None, one.per_user) for one in limits}) < len(limits):
+            fix = "give one of each kind: at_once or per_minute, per_user or not"
+            raise InvalidInput(f"tool {named}", "has two limits of one kind", fix=fix)
         if (seconds := timeout or (DEFAULT_ONCE_TIMEOUT if kind is Effect.ONCE else DEFAULT_TIMEOUT)) <= 0:
             raise InvalidInput(f"tool {named}", "has a timeout below zero")
-        return Tool(function, effect=kind, timeout=seconds, check=check, name=_tool_name(named), quick=quick)
+        return Tool(
+            function,
+            effect=kind,
+            timeout=seconds,
+            check=check,
+            name=_tool_name(named),
+            quick=quick,
+            limits=limits,
+        )
 
     return decorate
 
@@ -261,13 +282,13 @@ async def _run(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any
 
 
 def _taking(function: Callable[..., Any], call: ToolCall) -> dict[str, ToolCall]:
-    """Return the call as the argument that a function takes it by, if it does."""
+    """Return the call as a keyword argument, if the function has a parameter for it."""
     name = _call_parameter(function)
     return {name: call} if name else {}
 
 
 def _require_check(check: Callable[..., Any], arguments: type[BaseModel], name: str) -> None:
-    """Refuse a check that could not be called as the tool is, or whose answer would be misread."""
+    """Refuse a check that could not be called like the tool, or whose answer would be misread."""
     field = f"tool {name}"
     if _hints(check).get("return") is bool:
         raise InvalidInput(field, "has a check that returns bool", fix=_CHECK_RETURNS)

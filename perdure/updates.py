@@ -1,4 +1,4 @@
-"""What a person or an agent can change of what is remembered, and what became of it. Pure values."""
+"""Changes that a person or an agent can make to memories, and their results. Pure values."""
 
 from typing import Annotated, Literal
 
@@ -15,7 +15,7 @@ Note = Annotated[str, Field(max_length=500)]
 
 
 class Correction(Passed):
-    """What a memory says is put right; what is not given stays as it is."""
+    """A correction of what a memory says; fields that are not given stay as they are."""
 
     kind: Literal["correct"] = "correct"
     content: Text | None = None
@@ -27,9 +27,9 @@ class Correction(Passed):
     valid_from: Instant | None = None
     valid_until: Instant | None = None
     confidence: Unit | None = None
-    """How much it is believed; None: .95 where a person corrects, and otherwise .9 where it says something else."""
+    """Its confidence; None: .95 if a person corrects it, otherwise .9 if it says something else."""
     asked: Annotated[str, Field(max_length=2_000)] = ""
-    """The question whose recall is corrected: what it calls the memory becomes one of its names."""
+    """The question whose recall is corrected: the word it uses for the memory becomes one of its names."""
 
 
 class Feedback(Passed):
@@ -44,7 +44,7 @@ class Feedback(Passed):
 
 
 class Pinning(Passed):
-    """Whether a memory always stands in the context."""
+    """Whether a memory is in every context."""
 
     kind: Literal["pin"] = "pin"
     pinned: bool
@@ -57,7 +57,7 @@ class Removal(Passed):
 
 
 class Merger(Passed):
-    """Two memories become one, with the text of the first."""
+    """A merger of two memories, with the text of the first."""
 
     kind: Literal["merge"] = "merge"
     other: str
@@ -65,7 +65,7 @@ class Merger(Passed):
 
 
 class Credit(Passed):
-    """How a task ended in which a memory was recalled."""
+    """How a task that recalled a memory ended."""
 
     kind: Literal["credit"] = "credit"
     task: Annotated[str, Field(min_length=1, max_length=300)]
@@ -74,7 +74,7 @@ class Credit(Passed):
 
 
 class Reversion(Passed):
-    """A memory says again what it said at an earlier version."""
+    """The return of a memory to what it said at an earlier version."""
 
     kind: Literal["revert"] = "revert"
     version: Annotated[int, Field(ge=1)]
@@ -88,13 +88,13 @@ class MemoryUpdate(Request):
     """A change of one memory, by its id."""
 
     id: Annotated[str, Field(min_length=1, max_length=200)]
-    """The memory's id, as ``recall`` gives it; another user's is as if it did not exist."""
+    """The memory's id, as ``recall`` gives it; another user's counts as nonexistent."""
     update: Update
     expected: Annotated[int, Field(ge=1)] | None = None
-    """The version that it must still have; None: whichever it has. With one, the same change may be asked for again
-    when its answer was lost, and is made once."""
+    """The version that it must still have; None: any. With one, the same change may be requested again if its answer
+    was lost, and is made once."""
     note: Note = ""
-    """Why, in the words of whoever asks."""
+    """Why, in the words of the one who asks."""
     by: Actor = SOMEBODY
 
 
@@ -113,7 +113,7 @@ class Updated(Passed):
 
     tenant: str
     id: str
-    """The memory that carries it now: another one where it says something else."""
+    """The memory that carries it now: another one if it says something else."""
     versions: dict[str, int]
     """The version of each entry that was changed."""
     undo: str = ""

@@ -46,6 +46,7 @@ ALONE = (
     "replay/test_without_cache.py",
     # What the SDK takes for a deadlock, two seconds of one activation, is measured by the clock.
     "integration/workflows/resumable_agent/test_bounds.py",
+    "integration/workflows/resumable_agent/test_herd.py",
     "integration/worker/test_schedules.py",
     "integration/localservers/",
     "integration/demo/",

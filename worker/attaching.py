@@ -1,4 +1,4 @@
-"""Whether a task may be attached to the run that there is under its id: only if it is the same task."""
+"""Whether a task may be attached to the existing run under its id: only if it is the same task."""
 
 import asyncio
 from typing import Any
@@ -20,11 +20,11 @@ async def require_same(
     Args:
         settings: Where skills and agents are.
         task: The task.
-        handle: The workflow that there is under its id.
+        handle: The existing workflow under its id.
         found: What Temporal says of it.
 
     Raises:
-        InvalidTask: It is another one; with the difference.
+        InvalidTask: It is another task; with the difference.
     """
     bound = await found.memo_value(BINDING, None, type_hint=TaskBinding)
     if bound is None:

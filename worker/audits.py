@@ -46,7 +46,7 @@ async def verify(settings: Settings, addresses: Addresses | None) -> AuditReport
 async def show(settings: Settings, user_id: str, of: str | None, since: datetime | None) -> list[AuditLine]:
     """Return who wrote, changed or read a user's or an owner's memories, when and why, in the order of their times.
 
-    Who has the tenant key administers, so nobody's membership is asked.
+    Anyone with the tenant key is an administrator, so no membership is checked.
 
     Raises:
         TenantKeyMissing: The key is not here.
@@ -60,10 +60,10 @@ async def show(settings: Settings, user_id: str, of: str | None, since: datetime
 async def remove(settings: Settings, addresses: Addresses, days: int, by: Actor) -> list[str]:
     """Remove the files of which every line is older than some days; returns their names.
 
-    Another chain says so first, so that it can be told from tampering.
+    Another chain records that first, so that it can be distinguished from tampering.
 
     Raises:
-        InvalidInput: Too few days are to be left.
+        InvalidInput: ``days`` is too small.
         TenantKeyMissing: The key is not here.
         StoreUnavailable: Redis does not answer, or the files cannot be read or written.
     """
@@ -86,9 +86,9 @@ async def remove(settings: Settings, addresses: Addresses, days: int, by: Actor)
 
 
 async def accept(settings: Settings, addresses: Addresses, by: Actor) -> list[str]:
-    """Write that a person knows that what is missing now is lost; returns the files.
+    """Record that a person accepts that what is missing now is lost; returns the files.
 
-    It is still shown, and no longer a problem. What was changed cannot be accepted, nor what is lost later.
+    It is still shown, but no longer as a problem. Changed lines cannot be accepted, nor can later losses.
 
     Raises:
         TenantKeyMissing: The key is not here.

@@ -79,7 +79,7 @@ class Finding(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Patient:
-    """The installation that is examined. Each check opens what it needs by itself, so that none hides another."""
+    """The installation that is examined. Each check opens its own connections, so that no failure hides another."""
 
     settings: Settings
     addresses: Addresses

@@ -1,4 +1,4 @@
-"""Beginning a journal anew in this process, which needs its folder: a worker does not start without one."""
+"""Starting a new journal in this process, which needs its folder: a worker does not start without one."""
 
 import asyncio
 
@@ -10,9 +10,9 @@ from worker.wiring.reading import open_reading
 
 
 async def begin_anew(settings: Settings, addresses: Addresses, by: Actor) -> str:
-    """Begin the journal anew in the folder of the settings; returns its id.
+    """Start a new journal in the folder of the settings; returns its id.
 
-    The audit was in its folder: whoever gives up the one accepts the loss of the other.
+    The audit was in its folder: giving up the journal accepts the loss of the audit.
 
     Raises:
         InvalidInput: Nothing was lost.

@@ -1,4 +1,4 @@
-"""What an id stands for: tasks, jobs and sweeps are all workflows, and what is meant for one must not reach another."""
+"""What an id stands for: tasks, jobs and sweeps are all workflows, and a request for one must not reach another."""
 
 import datetime
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _NAMES: dict[str, str] = {
 
 
 class StartedTask(NamedTuple):
-    """A task that was started, or that was there."""
+    """A task that was started, or that existed already."""
 
     workflow_id: str
     new: bool

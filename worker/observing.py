@@ -1,4 +1,4 @@
-"""What is done in the process that is asked, before anything is sent: screening, and extracting by rules or a model."""
+"""Screening, and extracting by rules or a model, in the caller's own process before anything is sent."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +10,7 @@ from perdure.memory.extraction import observing
 from perdure.memory.extraction.model import extractor_of
 from perdure.memory.extraction.private import redacted, screened_json
 from perdure.memory.extraction.screening import screen
-from perdure.memory.policies import WritePolicy, policy_named
+from perdure.memory.write_policies import WritePolicy, policy_named
 from perdure.models.language import open_language_model
 from perdure.requests import NotBelieved, ObserveRequest, RememberRequest
 from perdure.said import Extractor

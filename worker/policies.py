@@ -1,4 +1,4 @@
-"""The write policies and retention rules of an installation, from their files."""
+"""The write policies and retention rules of an installation, read from their files."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -6,13 +6,13 @@ from pathlib import Path
 
 from perdure.documents import read_document, validated
 from perdure.errors import InvalidInput
-from perdure.memory.policies import POLICIES, WritePolicy, read_policies
 from perdure.memory.retention import RetentionRules
+from perdure.memory.write_policies import POLICIES, WritePolicy, read_policies
 from perdure.settings import Settings
 
 
 def policies_of(settings: Settings) -> dict[str, WritePolicy]:
-    """Return the write policies: those that every installation has, and what its file makes of them.
+    """Return the write policies: those that every installation has, as changed by its file.
 
     Raises:
         InvalidInput: The file cannot be read; naming the field.
@@ -25,7 +25,7 @@ def policies_of(settings: Settings) -> dict[str, WritePolicy]:
 
 
 def rules_of(settings: Settings) -> RetentionRules:
-    """Return the retention rules: what their file does not say is as it is without one.
+    """Return the retention rules: fields that their file leaves out have their defaults.
 
     Raises:
         InvalidInput: The file cannot be read; naming the field.
@@ -39,7 +39,7 @@ def rules_of(settings: Settings) -> RetentionRules:
 
 @contextmanager
 def _naming(path: Path) -> Generator[None]:
-    """Name the file in what is refused of it."""
+    """Name the file in errors about its content."""
     try:
         yield
     except InvalidInput as error:

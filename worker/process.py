@@ -28,6 +28,7 @@ from worker.local_worker import reachable
 from worker.loop_watch import watched_loop
 from worker.plugin import WorkerPlugin
 from worker.schedules import ensure_schedules, start_reconciling
+from worker.slots import tuner
 from worker.telemetry import Telemetry, configure_logging
 from worker.upkeep import bring_episodes, keep_checked, keep_compared, keep_looking, keep_up, keep_watching
 from worker.wiring.activities import activities
@@ -90,7 +91,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
 
 
 async def bringing(services: Services) -> int:
-    """Bring what waits in this machine's spool to Redis; return how many episodes there were."""
+    """Bring what waits in this machine's spool to Redis; return the number of episodes."""
     now = datetime.now(UTC)
     return await bring_episodes(services.spool, services.episodes, services.erasures, services.consents, now=now)
 
@@ -115,6 +116,7 @@ def make_worker(
         "graceful_shutdown_timeout": GRACE,
         # By itself the SDK holds heartbeats back for up to 1.6 s of a 2 s time-out, which is thin under load.
         "max_heartbeat_throttle_interval": timedelta(seconds=settings.heartbeat_timeout / 4),
+        "tuner": tuner(),
     } | more
     return Worker(client, **options)  # pyright: ignore[reportArgumentType]  the mapping is of any options
 
@@ -170,7 +172,7 @@ async def _main() -> None:
     except PerdureError as error:
         sys.stderr.write(f"error: {error}\n")
         status = 3 if isinstance(error, Unavailable) else 2
-    # The loop's end would wait for what tools still do in threads, with nobody left to renew their claims.
+    # Closing the loop would wait for tools that still run in threads, with nobody left to renew their claims.
     leave(status)
 
 

@@ -54,12 +54,12 @@ class Reader:
     async def recall(self, request: RecallRequest) -> RecallResult:
         """Recall by the service that workers use.
 
-        What no store has answered yet is checked beside it: a store that is down, or too slow, costs no time and leaves
-        the result degraded.
+        Checks that no store has answered yet run in parallel: a store that is down, or too slow, costs no time and
+        leaves the result degraded.
 
         Raises:
             InvalidInput: The question is malformed.
-            UnknownOwner: The user does not belong to whom it names, or there is no such owner.
+            UnknownOwner: The user does not belong to the owner that it names, or there is no such owner.
             TenantKeyMismatch: The data was written under another key.
             EmbeddingMismatch: The collections were made with another model.
             JournalMismatch: The workers share another journal.
@@ -76,12 +76,12 @@ class Reader:
         So is what the user no longer consents to.
 
         Args:
-            user_id: Who reads; what is not theirs, or their team's or agent's, is as if it did not exist.
+            user_id: Who reads; what is not theirs, or their team's or agent's, counts as nonexistent.
             handle: What was recalled.
             by: Who reads, for the audit.
 
         Raises:
-            UnknownOwner: The user does not, or no longer, belong to whom it was recalled from.
+            UnknownOwner: The user does not, or no longer, belong to the owner from whom it was recalled.
             StoreUnavailable: Weaviate does not answer.
         """
         tenant = await self.tenant(user_id, handle.of)
@@ -100,7 +100,7 @@ class Reader:
     async def texts(
         self, tenant: str, ids: Collection[str], owners: Collection[str] = (), *, by: Actor
     ) -> dict[str, str]:
-        """Return the texts of those of these entries that hold now, and that the user consents to, by id.
+        """Return, by id, the texts of the given entries that hold now and that the user consents to.
 
         Args:
             tenant: Whose.
@@ -163,7 +163,7 @@ class Reader:
         return found
 
     async def settled(self, tenant: str, jobs: Collection[str], owners: Collection[str] = ()) -> list[SettledJob]:
-        """Return what the journal tells of those of these jobs that are done.
+        """Return what the journal knows of those of the given jobs that are done.
 
         Args:
             tenant: Whose.
@@ -214,7 +214,7 @@ class Reader:
         return await asyncio.to_thread(lambda: list(written(stored, lines, at=datetime.now(UTC))))
 
     async def audited(self, tenant: str, ids: Sequence[str], why: str, by: Actor) -> None:
-        """Have it audited who read what. Reading goes on where that cannot be, with a warning."""
+        """Audit who read what. If that is impossible, reading goes on with a warning."""
         operation = f"{why}:{secrets.token_hex(8)}"
         await self._reading.audit.read(tenant, ids, why=why, operation=operation, by=by)
 
@@ -222,10 +222,10 @@ class Reader:
         return Filters(now=datetime.now(UTC), withheld=withheld(await self._reading.consents.of(tenant)))
 
     async def _whole(self, tenant: str) -> tuple[list[Line], dict[str, Entry]]:
-        """Return a tenant's lines of the journal, and what they come to: one moment of it, whoever writes meanwhile.
+        """Return a tenant's lines of the journal and the entries that they add up to: a snapshot of one moment.
 
         Raises:
-            StoreUnavailable: A store does not answer, or has lost data: it would tell too little.
+            StoreUnavailable: A store does not answer, or has lost data, so that the answer would be incomplete.
         """
         await self._reading.installation.require(self._reading.tenant_key)
         await self._reading.whole.require()
@@ -253,7 +253,7 @@ class Reader:
 async def open_reader(settings: Settings, addresses: Addresses) -> AsyncGenerator[Reader]:
     """Open memory for reading in this process.
 
-    It changes nothing: neither a key nor a collection is made.
+    It changes nothing: it creates neither a key nor a collection.
 
     Raises:
         InvalidInput: What is in the key's file is not a key.

@@ -1,4 +1,4 @@
-"""The schedules: created once, updated when their definition changes; and what is started before its time."""
+"""The schedules: created once, updated when their definition changes; and workflows that are started ahead of time."""
 
 from datetime import timedelta
 from functools import partial
@@ -100,7 +100,7 @@ def scheduled(settings: Settings) -> tuple[Scheduled, ...]:
 
 
 def definition(one: Scheduled, settings: Settings) -> Schedule:
-    """Return a schedule as the settings want it."""
+    """Return a schedule as the settings define it."""
     return Schedule(
         action=ScheduleActionStartWorkflow(
             one.workflow,
@@ -117,9 +117,9 @@ def definition(one: Scheduled, settings: Settings) -> Schedule:
 
 @translated
 async def ensure_schedules(client: Client, settings: Settings) -> None:
-    """Create the schedules, or bring those that there are up to date; a pause set by a person stays.
+    """Create the schedules, or bring existing ones up to date; a pause set by a person stays.
 
-    Where one is off, the one that starts workflows on this task queue is deleted; another installation's stays.
+    If one is off, the schedule that starts workflows on this task queue is deleted; another installation's stays.
     """
     for one in scheduled(settings):
         handle, wanted = client.get_schedule_handle(one.id), definition(one, settings)

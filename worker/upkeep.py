@@ -96,7 +96,7 @@ async def keep_checked(repair: Repair) -> None:
 async def keep_compared(whole: Wholeness, key: TenantKey, reconcile: Callable[[], Awaitable[None]]) -> None:
     """Compare what the stores say of themselves, and have them reconciled where one lost data; until cancelled.
 
-    A store that is new, since nothing was ever written to memory, is made one of the installation again.
+    A store that is new because nothing was ever written to memory is enrolled in the installation again.
 
     Args:
         whole: Compares them.
@@ -120,9 +120,9 @@ async def keep_compared(whole: Wholeness, key: TenantKey, reconcile: Callable[[]
 
 
 async def keep_watching(longterm: LongTerm, checks: Checks, whole: Wholeness) -> None:
-    """Have what was written lately checked, and the stores compared, once Weaviate is back; until cancelled.
+    """Have recent writes checked, and the stores compared, each time Weaviate is back; until cancelled.
 
-    What it had confirmed in its last moments may be missing from its vector index by then.
+    What Weaviate confirmed just before it went away may be missing from its vector index.
     """
     up = True
     while True:

@@ -1,4 +1,4 @@
-"""Waiting for a worker that serves and may not answer: a person is told after some seconds, and not left for ever."""
+"""Waiting for a worker that serves but may not answer: a person is notified after seconds, and never waits for ever."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -10,10 +10,10 @@ from perdure.errors import WorkerUnavailable
 from perdure.temporal.errors import is_cancelling
 
 NOTICE_AFTER = 5.0
-"""Seconds without an answer after which a person is told; a choice. Most answers take less than one."""
+"""Seconds without an answer after which a person is notified; a choice. Most answers take less than one."""
 
 ANSWER_WITHIN = 60.0
-"""Seconds within which a worker has to take what it does at once; a choice. One that is killed is replaced sooner."""
+"""Seconds within which a worker has to answer a request; a choice. A killed worker is replaced sooner."""
 
 
 @asynccontextmanager

@@ -1,26 +1,25 @@
-"""The branches of a running task: an asyncio task for each that is busy, and what it does. Decides nothing."""
+"""The branches of a running task: an asyncio task for each busy one, and what it does. Decides nothing."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from perdure.tasks import Phase
+from perdure.tasks import Phase
 
 _BUSIEST_FIRST = (Phase.RUNNING, Phase.REMEMBERING, Phase.WAITING, Phase.PAUSED)
 
 
 class Branches:
-    """What is on its way."""
+    """The work under way."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._doing: dict[str, Phase] = {}
         self.ending = False
-        """Whether the task ends: what is on its way is waited for, and nothing new begins."""
+        """Whether the task is ending: work under way is waited for, and nothing new begins."""
         self.awaiting: set[str] = set()
-        """Branches that only wait, for an answer or a moment: rolling the history over loses nothing of them."""
+        """Branches that only wait, for an answer, a moment or an event: a rollover loses nothing of theirs."""
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -33,7 +32,7 @@ class Branches:
 
     @property
     def can_roll(self) -> bool:
-        """Whether nothing is on its way but questions and waits."""
+        """Whether nothing but questions and waits is under way."""
         return self.awaiting == self._tasks.keys()
 
     def start(self, branch: str, work: Coroutine[None, None, None]) -> None:
@@ -51,9 +50,9 @@ class Branches:
         """Note what a branch does."""
         self._doing[branch] = phase
 
-    async def changed(self) -> None:
-        """Wait until the work of a branch has ended; raises what it raised."""
-        await workflow.wait_condition(lambda: any(task.done() for task in self._tasks.values()))
+    async def changed(self, otherwise: Callable[[], bool]) -> None:
+        """Wait until the work of a branch has ended, or a condition holds; raises what the work raised."""
+        await workflow.wait_condition(lambda: otherwise() or any(task.done() for task in self._tasks.values()))
         for branch, task in list(self._tasks.items()):
             if task.done():
                 del self._tasks[branch]
@@ -61,7 +60,7 @@ class Branches:
                 task.result()
 
     async def cancel(self) -> None:
-        """Cancel what is on its way, and wait until it has ended; an effect that has begun is not cut."""
+        """Cancel the work under way, and wait until it has ended; an effect that has begun is not cut off."""
         self.ending = True
         for task in self._tasks.values():
             task.cancel()

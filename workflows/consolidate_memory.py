@@ -3,29 +3,28 @@
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.consolidation import (
-        ChangedTenant,
-        Changes,
-        ConsolidationActivities,
-        EndConsolidationCall,
-        FindDuplicatesCall,
-        MergeCall,
-    )
-    from perdure.changes import Actor
-    from perdure.names import REPORT, Activity, Workflow
-    from perdure.requests import ConsolidateRequest, ConsolidateResult
-    from workflows import options
-    from workflows.failures import asked, problem_of
-    from workflows.history import History
+from activities.consolidation import (
+    ChangedTenant,
+    Changes,
+    ConsolidationActivities,
+    EndConsolidationCall,
+    FindDuplicatesCall,
+    MergeCall,
+)
+from perdure.changes import Actor
+from perdure.names import REPORT, Activity, Workflow
+from perdure.requests import ConsolidateRequest, ConsolidateResult
+from workflows import options
+from workflows.failures import asked, problem_of
+from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
 
 
-@workflow.defn(name=Workflow.CONSOLIDATE_MEMORY)
+@workflow.defn(name=Workflow.CONSOLIDATE_MEMORY, sandboxed=False)
 class ConsolidateMemory:
-    """Consolidates the memories of whoever has something new, one tenant after the other."""
+    """Consolidates the memories of tenants that have something new, one tenant after the other."""
 
     @workflow.init
     def __init__(self, request: ConsolidateRequest | None = None) -> None:
@@ -34,7 +33,7 @@ class ConsolidateMemory:
 
     @workflow.run
     async def run(self, request: ConsolidateRequest | None = None) -> ConsolidateResult:
-        """Consolidate until everybody was visited; whom a long history leaves is for the next pass."""
+        """Consolidate until everybody was visited; tenants that a long history leaves over are for the next pass."""
         request = asked(request, "give a ConsolidateRequest, {} for the usual one")
         began, seen = workflow.now(), dict[str, None]()
         while not self._history.is_due:
@@ -52,7 +51,7 @@ class ConsolidateMemory:
                 call = FindDuplicatesCall(tenant=one.tenant, since=found.since, at=began)
                 if await self._consolidate(call, request.by):
                     visited.append(one)
-            # Whoever was left to a later pass is still to be looked at from the same moment on.
+            # A tenant left to a later pass still has to be looked at from the same moment on.
             is_over = not waiting and not self._report.failed
             end = EndConsolidationCall(visited=tuple(visited), began=began if is_over else None)
             await options.sweep(ConsolidationActivities.end, end, f"Done with {len(visited)} tenants")
@@ -81,7 +80,7 @@ class ConsolidateMemory:
                         ConsolidationActivities.merge, merge, f"Merge {len(found.pairs)} pairs of {call.tenant}"
                     )
                     self._history.grow()
-                # What two have become may say the same as a third.
+                # A memory merged from two may say the same as a third.
                 if not found.after and merged == before:
                     return True
                 if self._history.is_due:

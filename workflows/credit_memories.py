@@ -2,15 +2,14 @@
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.crediting import CreditingActivities
-    from perdure.agent.steps.calls import CreditCall
-    from perdure.names import Workflow
-    from workflows import options
-    from workflows.failures import required
+from activities.crediting import CreditingActivities
+from perdure.agent.steps.calls import CreditCall
+from perdure.names import Workflow
+from workflows import options
+from workflows.failures import required
 
 
-@workflow.defn(name=Workflow.CREDIT_MEMORIES)
+@workflow.defn(name=Workflow.CREDIT_MEMORIES, sandboxed=False)
 class CreditMemories:
     """Credits the memories of one task that has ended, once the stores answer."""
 

@@ -3,22 +3,22 @@
 It carries no tenant attribute, since it would delete itself.
 """
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.erasing import BeginErasureCall, EndRunsCall, ErasingActivities
-    from perdure.erasures import UNREACHABLE, Erasure, ErasureReceipt
-    from perdure.model import Passed
-    from perdure.names import Workflow
-    from perdure.requests import EraseRequest
-    from workflows import options
-    from workflows.failures import asked
-    from workflows.history import History
+from activities.erasing import BeginErasureCall, CountStoredCall, EndRunsCall, ErasingActivities, StoredCounts
+from perdure.erasures import UNREACHABLE, Erasure, ErasureReceipt
+from perdure.model import Passed
+from perdure.names import Workflow
+from perdure.requests import EraseRequest
+from workflows import options
+from workflows.failures import asked
+from workflows.history import History
 
 _STOPS_WITHIN = 10
-"""Seconds that tasks and jobs have to stop by themselves, before they are terminated."""
+"""Seconds that tasks and jobs have to stop on their own, before they are terminated."""
 
 _PAUSE = timedelta(seconds=1)
 
@@ -29,7 +29,7 @@ _EMPTY = 2
 """Empty lists in a row after which no run is left."""
 
 _PROOFS = 3
-"""How often the stores are emptied again where the proof finds something, which was written meanwhile."""
+"""How often the stores are emptied again if the proof finds something that was written meanwhile."""
 
 
 class Erasing(Passed):
@@ -39,6 +39,7 @@ class Erasing(Passed):
     entries: int
     keys: int
     executions: int
+    listed: int = 0
 
 
 class ErasingRun(EraseRequest):
@@ -47,7 +48,7 @@ class ErasingRun(EraseRequest):
     carried: Erasing | None = None
 
 
-@workflow.defn(name=Workflow.ERASE_MEMORY)
+@workflow.defn(name=Workflow.ERASE_MEMORY, sandboxed=False)
 class EraseMemory:
     """Removes everything of a user, and says what it cannot reach."""
 
@@ -57,6 +58,8 @@ class EraseMemory:
         self._entries = carried.entries if carried else 0
         self._keys = carried.keys if carried else 0
         self._executions = carried.executions if carried else 0
+        self._listed = carried.listed if carried else 0
+        """Runs when it began. An attempt that is cut off does not say how many it has deleted."""
         self._history = History(0)
 
     @workflow.run
@@ -66,17 +69,24 @@ class EraseMemory:
         if request.carried:
             erasure = request.carried.erasure
         else:
+            # Once an erasure has begun, any worker that starts also removes the user's data: counting before includes
+            # what those remove, and counting after what was written meanwhile.
+            await self._count(request, options.if_soon)
             operation = f"erase:{workflow.info().first_execution_run_id}"
             call = BeginErasureCall(
                 user_id=request.user_id, of=request.of, operation=operation, by=request.by, at=workflow.now()
             )
             erasure = await options.change(ErasingActivities.begin, call, "Refuse what was accepted before")
             await self._end_runs(erasure.tenant)
+            await self._count(request, options.change, erasure.tenant)
         left: list[str] = []
+        ending = EndRunsCall(tenant=erasure.tenant, terminate=True)
         for _ in range(_PROOFS):
+            # In each round: what has just been scheduled or started is listed late.
+            await options.long(ErasingActivities.end_runs, ending, "End schedules, tasks and jobs")
             await self._empty(erasure.tenant)
             await self._delete_runs(request, erasure)
-            left = await options.change(ErasingActivities.prove, erasure.tenant, "Look whether anything is left")
+            left = await options.long(ErasingActivities.prove, erasure.tenant, "Look whether anything is left")
             if not left:
                 break
         return ErasureReceipt(
@@ -85,23 +95,30 @@ class EraseMemory:
             at=erasure.at,
             entries=self._entries,
             keys=self._keys,
-            executions=self._executions,
+            executions=max(self._executions, self._listed),
             proved=not left,
             unreachable=(*left, *UNREACHABLE),
         )
 
+    async def _count(
+        self, request: ErasingRun, how: Callable[..., Awaitable[StoredCounts | None]], tenant: str = ""
+    ) -> None:
+        """Count what is stored before it is removed: an attempt that is cut off leaves nothing to count."""
+        call = CountStoredCall(user_id=request.user_id, of=request.of, tenant=tenant)
+        if counts := await how(ErasingActivities.count_stored, call, "Count what there is"):
+            self._entries = max(self._entries, counts.entries)
+            self._keys = max(self._keys, counts.keys)
+            self._listed = max(self._listed, counts.executions)
+
     async def _end_runs(self, tenant: str) -> None:
         call = EndRunsCall(tenant=tenant, terminate=False)
         for _ in range(_STOPS_WITHIN):
-            if not await options.change(ErasingActivities.end_runs, call, "Stop tasks and jobs"):
+            if not await options.long(ErasingActivities.end_runs, call, "Stop tasks and jobs"):
                 return
             await workflow.sleep(_PAUSE, summary="tasks and jobs stop")
-        await options.change(ErasingActivities.end_runs, call.changed(terminate=True), "End tasks and jobs")
 
     async def _empty(self, tenant: str) -> None:
-        removed = await options.long(ErasingActivities.erase_stores, tenant, "Empty the stores")
-        self._entries += removed.entries
-        self._keys += removed.keys
+        await options.long(ErasingActivities.erase_stores, tenant, "Empty the stores")
         workflow.set_current_details(f"**{self._entries}** entries and **{self._keys}** keys erased")
 
     async def _delete_runs(self, request: ErasingRun, erasure: Erasure) -> None:
@@ -116,5 +133,6 @@ class EraseMemory:
                 return
             if self._history.is_due:
                 counts = {"entries": self._entries, "keys": self._keys, "executions": self._executions}
+                counts["listed"] = self._listed
                 workflow.continue_as_new(request.changed(carried=Erasing(erasure=erasure, **counts)))
             await workflow.sleep(_PAUSE, summary="histories are deleted")

@@ -30,7 +30,7 @@ def required(argument: M | None, fix: str) -> M:
 
 
 def asked(argument: M | None, fix: str) -> M:
-    """Return the input of a workflow that people start; what is not carried by a rollover must be known.
+    """Return the input of a workflow that people start; unless a rollover carried it, unknown fields are refused.
 
     Raises:
         ApplicationError: It is missing, or has an unknown field; with the nearest one.
@@ -64,13 +64,13 @@ def cause_of(error: FailureError) -> BaseException | None:
 
 
 def is_final(error: FailureError) -> bool:
-    """Return whether trying again makes no sense; without a word about it, it does."""
+    """Return whether trying again makes no sense; unless a failure says so, it does."""
     cause = cause_of(error)
     return isinstance(cause, ApplicationError) and cause.non_retryable
 
 
 def is_of_tool(error: FailureError, *, counts_not_done: bool) -> bool:
-    """Return whether a tool was called, and failed by itself, in a way that counts as an attempt."""
+    """Return whether a tool was called and itself failed, in a way that counts as an attempt."""
     cause, types = cause_of(error), (ToolFailed.__name__, *([NotDone.__name__] if counts_not_done else []))
     return isinstance(cause, ApplicationError) and cause.type in types
 
@@ -91,7 +91,7 @@ def problem_of(error: FailureError) -> str:
 
 
 def last_attempt(error: FailureError) -> FailedAttempt | None:
-    """Return what is known of the last attempt of a failed activity; None where it was cut off and could not say."""
+    """Return what is known of the last attempt of a failed activity; None if it was cut off and could not report."""
     cause = cause_of(error)
     said = "".join(map(str, cause.details[1:2])) if isinstance(cause, ApplicationError) else ""
     return FailedAttempt.model_validate_json(said) if said else None

@@ -1,17 +1,16 @@
-"""Writing down what was recalled, behind the recalls: what is used does not age."""
+"""Recording which memories were recalled, after the recalls: what is used does not age."""
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.accesses import Flushed
-    from perdure.names import REPORT, Activity, Workflow
-    from workflows import options
-    from workflows.history import History
+from activities.accesses import Flushed
+from perdure.names import REPORT, Activity, Workflow
+from workflows import options
+from workflows.history import History
 
 
-@workflow.defn(name=Workflow.FLUSH_ACCESSES)
+@workflow.defn(name=Workflow.FLUSH_ACCESSES, sandboxed=False)
 class FlushAccesses:
-    """Writes the uses that wait, a page of tenants at a time."""
+    """Writes the waiting uses, a page of tenants at a time."""
 
     def __init__(self) -> None:
         self._done = Flushed()

@@ -8,18 +8,17 @@ from pydantic import Field
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import AskedTenantCall, DueCall, ForgetCall, ForgettingActivities, SelectCall
-    from perdure.changes import Actor
-    from perdure.memory.forgetting.forgetter import Tombstoned
-    from perdure.memory.forgetting.selection import DueEntry, Forgetting
-    from perdure.model import Instant, Passed
-    from perdure.names import REPORT, Workflow
-    from perdure.requests import ForgetRequest, ForgetResult, Report
-    from perdure.temporal.attributes import TENANT
-    from workflows import options
-    from workflows.failures import asked, is_conflict, problem_of
-    from workflows.history import History
+from activities.forgetting import AskedTenantCall, DueCall, ForgetCall, ForgettingActivities, SelectCall
+from perdure.changes import Actor
+from perdure.memory.forgetting.forgetter import Tombstoned
+from perdure.memory.forgetting.selection import DueEntry, Forgetting
+from perdure.model import Instant, Passed
+from perdure.names import REPORT, Workflow
+from perdure.requests import ForgetRequest, ForgetResult, SweepReport
+from perdure.temporal.attributes import TENANT
+from workflows import options
+from workflows.failures import asked, is_conflict, problem_of
+from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
@@ -33,9 +32,9 @@ class Sweep(Passed):
     """The cursor: the last tenant that is finished."""
     run: str
     """The first run's id, by which the sweep is undone."""
-    report: Report
+    report: SweepReport
     idle: int = 0
-    """Plans in a row after which nothing of the present tenant has left the due set."""
+    """Plans in a row after which none of the current tenant's entries has left the due set."""
 
 
 class ForgetRun(ForgetRequest):
@@ -43,16 +42,16 @@ class ForgetRun(ForgetRequest):
 
     carried: Sweep | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
-    """Events after which the sweep continues as new; 0: after about 2,000."""
+    """Events after which the sweep continues as new; 0: after about 1,000."""
 
 
-@workflow.defn(name=Workflow.FORGET_MEMORY)
+@workflow.defn(name=Workflow.FORGET_MEMORY, sandboxed=False)
 class ForgetMemory:
     """Sweeps the tenants that have something due, one after the other."""
 
     @workflow.init
     def __init__(self, sweep: ForgetRun | None = None) -> None:
-        self._report = sweep.carried.report if sweep and sweep.carried else Report()
+        self._report = sweep.carried.report if sweep and sweep.carried else SweepReport()
         self._idle = sweep.carried.idle if sweep and sweep.carried else 0
         self._history = History(sweep.continue_after if sweep else 0)
 
@@ -61,7 +60,7 @@ class ForgetMemory:
         """Run the sweep, once the one before it has ended; it waits for no person."""
         sweep = asked(sweep, "give a ForgetRequest, {} for the usual one")
         info = workflow.info()
-        # A reset gives the workflow another run id, and leaves it the first one.
+        # A reset gives the workflow another run id, but keeps the first run's.
         first = info.first_execution_run_id
         begun = sweep.carried or Sweep(now=sweep.at or workflow.now(), after="", run=first, report=self._report)
         now, after, run = begun.now, begun.after, begun.run
@@ -80,7 +79,7 @@ class ForgetMemory:
         return ForgetResult(sweep=run, dry_run=sweep.dry_run, report=self._report)
 
     @workflow.query(name=REPORT)
-    def report(self) -> Report:
+    def report(self) -> SweepReport:
         """What the sweep did so far."""
         return self._report
 
@@ -109,7 +108,7 @@ class ForgetMemory:
         return finished or (self._idle >= options.IDLE_PLANS and self._given_up(tenant, "it changes all the time"))
 
     async def _plan_and_forget(self, tenant: str, sweep: ForgetRun, now: Instant, run: str) -> tuple[bool, bool]:
-        """Forget as much of a tenant as one plan takes; return whether that was all, and whether it was anything."""
+        """Forget as much of a tenant as one plan takes; return whether that was everything, and whether it was any."""
         self._history.grow(5)
         call = SelectCall(tenant=tenant, now=now, approved=sweep.approved)
         chosen = await options.sweep(ForgettingActivities.select, call, "Choose what to forget")
@@ -129,7 +128,7 @@ class ForgetMemory:
         call = ForgetCall(forgetting=tombstone, run=run, by=by)
         summary = f"Forget {len(tombstone.tombstone)} entries"
         tombstoned = await options.sweep(ForgettingActivities.tombstone, call, summary)
-        # What was forgotten is told also if a later step fails.
+        # What was forgotten is reported even if a later step fails.
         reasons = Counter(item.reason for item in tombstone.tombstone)
         self._note(chosen, reasons=reasons, forgotten=tombstoned.forgotten)
         call = ForgetCall(forgetting=chosen, run=run, by=by)

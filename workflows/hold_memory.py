@@ -1,6 +1,6 @@
-"""A memory on hold: a person is asked, until a deadline, and what is approved becomes a job of its own.
+"""A memory on hold: a person is asked, until a deadline, and an approved memory becomes a job of its own.
 
-Its input alone has the memory's text: no batch, no journal and no job has it before it is approved.
+Only its input has the memory's text: no batch, no journal and no job has it before it is approved.
 """
 
 from contextlib import suppress
@@ -9,26 +9,25 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.holding import HoldingActivities, RejectCall
-    from perdure.agent.questions import Questions
-    from perdure.changes import Actor, ActorKind
-    from perdure.errors import InvalidAnswer
-    from perdure.holds import Decided, HeldAnswer, Hold, Outcome, Silence
-    from perdure.identity import content_digest
-    from perdure.jobs import Approved, Receipt
-    from perdure.model import Instant
-    from perdure.names import ANSWER, QUESTIONS, Activity, Workflow
-    from perdure.questions import Approval, Question, TakenAnswer
-    from perdure.temporal.errors import failure_of
-    from workflows import options
-    from workflows.failures import is_erased, problem_of, required
+from activities.holding import HoldingActivities, RejectCall
+from perdure.agent.questions import Questions
+from perdure.changes import Actor, ActorKind
+from perdure.errors import InvalidAnswer
+from perdure.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence
+from perdure.identity import content_digest
+from perdure.jobs import Approved, Receipt
+from perdure.model import Instant
+from perdure.names import ANSWER, QUESTIONS, Activity, Workflow
+from perdure.questions import Approval, Question, TakenAnswer
+from perdure.temporal.errors import failure_of
+from workflows import options
+from workflows.failures import is_erased, problem_of, required
 
 _SILENCE = Actor(kind=ActorKind.SYSTEM, id="deadline")
-"""Who decides where nobody answers in time."""
+"""The actor that decides if nobody answers in time."""
 
 
-@workflow.defn(name=Workflow.HOLD_MEMORY)
+@workflow.defn(name=Workflow.HOLD_MEMORY, sandboxed=False)
 class HoldMemory:
     """Has a person approve a memory before it is believed, once."""
 
@@ -44,7 +43,7 @@ class HoldMemory:
 
     @workflow.run
     async def run(self, hold: Hold | None = None) -> Decided:
-        """Return how it ended; the memory's text is not in it."""
+        """Return how it ended, without the memory's text."""
         hold = required(hold, "give a Hold")
         workflow.set_current_details(f"**waits for a person** ({hold.reason}) until {hold.until:%Y-%m-%d %H:%M:%S %Z}")
         try:
@@ -53,7 +52,7 @@ class HoldMemory:
             if not is_erased(error):
                 raise
             self._end(problem_of(error))
-            return Decided(outcome=Outcome.REJECTED, by=_SILENCE, at=workflow.now(), reason=problem_of(error))
+            return Decided(outcome=HoldOutcome.REJECTED, by=_SILENCE, at=workflow.now(), reason=problem_of(error))
         hold = hold.changed(batch=hold.batch.changed(epoch=epoch))
         answer = await self._answer(hold)
         by = Actor(kind=ActorKind.PERSON, id=answer.by) if answer else _SILENCE
@@ -90,7 +89,7 @@ class HoldMemory:
             raise failure_of(InvalidAnswer("text", "what is rejected needs none", fix="leave it out, or approve"))
 
     def _end(self, reason: str) -> None:
-        """Take no answer any more."""
+        """Accept no further answer."""
         self._questions.withdraw_all()
         self._over = reason
 
@@ -125,11 +124,11 @@ class HoldMemory:
             Activity.WAIT_INGEST, job, result_type=Receipt, summary="until it is searchable", **options.of_ingest()
         )
         digest = content_digest(self._text) if self._text else ""
-        return Decided(outcome=Outcome.APPROVED, by=by, at=at, receipt=receipt, digest=digest)
+        return Decided(outcome=HoldOutcome.APPROVED, by=by, at=at, receipt=receipt, digest=digest)
 
     async def _rejected(self, hold: Hold, by: Actor, at: Instant, who: str, note: str) -> Decided:
         call = RejectCall(
             tenant=hold.batch.tenant, hold=workflow.info().workflow_id, reason=f"{who} ({hold.reason})", note=note
         )
         reason = await options.change(HoldingActivities.reject, call, "Record that it was rejected")
-        return Decided(outcome=Outcome.REJECTED, by=by, at=at, reason=reason)
+        return Decided(outcome=HoldOutcome.REJECTED, by=by, at=at, reason=reason)

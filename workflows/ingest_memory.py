@@ -3,17 +3,16 @@
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-with workflow.unsafe.imports_passed_through():
-    from activities.jobs import ApplyCall, ConfirmCall, HoldCall, IngestActivities, PlanCall
-    from perdure.holds import hold_id
-    from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, UnusableItem, WritePlan
-    from perdure.names import STAGE, Workflow
-    from workflows import options
-    from workflows.failures import is_conflict, is_erased, problem_of, required
-    from workflows.history import History
+from activities.jobs import ApplyCall, ConfirmCall, HoldCall, IngestActivities, PlanCall
+from perdure.holds import hold_id
+from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, UnusableItem, WritePlan
+from perdure.names import STAGE, Workflow
+from workflows import options
+from workflows.failures import is_conflict, is_erased, problem_of, required
+from workflows.history import History
 
 
-@workflow.defn(name=Workflow.INGEST_MEMORY)
+@workflow.defn(name=Workflow.INGEST_MEMORY, sandboxed=False)
 class IngestMemory:
     """Makes a batch searchable, or says why not, exactly once for each batch."""
 
@@ -57,7 +56,7 @@ class IngestMemory:
         return self._stage
 
     async def _plan(self, batch: Batch) -> WritePlan:
-        # A batch stands in the calls of its plan, its writing and its confirmation.
+        # A batch is in the history with the calls of its plan, its writing and its confirmation.
         self._history.grow(3, 3 * len(batch.model_dump_json()))
         self._show(batch, "planning")
         call = PlanCall(batch=batch, at=workflow.now())
@@ -69,7 +68,7 @@ class IngestMemory:
         return await options.change(IngestActivities.apply, call, f"Write {len(plan.expected)} entries")
 
     async def _hold(self, batch: Batch, plan: WritePlan, operation: str) -> None:
-        """Have a person asked about what is in doubt; what a policy holds was put on hold before the job began."""
+        """Ask a person about doubtful items; what a policy holds was put on hold before the job began."""
         held = [item for item in plan.items if item.decision is Decision.HOLD]
         doubtful = {item.index: item for item in held if not isinstance(batch.items[item.index], UnusableItem)}
         if not doubtful:
@@ -92,6 +91,6 @@ class IngestMemory:
 
 
 def _refused(job: str, batch: Batch, reason: str) -> Receipt:
-    """Return the receipt of a job of which nothing became memory."""
+    """Return the receipt of a job none of whose items became memory."""
     rejected = ItemReceipt(index=0, fate=Fate.REJECTED, decision=Decision.REJECT, reason=reason)
     return Receipt(job_id=job, items=tuple(rejected.changed(index=index) for index in range(len(batch.items))))

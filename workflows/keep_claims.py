@@ -1,15 +1,14 @@
-"""What is left to do for a task that ended while Redis was away: its claims count from now, and its id is bound."""
+"""Finishing a task that ended while Redis was away: its claims' time starts now, and its id is bound."""
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from perdure.agent.steps.calls import KeepCall, Kept
-    from perdure.names import Activity, Workflow
-    from workflows import options
-    from workflows.failures import required
+from perdure.agent.steps.calls import KeepCall, Kept
+from perdure.names import Activity, Workflow
+from workflows import options
+from workflows.failures import required
 
 
-@workflow.defn(name=Workflow.KEEP_CLAIMS)
+@workflow.defn(name=Workflow.KEEP_CLAIMS, sandboxed=False)
 class KeepClaims:
     """Keeps the claims of a task that has ended, once Redis answers; gives up after a week."""
 

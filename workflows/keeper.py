@@ -7,15 +7,14 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-with workflow.unsafe.imports_passed_through():
-    from perdure.agent.steps.calls import KeepCall, Kept
-    from perdure.names import Activity, Workflow
-    from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
-    from workflows import options
-    from workflows.running_task import RunningTask
+from perdure.agent.steps.calls import KeepCall, Kept
+from perdure.names import Activity, Workflow
+from perdure.temporal.attributes import TASK_TIMEOUT, tenant_attributes
+from workflows import options
+from workflows.running_task import RunningTask
 
 AGAIN_AFTER = timedelta(minutes=10)
-"""How long to wait where Redis could not be asked: a choice, since claims last for weeks."""
+"""How long to wait if Redis does not answer: a choice, since claims last for weeks."""
 
 
 def keeping_id(workflow_id: str, *, binds: bool) -> str:
@@ -35,16 +34,16 @@ class Keeper:
         self._renewing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Renew the claims from time to time, also where an earlier run of the task last did."""
+        """Renew the claims from time to time, also if an earlier run of the task did so last."""
         self._renewing = asyncio.create_task(self._renew())
 
     async def end(self, *, completed: bool) -> None:
-        """Have the claims' time count from now, and find out which effects are of unknown fate."""
+        """Restart the claims' time, and find out which effects are of unknown fate."""
         if self._renewing is not None:
             self._renewing.cancel()
         kept, state = await self._keep(completed=completed), self._running.state
-        # Redis knows better than the workflow what did not end well when it was cancelled. What a person was asked and
-        # did not answer is unknown also where Redis is away, or has lost it.
+        # Redis knows better than the workflow which effects did not end well when it was cancelled. An effect about
+        # which a person has not answered is unknown even if Redis is away, or has lost it.
         unknown = {*(kept.unknown if kept.answered else state.unknown), *state.unanswered}
         self._running.state = state.changed(unknown=tuple(sorted(unknown)))
         if not kept.answered:
@@ -66,9 +65,9 @@ class Keeper:
         )
 
     async def _keep_later(self, *, completed: bool) -> None:
-        """Leave it to a workflow of its own, which waits for Redis: the task's result does not."""
+        """Leave it to a separate workflow, which waits for Redis, so that the task's result does not."""
         call = self._call(completed=completed)
-        # An earlier run that ended like this one may have left one that still waits, and does the same.
+        # An earlier run that ended like this one may have left such a workflow, which still waits and does the same.
         with suppress(WorkflowAlreadyStartedError):
             await workflow.start_child_workflow(
                 Workflow.KEEP_CLAIMS,

@@ -7,8 +7,10 @@ from typing import Any, TypedDict, TypeVar
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-from perdure.agent.steps.calls import QUICK_SECONDS, ToolShape
+from perdure.agent.prepared import ToolShape
+from perdure.agent.steps.calls import MARGIN, QUICK_SECONDS
 from perdure.errors import VersionConflict
 
 C = TypeVar("C")
@@ -23,15 +25,15 @@ whose worker died."""
 OUTAGE = timedelta(days=7)
 """How long a step is retried while a store that it needs is away."""
 
-MARGIN = 10.0
-"""Seconds that an attempt has for everything but the tool itself."""
+SOON = timedelta(seconds=5)
+"""How long a step may take that nothing depends on."""
 
 HEARTBEAT = timedelta(seconds=4)
-"""For activities whose worker's settings are not known: jobs, sweeps and a task's first. A killed worker is noticed
+"""For activities whose worker's settings are unknown: jobs, sweeps and a task's first. A killed worker is noticed
 after 4 s."""
 
 SWEEP_ATTEMPTS = 8
-"""Tries of one step of a sweep for one tenant, about a minute and a half: then those behind it have their turn."""
+"""Tries of one step of a sweep for one tenant, about a minute and a half: then the next tenants have their turn."""
 
 IDLE_PLANS = 5
 """Plans of one tenant in a row after which nothing has left the due set; then it is left to the next sweep."""
@@ -61,8 +63,8 @@ def of_tool(shape: ToolShape, heartbeat: float) -> Options:
     """Return the options of a tool's step.
 
     An attempt at a once tool may have to wait until the claim of a dead one has run out, then ask the
-    tool's check, and then act: three times what the tool itself may take. Where the task is cancelled, it is
-    waited for: an effect that has begun is not cut in the middle.
+    tool's check, and then act: three times what the tool itself may take. If the task is cancelled, it is
+    waited for: an effect that has begun is not cut off in the middle.
     """
     if not shape.effect.is_once:
         return _options(shape.timeout + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
@@ -94,9 +96,9 @@ def of_preparation() -> Options:
 
 
 def of_request() -> Options:
-    """Return the options of what a caller outside a task waits for, and makes again if it fails.
+    """Return the options of an activity that a caller outside a task waits for, and repeats if it fails.
 
-    It ends before the gateway stops waiting (60 s), so that the caller is told why.
+    It ends before the gateway stops waiting (60 s), so that the caller learns why.
     """
     return _options(20.0, HEARTBEAT, timedelta(seconds=50))
 
@@ -130,7 +132,7 @@ async def change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: s
 
 
 async def confirm(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R:
-    """Run the confirmation of a job. Where entries are no longer as they were written, it is planned again."""
+    """Run the confirmation of a job. If entries are no longer as they were written, the job is planned again."""
     return await _change(activity, call, summary, dataclasses.replace(RETRY, non_retryable_error_types=_CONFLICT))
 
 
@@ -154,6 +156,17 @@ async def long(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str
     """Run a step that may read all that is remembered of a user: some minutes for 100,000 entries."""
     options = _options(1_800.0, HEARTBEAT, None)
     return await workflow.execute_activity_method(activity, call, summary=summary, **options)
+
+
+async def if_soon(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str) -> R | None:
+    """Run an optional step; None if a store does not answer within seconds."""
+    options = _options(SOON.total_seconds(), None, SOON)
+    try:
+        return await workflow.execute_activity_method(activity, call, summary=summary, **options)
+    except ActivityError as error:
+        if is_cancelled_exception(error):
+            raise
+        return None
 
 
 async def _change(activity: Callable[[Any, C], Awaitable[R]], call: C, summary: str, policy: RetryPolicy) -> R:

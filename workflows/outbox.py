@@ -9,13 +9,12 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-with workflow.unsafe.imports_passed_through():
-    from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
-    from perdure.items import OfferedItem
-    from perdure.jobs import Batch, Receipt
-    from perdure.names import Activity
-    from workflows import options
-    from workflows.failures import problem_of
+from perdure.agent.state import JOBS_KEPT, RECEIPTS_KEPT, REFUSED_KEPT, Learned
+from perdure.items import OfferedItem
+from perdure.jobs import Batch, Receipt
+from perdure.names import Activity
+from workflows import options
+from workflows.failures import problem_of
 
 WAITING_LIMIT = 500_000
 """Bytes of batches that may wait to be accepted while the steps go on: they are carried along."""

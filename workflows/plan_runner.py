@@ -1,6 +1,7 @@
 """The running of a plan: starts the actions that it returns, and hands every outcome back. Decides nothing."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import cast
@@ -8,22 +9,21 @@ from typing import cast
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room
-    from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Result, Resumed, StepCall, StepOutcome, Waits
-    from perdure.errors import TaskFailed
-    from perdure.model import Instant
-    from perdure.names import Activity
-    from perdure.questions import Question, TakenAnswer
-    from perdure.tasks import Phase, StepStatus
-    from workflows import options
-    from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, problem_of
-    from workflows.history import History
-    from workflows.quick_steps import QuickSteps
-    from workflows.running_task import RunningTask
+from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room, waited
+from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Resumed, StepCall, StepOutcome, Waits
+from perdure.errors import TaskFailed
+from perdure.model import Instant
+from perdure.names import Activity
+from perdure.questions import Question, TakenAnswer
+from perdure.tasks import Phase
+from workflows import options
+from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, problem_of
+from workflows.history import History
+from workflows.quick_steps import QuickSteps
+from workflows.running_task import RunningTask
 
 SUBMITS = timedelta(seconds=5)
-"""How long a rollover or an end waits for submissions before it does something about them."""
+"""How long a rollover or an end waits for submissions before it acts on them."""
 
 
 _OUTCOME = cast("type[Ended | Asks | Waits]", StepOutcome)
@@ -48,15 +48,17 @@ class PlanRunner:
         self._under_way = 0
 
     async def run(self) -> Finish:
-        """Do what the plan says until it says that the task is finished."""
+        """Execute the plan until it says that the task is finished."""
         for name, branch in self._running.state.branches.items():
             if branch.question is not None:
                 self._running.branches.start(name, self._wait(name, branch.question, asked_before=True))
+            elif branch.event:
+                self._running.branches.start(name, self._expect(name))
             elif branch.until is not None:
                 self._running.branches.start(name, self._pause(name, branch.until))
         while True:
             move = self._plan.next(self._running.state, workflow.now())
-            if self._history.is_due and not isinstance(move, Finish):
+            if self._is_due and not isinstance(move, Finish):
                 move = Act()  # Nothing new is started until what is on its way has ended.
                 if self._can_roll():
                     await self._roll()
@@ -71,7 +73,7 @@ class PlanRunner:
                         await self._changed()
 
     def _begin_all(self, actions: Sequence[Action]) -> bool:
-        """Begin actions in their order; return False where there are none, or the rest has to wait for room."""
+        """Begin actions in their order; return False if there are none, or the rest has to wait for room."""
         for action in actions:
             size = len(action.call.model_dump_json().encode()) if action.call else 0
             if not has_room(self._under_way, size):
@@ -88,10 +90,10 @@ class PlanRunner:
         self._running.branches.start(action.branch, self._act(action, size))
 
     async def _changed(self) -> None:
-        """Wait until something that is on its way has changed the state."""
+        """Wait until work under way has changed the state."""
         if not self._running.branches:
             raise TaskFailed("the plan neither acts nor asks nor finishes")
-        await self._running.branches.changed()
+        await self._running.branches.changed(self._is_due_for_events)
         if self._running.branches:
             self._running.enter(self._running.branches.phase)
 
@@ -113,18 +115,20 @@ class PlanRunner:
             return
         match outcome:
             case Ended():
-                state = self._running.state.branch(action.branch, path="", resumed=None).telling(action.path, outcome)
+                state = self._running.state.branch(action.branch, path="", resumed=None, delivered=None).telling(
+                    action.path, outcome
+                )
                 self._running.state = self._plan.ended(state, action.branch, outcome)
-            case Waits(until=until):
+            case Waits(until=until, event=event, otherwise=otherwise):
                 self._history.grow()
-                self._running.update(action.branch, until=until)
-                await self._pause(action.branch, until)
+                self._running.update(action.branch, until=until, event=event, otherwise=otherwise)
+                await (self._expect(action.branch) if event or until is None else self._pause(action.branch, until))
             case Asks():
                 self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
                 await self._ask(action.branch, outcome.question)
 
     async def _execute(self, action: Action, size: int) -> Ended | Asks | Waits:
-        """Run an action's activity: a quick one inside the worker, unless it is another's turn, or it fails so."""
+        """Run an action's activity: a quick one inside the worker, unless its turn is over or it fails there."""
         try:
             if action.is_quick and self._quick.begin(workflow.now()):
                 try:
@@ -150,7 +154,7 @@ class PlanRunner:
         return outcome
 
     async def _after_failure(self, action: Action, error: FailureError) -> Action:
-        """Return what a quick step that failed goes on as; where it says so, it is left alone for a while before."""
+        """Return what a failed quick step goes on as, after the delay that the failure asks for, if any."""
         self._history.grow()
         if (delay := delay_of(error)) > timedelta():
             self._history.grow()
@@ -185,7 +189,7 @@ class PlanRunner:
         return outcome
 
     async def _remember(self, action: Action, outcome: Ended) -> None:
-        """Take up what a step has to remember; wait for it only where the step says that it is critical."""
+        """Hand what a step has to remember to the outbox; wait for it only if the step says that it is critical."""
         if outcome.items and action.critical and not self._running.branches.ending:
             self._running.do(action.branch, Phase.REMEMBERING)
             await self._running.outbox.finish(outcome.items, outcome.refused)
@@ -210,8 +214,8 @@ class PlanRunner:
 
     async def _wait(self, branch: str, asked: Question, *, asked_before: bool) -> None:
         """Wait for an answer for as long as the task's limits say, and have the branch go on with it."""
-        # From the announcement to the wait nothing may be commanded. A worker that answers a query can be one task
-        # ahead of the history, and the update that follows is then put before those commands in the next replay.
+        # No command may be issued between the announcement and the wait. A worker that answers a query can be one task
+        # ahead of the history, and the update that follows is then put before such commands in the next replay.
         if asked_before:
             self._running.do(branch, Phase.WAITING)
         else:
@@ -247,10 +251,10 @@ class PlanRunner:
             self._running.update(branch, resumed=Resumed(resume=waited.resume, answer=answer))
 
     async def _pause(self, branch: str, until: Instant) -> None:
-        """Wait until a moment, and have the plan go on behind the step; one that has passed takes no timer.
+        """Wait until a moment, and have the plan go on after the step; a moment that has passed takes no timer.
 
-        A wait that an earlier run began is counted in the history only when it ends: one that is rolled over because of
-        what waits would be so again, and again.
+        A wait that an earlier run began is counted in the history only when it ends: otherwise a run that is rolled
+        over because of its waits would be rolled over again and again.
         """
         if (left := until - workflow.now()) > timedelta():
             self._running.outbox.flush()
@@ -260,8 +264,29 @@ class PlanRunner:
             self._running.branches.awaiting.discard(branch)
             self._history.grow()
             self._running.do(branch, Phase.RUNNING)
-        state = self._running.state.branch(branch, path="", until=None)
-        self._running.state = self._plan.ended(state, branch, Ended(result=Result(status=StepStatus.DONE)))
+        self._running.state = waited(self._plan, self._running.state, branch)
+
+    async def _expect(self, branch: str) -> None:
+        """Wait for an event until its deadline: the branch goes on with it, or the plan with its default."""
+        running, awaited = self._running, self._running.state.branches[branch]
+        running.events.wait(branch, awaited.event)
+        left = None if awaited.until is None else max(timedelta(), awaited.until - workflow.now())
+        if not running.events.has_come(branch) and left != timedelta():
+            running.outbox.flush()
+            running.do(branch, Phase.PAUSED)
+            running.branches.awaiting.add(branch)
+            # An event that comes with the deadline is accepted, so it counts.
+            with suppress(TimeoutError):
+                await workflow.wait_condition(
+                    lambda: running.events.has_come(branch), timeout=left, timeout_summary=f"{awaited.path} waits"
+                )
+            running.branches.awaiting.discard(branch)
+            self._history.grow()
+            running.do(branch, Phase.RUNNING)
+        if (event := running.events.take(branch)) is None:
+            running.state = waited(self._plan, running.state, branch)
+        else:
+            running.update(branch, path="", until=None, event="", otherwise=None, delivered=event)
 
     async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         """Write a question or its answer into the session; it also gets the history past the point where it is put."""
@@ -283,12 +308,23 @@ class PlanRunner:
             if is_cancelled_exception(error):
                 raise
 
+    @property
+    def _is_due(self) -> bool:
+        """Whether the history is to be rolled over; a delivery is as long in it as an activity."""
+        events = self._running.events
+        return self._history.is_due_after(events.delivered, events.delivered_bytes)
+
+    def _is_due_for_events(self) -> bool:
+        """Return whether it is even if no branch has changed, as some events change none."""
+        return self._running.events.delivered > 0 and self._can_roll() and self._is_due
+
     def _can_roll(self) -> bool:
-        """Whether nothing is on its way but questions and waits: these travel, with the branches that wait."""
-        return self._running.branches.can_roll and not self._running.questions.has_untaken
+        """Whether nothing but questions and waits is under way: these travel, with the branches that wait."""
+        untaken = self._running.questions.has_untaken or self._running.events.has_untaken
+        return self._running.branches.can_roll and not untaken
 
     async def _roll(self) -> None:
-        """Continue as new, unless an answer comes first. The next run sends again what was not accepted in time."""
+        """Continue as new, unless an answer or an event comes first. The next run sends what was not accepted."""
         await self._running.outbox.settle(SUBMITS)
         await workflow.wait_condition(workflow.all_handlers_finished)
         if self._can_roll():

@@ -3,21 +3,20 @@
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from activities.promotion import PromoteCall, PromotionActivities
-    from perdure.names import REPORT, Activity, Workflow
-    from perdure.requests import PromoteRequest, PromoteResult
-    from workflows import options
-    from workflows.failures import asked, problem_of
-    from workflows.history import History
+from activities.promotion import PromoteCall, PromotionActivities
+from perdure.names import REPORT, Activity, Workflow
+from perdure.requests import PromoteRequest, PromoteResult
+from workflows import options
+from workflows.failures import asked, problem_of
+from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
 
 
-@workflow.defn(name=Workflow.PROMOTE_EPISODES)
+@workflow.defn(name=Workflow.PROMOTE_EPISODES, sandboxed=False)
 class PromoteEpisodes:
-    """Promotes what is due, one tenant after the other: the texts are in the tenants' own jobs, and not here."""
+    """Promotes what is due, one tenant after the other: texts are only in the tenants' own jobs, and not here."""
 
     @workflow.init
     def __init__(self, request: PromoteRequest | None = None) -> None:
@@ -26,9 +25,9 @@ class PromoteEpisodes:
 
     @workflow.run
     async def run(self, request: PromoteRequest | None = None) -> PromoteResult:
-        """Promote until nothing is due; what a long history leaves is for the next pass."""
+        """Promote until nothing is due; tenants that a long history leaves over are for the next pass."""
         request = asked(request, "give a PromoteRequest, {} for the usual one")
-        # Whom a pass has visited is listed again if something is written meanwhile, which is for the next one.
+        # A visited tenant is listed again if something is written meanwhile, which is for the next pass.
         visited = dict[str, None]()
         while not self._history.is_due:
             due: tuple[str, ...] = await workflow.execute_activity(

@@ -12,10 +12,10 @@ that gRPC takes up to 4 MB of. Temporal ends a workflow whose message is larger 
 
 
 class QuickSteps:
-    """The quick steps since the last step that was not one.
+    """The quick steps since the last ordinary step.
 
-    When that one ended, a workflow task ended too, with all that was before it. So the step after 20 quick ones runs as
-    any other does: a timer would cost the same, and do nothing.
+    When that one ended, a workflow task ended too, with everything before it. So the step after 20 quick ones runs as
+    an ordinary one: a timer would cost the same, and do nothing.
     """
 
     def __init__(self) -> None:
@@ -35,5 +35,5 @@ class QuickSteps:
         self._bytes += size
 
     def reset(self) -> None:
-        """Begin to count anew: a step has ended that was not quick."""
+        """Restart the count, as an ordinary step has ended."""
         self._count, self._bytes, self._since = 0, 0, None

@@ -1,20 +1,19 @@
-"""Bringing the stores to say the same again, after one of them lost data. What is missing is decided in activities."""
+"""Making the stores agree again after one of them lost data. Activities decide what is missing."""
 
 from datetime import timedelta
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.reconciling import LostData, ReconcilingActivities, TenantsCall, TenantsDone
-    from perdure.errors import StoreLost
-    from perdure.losses import LossKind, Store
-    from perdure.model import Passed
-    from perdure.names import REPORT, Activity, Workflow
-    from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
-    from perdure.temporal.errors import failure_of
-    from workflows import options
-    from workflows.failures import asked
-    from workflows.history import History
+from activities.reconciling import LostData, ReconcilingActivities, TenantsCall, TenantsDone
+from perdure.errors import StoreLost
+from perdure.losses import LossKind, Store
+from perdure.model import Passed
+from perdure.names import REPORT, Activity, Workflow
+from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
+from perdure.temporal.errors import failure_of
+from workflows import options
+from workflows.failures import asked
+from workflows.history import History
 
 _GONE = {
     (Store.REDIS, LossKind.LOST): "episodes of sessions, and claims on effects: what may have happened is asked",
@@ -43,9 +42,9 @@ class ReconcileRun(ReconcileRequest):
     carried: Reconciling | None = None
 
 
-@workflow.defn(name=Workflow.RECONCILE_MEMORY)
+@workflow.defn(name=Workflow.RECONCILE_MEMORY, sandboxed=False)
 class ReconcileMemory:
-    """Merges store, journal and deletion log, tenant by tenant, and records that what was lost is there again."""
+    """Merges store, journal and deletion log, tenant by tenant, and records that lost data is restored."""
 
     @workflow.init
     def __init__(self, request: ReconcileRun | None = None) -> None:
@@ -81,7 +80,7 @@ class ReconcileMemory:
                 if is_of_one or not losses:
                     break
                 if self._found.failed:
-                    # Until everybody's share is rebuilt, nothing is taken for the store.
+                    # Until every tenant's share is rebuilt, the store accepts nothing.
                     await workflow.sleep(AGAIN, summary="until those that failed are tried again")
                     over = True
                 else:
@@ -105,7 +104,7 @@ class ReconcileMemory:
         """Find what was lost.
 
         Raises:
-            ApplicationError: The journal was, which is for a person to begin anew.
+            ApplicationError: The journal was lost, which only a person may start again.
         """
         self._history.grow()
         losses = await workflow.execute_activity(

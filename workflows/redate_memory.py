@@ -1,15 +1,14 @@
-"""Dating anew what other rules dated: a pass through everybody. Which entries those are is found in activities."""
+"""Redating entries that were dated by other rules: a pass through all tenants. Activities find those entries."""
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.redating import RedateCall, RedatingActivities
-    from perdure.model import Passed
-    from perdure.names import REPORT, Workflow
-    from perdure.requests import RedateRequest, RedateResult
-    from workflows import options
-    from workflows.failures import asked
-    from workflows.history import History
+from activities.redating import RedateCall, RedatingActivities
+from perdure.model import Passed
+from perdure.names import REPORT, Workflow
+from perdure.requests import RedateRequest, RedateResult
+from workflows import options
+from workflows.failures import asked
+from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""
@@ -28,9 +27,9 @@ class RedateRun(RedateRequest):
     carried: Redating | None = None
 
 
-@workflow.defn(name=Workflow.REDATE_MEMORY)
+@workflow.defn(name=Workflow.REDATE_MEMORY, sandboxed=False)
 class RedateMemory:
-    """Dates by today's rules what others dated, so that rules that were tightened hold for what is stored."""
+    """Dates by today's rules what other rules dated, so that tightened rules apply to stored entries."""
 
     @workflow.init
     def __init__(self, request: RedateRun | None = None) -> None:

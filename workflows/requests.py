@@ -4,27 +4,26 @@ from typing import TypeVar
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import ForgettingActivities
-    from perdure.memberships import Enrolment, MemberRequest
-    from perdure.names import Activity, Workflow
-    from perdure.requests import (
-        ConsentRequest,
-        Consents,
-        RecallRequest,
-        Reference,
-        RememberRequest,
-        Submitted,
-    )
-    from perdure.temporal.attributes import TENANT
-    from perdure.updates import Updated, UpdateRequest
-    from workflows import options
-    from workflows.failures import asked, required
+from activities.forgetting import ForgettingActivities
+from perdure.memberships import Enrolment, MemberRequest
+from perdure.names import Activity, Workflow
+from perdure.requests import (
+    ConsentRequest,
+    Consents,
+    RecallRequest,
+    Reference,
+    RememberRequest,
+    Submitted,
+)
+from perdure.temporal.attributes import TENANT
+from perdure.updates import Updated, UpdateRequest
+from workflows import options
+from workflows.failures import asked, required
 
 R = TypeVar("R", ConsentRequest, MemberRequest, RecallRequest, RememberRequest, UpdateRequest)
 
 
-@workflow.defn(name=Workflow.RECALL_MEMORY)
+@workflow.defn(name=Workflow.RECALL_MEMORY, sandboxed=False)
 class RecallMemory:
     """Recalls. What it returns is where the result is kept for a few minutes: no history has it."""
 
@@ -37,7 +36,7 @@ class RecallMemory:
         )
 
 
-@workflow.defn(name=Workflow.REMEMBER_ITEMS)
+@workflow.defn(name=Workflow.REMEMBER_ITEMS, sandboxed=False)
 class RememberItems:
     """Submits items as a job of their user's tenant."""
 
@@ -53,7 +52,7 @@ class RememberItems:
         return submitted.job
 
 
-@workflow.defn(name=Workflow.UPDATE_MEMORY)
+@workflow.defn(name=Workflow.UPDATE_MEMORY, sandboxed=False)
 class UpdateMemory:
     """Changes one memory: corrects, refines, pins, forgets, merges, credits or reverts it."""
 
@@ -69,7 +68,7 @@ class UpdateMemory:
         return updated
 
 
-@workflow.defn(name=Workflow.SET_CONSENT)
+@workflow.defn(name=Workflow.SET_CONSENT, sandboxed=False)
 class SetConsent:
     """Keeps what a user consents to."""
 
@@ -85,9 +84,9 @@ class SetConsent:
         return consents
 
 
-@workflow.defn(name=Workflow.SET_MEMBER)
+@workflow.defn(name=Workflow.SET_MEMBER, sandboxed=False)
 class SetMember:
-    """Adds a member to a team or an agent, or removes one. It is the member's, and goes with their erasure."""
+    """Adds a member to a team or an agent, or removes one. It belongs to the member, whose erasure deletes it."""
 
     @workflow.run
     async def run(self, request: MemberRequest | None = None) -> Enrolment:
@@ -100,9 +99,9 @@ class SetMember:
 
 
 async def _asked(request: R | None, fix: str) -> R:
-    """Return a request once the erasure of the user who asks finds its run, whatever becomes of it.
+    """Return a request once an erasure of the user who asks can find its run, whatever becomes of it.
 
-    What is accepted for a team or an agent becomes theirs afterwards: the attribute holds one tenant.
+    A request that is accepted for a team or an agent becomes theirs afterwards: the attribute holds one tenant.
 
     Raises:
         ApplicationError: The request is missing, or has an unknown field.

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import (
     ApplicationError,
@@ -11,52 +12,62 @@ from temporalio.exceptions import (
     is_cancelled_exception,
 )
 
-with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import ForgettingActivities
-    from perdure.agent.goal_plan import GoalPlan, conversation_of
-    from perdure.agent.plan import Finish, Plan
-    from perdure.agent.skill_plan import SkillPlan
-    from perdure.agent.state import TaskRun, TaskState, result_of
-    from perdure.agent.steps.calls import CreditCall, Evaluated, PrepareCall, PreparedTask
-    from perdure.agent.turns import Conversation
-    from perdure.errors import InvalidAnswer, InvalidTask, TaskFailed
-    from perdure.names import (
-        ANSWER,
-        BINDING,
-        CONVERSATION,
-        MEMORY,
-        PROGRESS,
-        QUESTIONS,
-        RESULT,
-        TASK,
-        Activity,
-        Workflow,
-    )
-    from perdure.questions import Answer, Question
-    from perdure.tasks import Phase, Progress, TaskMemory, TaskResult
-    from perdure.temporal.attributes import AGENT, PHASE, SKILL, TASK_TIMEOUT, TENANT, tenant_attributes
-    from perdure.temporal.errors import failure_of
-    from workflows import options
-    from workflows.failures import done
-    from workflows.keeper import Keeper
-    from workflows.plan_runner import SUBMITS, PlanRunner
-    from workflows.running_task import RunningTask
+from activities.forgetting import ForgettingActivities
+from perdure.agent.goal_plan import GoalPlan, conversation_of
+from perdure.agent.plan import Finish, Plan
+from perdure.agent.prepared import PrepareCall, PreparedTask
+from perdure.agent.skill_plan import SkillPlan
+from perdure.agent.state import TaskRun, TaskState, result_of
+from perdure.agent.steps.calls import CreditCall, Evaluated
+from perdure.agent.turns import Conversation
+from perdure.errors import InvalidAnswer, InvalidEvent, InvalidInput, InvalidTask, TaskFailed
+from perdure.events import Event
+from perdure.explanations import TaskMemory
+from perdure.names import (
+    ANSWER,
+    BINDING,
+    CONVERSATION,
+    DELIVER,
+    MEMORY,
+    PROGRESS,
+    QUESTIONS,
+    RESULT,
+    TASK,
+    Activity,
+    Workflow,
+)
+from perdure.questions import Answer, Question
+from perdure.schedules import LONGEST_ID, started_at
+from perdure.tasks import Phase, Progress, TaskResult
+from perdure.temporal.attributes import AGENT, PHASE, SCHEDULED_START, SKILL, TASK_TIMEOUT, TENANT, tenant_attributes
+from perdure.temporal.errors import failure_of
+from workflows import options
+from workflows.failures import done
+from workflows.keeper import Keeper
+from workflows.plan_runner import SUBMITS, PlanRunner
+from workflows.running_task import RunningTask
 
 LAST_SUBMITS = options.OUTAGE
 """How long a task's end waits until what it learned is accepted; it is accepted once it is in the journal."""
 
 
-@workflow.defn(name=Workflow.RESUMABLE_AGENT)
+@workflow.defn(name=Workflow.RESUMABLE_AGENT, sandboxed=False)
 class ResumableAgent:
     """A durable task that runs a skill, or works towards a goal.
 
     Start it by its name with an ``AgentTask``. The query ``progress`` returns where it is, ``questions`` what it
-    waits for, and the update ``answer`` answers one.
+    waits for, the update ``answer`` answers one, and ``deliver`` delivers an event that a step waits for.
     """
 
     @workflow.init
     def __init__(self, task: TaskRun | None = None) -> None:
-        self._running = RunningTask(task)
+        self._refused: InvalidTask | None = None
+        try:
+            self._running = RunningTask(_of_schedule(task))
+        except ValidationError:
+            # Raised here, it would be retried for ever.
+            self._running, problem = RunningTask(task), f"is too long: a scheduled task's has at most {LONGEST_ID}"
+            self._refused = InvalidTask("task_id", f"{problem} characters", fix="choose a shorter one")
         self._keeper = Keeper(self._running)
         self._result: TaskResult | None = None
 
@@ -65,6 +76,8 @@ class ResumableAgent:
         """Run a task to its end, and return its result."""
         if task is None:
             raise failure_of(InvalidTask("task", "is missing", fix="give an AgentTask"))
+        if self._refused is not None:
+            raise failure_of(self._refused)
         if task.carried is not None and workflow.info().continued_run_id is None:
             raise failure_of(InvalidTask("carried", "is not a field here"))
         try:
@@ -119,7 +132,30 @@ class ResumableAgent:
         try:
             self._running.questions.check(answer)
         except InvalidAnswer as error:
-            # Raised as it is, it would lose its field and its fix on the way to the caller.
+            # Raised unchanged, it would lose its field and its fix on the way to the caller.
+            raise failure_of(error) from None
+
+    @workflow.update(name=DELIVER)
+    async def deliver(self, event: Event) -> Progress:
+        """Deliver an event; recorded at once, so that nothing can come between."""
+        running = self._running
+        running.events.deliver(event, workflow.now())
+        if not running.is_prepared:
+            # Only now it is known which events its skill waits for.
+            await workflow.wait_condition(lambda: running.is_prepared or running.branches.ending)
+            try:
+                running.require_awaited(event)
+            except InvalidEvent as error:
+                running.events.drop(event)
+                raise failure_of(error) from None
+        running.show()
+        return self.progress()
+
+    @deliver.validator
+    def _refuse_event(self, event: Event) -> None:
+        try:
+            self._running.check_event(event)
+        except InvalidInput as error:
             raise failure_of(error) from None
 
     def plan(self) -> Plan:
@@ -139,7 +175,7 @@ class ResumableAgent:
             await self._prepare()
         running = self._running
         if workflow.info().run_id != workflow.info().original_execution_run_id:
-            # It was reset: what comes next may have happened in the run that it was reset from.
+            # The run was reset: what comes next may have happened in the run that it was reset from.
             running.state = running.state.changed(earlier=running.state.earlier or running.state.started_at)
         running.outbox.start(running.state.prepared.tenant, running.task.agent)
         self._keeper.start()
@@ -147,10 +183,10 @@ class ResumableAgent:
         return await self.runner().run()
 
     async def _require_own(self) -> None:
-        """Refuse what is carried of another user: Temporal lets any workflow continue as one of this type.
+        """Refuse carried state of another user: Temporal lets any workflow continue as one of this type.
 
         Raises:
-            ApplicationError: It is another's; nothing of it is used, not even at the end.
+            ApplicationError: It is another user's; nothing of it is used, not even at the end.
         """
         looking = asyncio.create_task(self._tenant())
         try:
@@ -179,7 +215,8 @@ class ResumableAgent:
         tenant = await self._tenant()
         workflow.upsert_search_attributes([*labels, TENANT.value_set(tenant)])
         first_run = workflow.info().first_execution_run_id
-        call = PrepareCall(task=task.asked, started_at=workflow.now(), first_run=first_run)
+        begun = workflow.info().workflow_start_time
+        call = PrepareCall(task=task.asked, started_at=begun, first_run=first_run)
         prepared = await done(Activity.PREPARE_TASK, call, PreparedTask, task.title, options.of_preparation())
         workflow.upsert_memo({BINDING: prepared.binding, TASK: task.task_id})
         now = workflow.now()
@@ -248,3 +285,10 @@ def _is_success(phase: Phase, evaluated: Evaluated | None) -> bool:
     """Return whether a task did what it was to do: it completed, and its output is what its skill promises."""
     evaluation = evaluated.evaluation if evaluated else None
     return phase is Phase.COMPLETED and (evaluation is None or evaluation.passed)
+
+
+def _of_schedule(task: TaskRun | None) -> TaskRun | None:
+    """Return the task that this run is, where a schedule starts it; any other as it is."""
+    moment = workflow.info().typed_search_attributes.get(SCHEDULED_START)
+    # A run that rolls over carries what it has become; one that Temporal retries is begun as the first was.
+    return started_at(task, moment) if task is not None and moment is not None and task.carried is None else task

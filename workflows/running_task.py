@@ -1,19 +1,21 @@
-"""A running task as its workflow holds it: its state, its questions, its outbox, and what all of it shows."""
+"""A running task as its workflow holds it: state, questions, events and outbox, and what all of it shows."""
 
 from typing import Any
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-with workflow.unsafe.imports_passed_through():
-    from perdure.agent.display import details
-    from perdure.agent.questions import Questions
-    from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of
-    from perdure.errors import InvalidTask
-    from perdure.tasks import Phase, Progress, TaskMemory
-    from perdure.temporal.attributes import PHASE
-    from workflows.branches import Branches
-    from workflows.outbox import Outbox
+from perdure.agent.display import details
+from perdure.agent.events import Events, awaited_by, require_awaited
+from perdure.agent.questions import Questions
+from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of
+from perdure.errors import InvalidTask
+from perdure.events import Event, EventBox
+from perdure.explanations import TaskMemory
+from perdure.tasks import Phase, Progress
+from perdure.temporal.attributes import PHASE
+from workflows.branches import Branches
+from workflows.outbox import Outbox
 
 
 class RunningTask:
@@ -30,6 +32,7 @@ class RunningTask:
         self.problem = ""
         self.branches = Branches()
         self.outbox = Outbox(self._state.learned if self._state else Learned())
+        self.events = Events(self._state.events if self._state else EventBox())
         self.questions = Questions(self._state.answered if self._state else ())
         for branch in self._state.branches.values() if self._state else ():
             if branch.question is not None:
@@ -64,11 +67,32 @@ class RunningTask:
 
     @property
     def whole(self) -> TaskState | None:
-        """What is known, with what its questions and its outbox know."""
+        """What is known, with what its questions, its events and its outbox know."""
         if self._state is None:
             return None
         live = {"learned": self.outbox.learned, "answered": self.questions.answered[-ANSWERED_KEPT:]}
-        return self._state.changed(**live)
+        return self._state.changed(**live, events=self.events.box)
+
+    def check_event(self, event: Event) -> None:
+        """Refuse an event that no step can wait for, or that there is no room for.
+
+        Raises:
+            InvalidEvent: With what to do.
+            InvalidTask: The task is ending.
+        """
+        if self.branches.ending:
+            raise InvalidTask("task", "is ending: it waits for no event any more", fix="perdure status shows how")
+        self.events.check(event, self._state.taken if self._state else ())
+        if self._state is not None:
+            self.require_awaited(event)
+
+    def require_awaited(self, event: Event) -> None:
+        """Refuse an event that no step of the task can wait for.
+
+        Raises:
+            InvalidEvent: With the nearest one.
+        """
+        require_awaited(event.name, awaited_by(self.state.prepared.skill))
 
     def progress(self) -> Progress:
         """Return where it is."""

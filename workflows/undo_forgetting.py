@@ -5,18 +5,17 @@ from typing import Annotated
 from pydantic import Field
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.forgetting import FindUndoCall, ForgettingActivities, RestoreCall
-    from perdure.changes import Actor
-    from perdure.errors import InvalidInput
-    from perdure.model import Instant, Passed
-    from perdure.names import Workflow
-    from perdure.requests import UndoRequest, UndoResult
-    from perdure.temporal.attributes import TENANT
-    from perdure.temporal.errors import failure_of
-    from workflows import options
-    from workflows.failures import asked
-    from workflows.history import History
+from activities.forgetting import FindUndoCall, ForgettingActivities, RestoreCall
+from perdure.changes import Actor
+from perdure.errors import InvalidInput
+from perdure.model import Instant, Passed
+from perdure.names import Workflow
+from perdure.requests import UndoRequest, UndoResult
+from perdure.temporal.attributes import TENANT
+from perdure.temporal.errors import failure_of
+from workflows import options
+from workflows.failures import asked
+from workflows.history import History
 
 
 class Undoing(Passed):
@@ -34,10 +33,10 @@ class UndoRun(UndoRequest):
 
     carried: Undoing | None = None
     continue_after: Annotated[int, Field(ge=0)] = 0
-    """Events after which it continues as new; 0: after about 2,000."""
+    """Events after which it continues as new; 0: after about 1,000."""
 
 
-@workflow.defn(name=Workflow.UNDO_FORGETTING)
+@workflow.defn(name=Workflow.UNDO_FORGETTING, sandboxed=False)
 class UndoForgetting:
     """Brings back what a sweep forgot, as far as it is not purged."""
 

@@ -1,1 +1,1 @@
-"""The agent: plans, steps, questions and the state of a task. Pure but for the running of steps; no Temporal."""
+"""The agent: plans, steps, questions and the state of a task. Pure except for running steps; no Temporal."""

@@ -12,17 +12,18 @@ from pydantic import Field, JsonValue
 
 from perdure.agent.steps.calls import Path, Result, Scope, TaskFacts, Value
 from perdure.model import Passed
-from perdure.skills.shape import ForEach, LetStep, Parallel, RecallStep, Skill, Step
+from perdure.skills.shape import Skill
+from perdure.skills.steps import ForEach, LetStep, Parallel, RecallStep, Step
 from perdure.tasks import StepStatus
 
 MAIN = "main"
 """The branch that walks through a skill's own steps."""
 
 _NEVER_RUN = Result(status=StepStatus.SKIPPED)
-"""Of a step in a block that was skipped."""
+"""The result of a step in a skipped block."""
 
 _ABSENT: dict[str, JsonValue] = {"items": [], "records": {}, "context": ""}
-"""What can be read of a recall that was skipped."""
+"""The results of a skipped recall."""
 
 
 class Walk(Passed):
@@ -31,7 +32,7 @@ class Walk(Passed):
     elements: tuple[JsonValue, ...]
     """The elements of its list; for steps side by side, the number of each list of steps."""
     begun: int = 0
-    """How many of them have a branch, or had one."""
+    """How many of them have or had a branch."""
     open: int = 0
     """How many of them have one."""
     counts: dict[StepStatus, int] = Field(default_factory=dict[StepStatus, int])
@@ -44,9 +45,9 @@ class Cursor(Passed):
     step: int = 0
     """The index of the next step."""
     results: dict[str, Result] = Field(default_factory=dict)
-    """Of the steps in the list that ended, as far as they are still to be read."""
+    """Results of the ended steps in the list that are still to be read."""
     inline: int = 0
-    """Bytes that the values in ``results`` have, without those that are kept elsewhere."""
+    """Bytes of the values in ``results``, without those that are kept elsewhere."""
     walk: Walk | None = None
     """The block at which it stands, once its list is known: the branch waits until it has ended."""
     parent: str = ""
@@ -60,7 +61,7 @@ Cursors = Mapping[str, Cursor]
 
 
 class Readers:
-    """Who reads which result for the last time, so that a task does not carry along what nobody reads any more.
+    """Where each result is read for the last time, so that a task does not carry along what nobody reads any more.
 
     Args:
         skill: The skill.
@@ -86,11 +87,11 @@ class Readers:
             self._last_of[step] = max(place, self._last_of.get(step, 0))
 
     def read_until(self, place: int) -> Set[str]:
-        """Return the steps of which something is read for the last time at a place among the skill's own steps."""
+        """Return the steps whose results are last read at a place among the skill's own steps."""
         return self._until.get(place, frozenset())
 
     def still_read(self, step: str, result: Result, place: int) -> Result | None:
-        """Return what is read of a step's result behind a place; None: nothing."""
+        """Return the parts of a step's result that are read after a place; None: nothing is."""
         if self._last_of.get(step, -1) <= place:
             return None
         parts = {part: value for part, value in result.parts.items() if self._last.get((step, part), -1) > place}
@@ -126,7 +127,7 @@ class Route:
         return Here(step=steps[cursor.step], path=f"{self._prefix(cursors, branch)}{steps[cursor.step].id}")
 
     def entered(self, cursors: Cursors, branch: str, elements: tuple[JsonValue, ...]) -> dict[str, Cursor]:
-        """Return the positions once a branch knows the list of the block that is next."""
+        """Return the positions once the list of a branch's next block is known."""
         walk = Walk(elements=elements)
         return self._walked({**cursors, branch: cursors[branch].changed(walk=walk)}, branch)
 
@@ -181,7 +182,7 @@ class Route:
         )
 
     def _ended(self, cursors: Cursors, branch: str, result: Result) -> dict[str, Cursor]:
-        """Keep a result, and go on behind its step, or with what waits for the branch."""
+        """Keep a result, and go on after its step, or with the branch that waits for this one."""
         steps, cursor = self._steps(cursors, branch), cursors[branch]
         # Inside a block nothing is dropped before its element ends: the next element begins without results.
         place = -1 if cursor.parent else cursor.step
@@ -200,7 +201,7 @@ class Route:
             raise ValueError(f"{gone.parent} does not wait for {branch}")
         parent = parent.changed(walk=parent.walk.changed(open=parent.walk.open - 1))
         if isinstance(self._block(cursors, branch), Parallel):
-            # What stands behind the block reads them.
+            # Steps after the block read them.
             parent = parent.changed(results={**parent.results, **gone.results}, inline=parent.inline + gone.inline)
         return self._walked({**rest, gone.parent: parent}, gone.parent)
 
@@ -236,7 +237,7 @@ class Route:
                 raise TypeError(f"{step.id} is not a block")
 
     def _prefix(self, cursors: Cursors, branch: str) -> str:
-        """Return how the paths of a branch's steps begin; of steps side by side, the ids tell enough."""
+        """Return the prefix of the paths of a branch's steps: only ``for_each`` blocks add to it, as ids are unique."""
         found = ""
         for name in (*reversed(_around(cursors, branch)), branch):
             block = self._block(cursors, name)
@@ -286,9 +287,9 @@ def _at_once(block: Step) -> int:
 
 
 def _keeping(cursor: Cursor, read: Readers, place: int, new: Mapping[str, Result]) -> Cursor:
-    """Return the cursor with new results, as far as somebody behind the place reads them or those that it has."""
+    """Return the cursor with new and existing results, as far as something after the place reads them."""
     results, inline = dict(cursor.results), cursor.inline
-    for step in {*read.read_until(place), *new}:
+    for step in dict.fromkeys((*sorted(read.read_until(place)), *new)):
         old = results.pop(step, None)
         result = new.get(step, old)
         kept = read.still_read(step, result, place) if result else None
@@ -310,7 +311,7 @@ def _part(result: Result, part: str, *, is_recall: bool) -> Value:
 
 
 def _counted(walk: Walk) -> Result:
-    """Return what can be read of a block from outside."""
+    """Return the results of a block that can be read from outside it."""
     ended = {str(status): walk.counts.get(status, 0) for status in StepStatus}
     numbers = {"count": len(walk.elements), **ended}
     return Result(status=StepStatus.DONE, parts={name: Value(inline=number) for name, number in numbers.items()})

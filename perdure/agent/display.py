@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from perdure.explanations import RecallSummary
 from perdure.questions import Answer, Question
-from perdure.tasks import Progress, RecallSummary
+from perdure.tasks import Progress
 
 _RECALLS = 5
 
@@ -19,9 +20,11 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
         lines.append(f"{progress.skipped} skipped, {progress.failed} failed")
     if progress.step:
         lines.append(f"Now at `{progress.step}`")
-    lines.extend(f"`{wait.step}` waits until {wait.until:%Y-%m-%d %H:%M:%S %Z}" for wait in progress.waits)
+    lines.extend(f"`{wait.step}` {wait.told}" for wait in progress.waits)
     if (more := progress.waiting - len(progress.waits)) > 0:
         lines.append(f"and {more} more wait")
+    if progress.kept:
+        lines.append(f"Events that no step has waited for yet: {progress.kept}")
     if progress.problem:
         lines.append(f"Problem: {progress.problem}")
     if progress.unknown:

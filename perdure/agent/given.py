@@ -1,4 +1,4 @@
-"""What a case says of steps, taken up as a task comes by them. Pure."""
+"""What a case says about steps, read as the task reaches each of them. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -6,18 +6,21 @@ from typing import Any, NoReturn
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.calls import Waits
 from perdure.documents import kind_of, nearest
-from perdure.errors import InvalidAnswer, InvalidSkill
+from perdure.errors import InvalidAnswer, InvalidEvent, InvalidSkill
+from perdure.events import TakenEvent, require_small
 from perdure.model import Instant
 from perdure.questions import Question, TakenAnswer, typed
 from perdure.skills.cases import SkillCase
-from perdure.skills.shape import OnFailure, PromptStep, RecallStep, RememberStep, Skill, Step, ToolStep
+from perdure.skills.shape import Skill
+from perdure.skills.steps import OnFailure, PromptStep, RecallStep, RememberStep, Step, ToolStep
 
 _PERSON = "rehearsal"
 
 
 class Missing(Exception):
-    """The case cannot be gone through: no failure of the task."""
+    """The case cannot be run; this is not a failure of the task."""
 
     def __init__(self, problem: InvalidSkill) -> None:
         super().__init__(str(problem))
@@ -25,12 +28,12 @@ class Missing(Exception):
 
 
 def miss(field: str, problem: str, fix: str = "") -> NoReturn:
-    """Refuse the case, by a field of it."""
+    """Refuse the case, naming one of its fields."""
     raise Missing(InvalidSkill(field, problem, fix=fix))
 
 
 def fields_of(value: JsonValue, field: str) -> dict[str, JsonValue]:
-    """Return a mapping of the case; raises Missing where it is none."""
+    """Return a value of the case as a mapping; raises Missing if it is not one."""
     if not isinstance(value, dict):
         miss(field, f"is {kind_of(value)}, not a mapping")
     return value
@@ -44,13 +47,14 @@ class Given:
         case: The case.
 
     Raises:
-        InvalidSkill: It says something of a step that is not there, or that could not have it.
+        InvalidSkill: It says something about a step that does not exist, or that could not have it.
     """
 
     def __init__(self, skill: Skill, case: SkillCase) -> None:
         _check_steps(skill, case)
         self._case = case
         self._times: Counter[tuple[str, str]] = Counter()
+        self._awaited: set[str] = set()
         self.asked: list[str] = []
         """The questions that were answered, in their order."""
 
@@ -88,7 +92,7 @@ class Given:
         """Return what a person answers.
 
         Raises:
-            Missing: The case does not say, or says what the question does not take.
+            Missing: The case has no answer, or one that the question does not accept.
         """
         path, answers = question.id, self._case.answers
         self._times["answers", path] += 1
@@ -107,12 +111,36 @@ class Given:
             miss(f"answers.{place}", error.problem, fix=error.fix)
         return TakenAnswer(question_id=named, value=value, by=_PERSON, at=now)
 
-    def check(self, reached: set[str]) -> None:
-        """Refuse what is given by a path that the task never came to: an id would count wherever it stands.
+    def event(self, waits: Waits, path: str, now: Instant) -> TakenEvent | None:
+        """Return the event that a step waits for; None if it does not come before the deadline.
 
         Raises:
-            Missing: Naming the nearest path.
+            Missing: The case does not have it, and there is no deadline; or it is larger than an event may be.
         """
+        self._awaited.add(waits.event)
+        field = f"events.{waits.event}"
+        if waits.event not in self._case.events:
+            if waits.until is None:
+                problem = f"is missing: {path} waits for it without a deadline, and the case does not say that it comes"
+                miss(field, problem)
+            return None
+        event = TakenEvent(name=waits.event, value=self._case.events[waits.event], at=now)
+        try:
+            require_small(event)
+        except InvalidEvent as error:
+            miss(field, error.problem, fix=error.fix)
+        return event
+
+    def check(self, reached: set[str]) -> None:
+        """Refuse values given for a path that the task never reached; an id counts wherever the step stands.
+
+        Raises:
+            Missing: Naming the nearest path, or the nearest event that was waited for.
+        """
+        for name in self._case.events:
+            if name not in self._awaited:
+                fix = nearest(name, self._awaited) or "no step came to wait for one"
+                miss(f"events.{name}", "is no event that was waited for", fix=fix)
         case = self._case
         for field, given in (("results", case.results), ("failures", case.failures), ("answers", case.answers)):
             for name in given:
@@ -120,7 +148,7 @@ class Given:
                     miss(f"{field}.{name}", "is no step that was reached", fix=nearest(name, reached))
 
     def _required(self, given: Mapping[str, JsonValue], field: str, path: str, wanted: str) -> str:
-        """Return under which name something is given for a step that needs it."""
+        """Return the name under which the case gives a step what it needs."""
         place = _place(given, path)
         if not place:
             miss(f"{field}.{_id(path)}", f"is missing: {path} is reached, and the case does not say {wanted}")
@@ -132,12 +160,12 @@ def _id(path: str) -> str:
 
 
 def _place(given: Mapping[str, Any], path: str) -> str:
-    """Return under which name something is given for a step: its path, or its id; empty where it is not."""
+    """Return the name under which something is given for a step: its path, or its id; empty if it is not given."""
     return next((one for one in (path, _id(path)) if one in given), "")
 
 
 def _check_steps(skill: Skill, case: SkillCase) -> None:
-    """Refuse what is given for a step that is not there: it would count for nothing.
+    """Refuse values given for a step that does not exist: they would have no effect.
 
     Raises:
         InvalidSkill: With the nearest step.

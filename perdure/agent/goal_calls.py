@@ -1,34 +1,25 @@
-"""The calls that a model wants: which are made, with what, and why one is not. Pure."""
+"""The calls that a model wants: which are made, with which arguments, and why others are not. Pure."""
 
 from collections.abc import Sequence
 from itertools import takewhile
 
 from perdure.agent.plan import Act, Action
+from perdure.agent.prepared import PreparedTask
 from perdure.agent.skill_plan import CARRIED_INLINE, SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
-from perdure.agent.steps.calls import (
-    INLINE_LIMIT,
-    Ended,
-    PreparedTask,
-    RecallCall,
-    RememberCall,
-    Result,
-    Scope,
-    StepCall,
-    Value,
-)
+from perdure.agent.steps.calls import INLINE_LIMIT, Ended, RecallCall, RememberCall, Result, Scope, StepCall, Value
 from perdure.agent.tool_specs import MemoryTool, memory_tools
-from perdure.agent.turns import Conversation, ModelTurn, WantedCall
+from perdure.agent.turns import Conversation, CorrectCall, ModelTurn, WantedCall
 from perdure.errors import Blocked, InvalidArguments
 from perdure.model import Instant
 from perdure.names import Activity
 from perdure.registry.agents import Agent
-from perdure.skills.shape import MOST_AT_ONCE, MemoryTemplate, RecallStep, RecallTemplate, RememberStep, ToolStep
+from perdure.skills.steps import MOST_AT_ONCE, MemoryTemplate, RecallStep, RecallTemplate, RememberStep, ToolStep
 from perdure.tasks import StepStatus
 
 REPEATS_TOLD = 2
-"""Turns in a row with the same call after which the model is told, and the call is not made again if it acts."""
+"""Turns in a row with the same call after which the model is warned, and the call is not made again if it acts."""
 
 _NOT_AGAIN = "not called: you have made this same call {times} times in a row, and it may act"
 _TWICE = "not called: it is in this turn already, and it may act"
@@ -54,23 +45,23 @@ class Calls:
         begun = {name for name, branch in state.branches.items() if branch.path}
         paths = {path_of(conversation.begun, place): place for place in range(len(turn.calls))}
         left = [path for path, place in paths.items() if turn.gave(place) is None and path not in begun]
-        # The others follow as these end: each that is on its way is one more activity that Temporal has to know.
+        # The others follow as these end: each call under way is one more activity that Temporal has to track.
         now_on = left[: max(0, MOST_AT_ONCE - len(begun))]
         return Act(actions=tuple(self._call(one, turn.calls[paths[one]], conversation, state, now) for one in now_on))
 
     def _call(
         self, path: str, wanted: WantedCall, conversation: Conversation, state: TaskState, now: Instant
     ) -> Action:
-        """Return one call; one that cannot be made has ended already, with what the model is told of it."""
+        """Return one call; one that cannot be made has already ended, with the reason for the model."""
         if wanted.problem:
             return Action(branch=path, path=path, known=_known(wanted.problem), is_step=False)
         given = wanted.arguments
         match wanted.tool:
             case MemoryTool.RECALL:
                 step = RecallStep(id="recall", recall=RecallTemplate(text="${inputs.given.text}"))
-                call = RecallCall.model_validate(
-                    {**context_of(self._task, self._prepared, path, now, _scope(given)), "step": step, "now": now}
-                )
+                context = context_of(self._task, self._prepared, path, now, _scope(given))
+                asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers}
+                call = RecallCall.model_validate(context | asked)
                 return Action(branch=path, path=path, activity=Activity.RECALL_STEP, call=call)
             case MemoryTool.REMEMBER:
                 entry = MemoryTemplate(memory="${inputs.given.text}")
@@ -78,6 +69,10 @@ class Calls:
                 context = context_of(self._task, self._prepared, path, now, _scope(given))
                 call = RememberCall.model_validate({**context, "step": remembering})
                 return Action(branch=path, path=path, activity=Activity.REMEMBER_STEP, call=call, hands_over=True)
+            case MemoryTool.CORRECT:
+                context = context_of(self._task, self._prepared, path, now)
+                correcting = CorrectCall.model_validate({**context, "arguments": given})
+                return Action(branch=path, path=path, activity=Activity.CORRECT, call=correcting)
             case tool:
                 shape = self._prepared.tools[tool]
                 approve = f"May {tool} be called?" if tool in self._agent.approve else None
@@ -94,7 +89,7 @@ class Calls:
                 return Action(branch=path, path=path, activity=tool, call=StepCall.model_validate(of), tool=shape)
 
     def checked(self, turn: ModelTurn, before: Conversation) -> ModelTurn:
-        """Return a turn with the reason at each of its calls that is not made.
+        """Return a turn with a reason on each of its calls that is not made.
 
         Args:
             turn: What the model wants now.
@@ -123,7 +118,7 @@ class Calls:
     def may_have_acted(self, wanted: WantedCall, problem: str) -> bool:
         """Return whether a call that failed may have had an effect that must not be repeated."""
         shape = self._prepared.tools.get(wanted.tool)
-        # Arguments are refused before anything is claimed, and a policy blocks only what is known not to have happened.
+        # Arguments are refused before anything is claimed, and a policy blocks only effects known not to have happened.
         is_refused = problem.startswith((InvalidArguments.code, Blocked.code))
         return shape is not None and shape.effect.is_once and not is_refused
 
@@ -134,12 +129,12 @@ def path_of(turn: int, place: int) -> str:
 
 
 def turn_of(path: str) -> int:
-    """Return the number of the turn that a call is of."""
+    """Return the number of a call's turn."""
     return int(path.partition("[")[2].partition("]")[0])
 
 
 def place_of(branch: str) -> int:
-    """Return which call of its turn a branch makes."""
+    """Return the place in its turn of the call that a branch makes."""
     return int(branch.rpartition("[")[2].removesuffix("]"))
 
 
@@ -154,13 +149,13 @@ def _repetition(digest: str, beside: Sequence[WantedCall], before: Conversation)
 
 
 def _in_a_row(digest: str, turns: Sequence[ModelTurn]) -> int:
-    """Return in how many of the newest turns a call stands, without a turn between them that does not have it."""
+    """Return how many of the newest turns in a row contain a call."""
     having = (any(call.digest == digest for call in turn.calls) for turn in reversed(turns))
     return sum(1 for _ in takewhile(bool, having))
 
 
 def inline_limit_of(conversation: Conversation) -> int:
-    """Return the bytes up to which a part of a turn travels in the history: few where the turns are large already."""
+    """Return the bytes up to which a part of a turn travels in the history: few if the turns are already large."""
     return INLINE_LIMIT if sum(turn.size for turn in conversation.turns) < CARRIED_INLINE else SMALL_INLINE_LIMIT
 
 
@@ -169,5 +164,5 @@ def _known(problem: str) -> Ended:
 
 
 def _scope(arguments: Value) -> Scope:
-    """Return what the model's own text is called in a template: it is never evaluated itself."""
+    """Return the name of the model's own text in a template: the text itself is never evaluated."""
     return Scope(inputs={"given": arguments})

@@ -1,23 +1,17 @@
-"""The plan of a task that has a goal: what the model wants, within what its agent may. Pure.
+"""The plan of a task that has a goal: what the model wants, within what its agent may do. Pure.
 
-Retrieve, then turn by turn: reason, act, and again with what the calls gave, until a turn wants no call: its text is
-the answer. All calls of a turn are on their way at the same time, each in a branch of its own.
+Retrieve, then turn by turn: reason, act, and repeat with the results of the calls, until a turn wants no call: its text
+is the answer. All calls of a turn run at the same time, each in a branch of its own.
 """
 
 from typing import Any
 
 from perdure.agent.goal_calls import REPEATS_TOLD, Calls, inline_limit_of, place_of
 from perdure.agent.plan import Act, Action, Ask, Finish
+from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import context_of
-from perdure.agent.steps.calls import (
-    Ended,
-    EvaluateCall,
-    PreparedTask,
-    RecallCall,
-    Scope,
-    Value,
-)
+from perdure.agent.steps.calls import Ended, EvaluateCall, RecallCall, Scope, Value
 from perdure.agent.tool_specs import MemoryTool
 from perdure.agent.turns import (
     RESULT_SHOWN,
@@ -35,7 +29,7 @@ from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, length_of, note
 from perdure.model import LONGEST_QUESTION, Instant
 from perdure.names import Activity
 from perdure.questions import FailedAttempt, TakenAnswer
-from perdure.skills.shape import RecallStep, RecallTemplate
+from perdure.skills.steps import RecallStep, RecallTemplate
 from perdure.tasks import StepStatus
 
 MAIN = "main"
@@ -76,10 +70,10 @@ class GoalPlan:
         earlier = self._prepared.position
         conversation = Conversation.model_validate(earlier) if earlier is not None else Conversation()
         if (last := conversation.last) is not None and not last.calls and not last.told:
-            # The run that gave this answer did not end well with it, or a person wants another one.
+            # The run that gave this answer failed with it, or a person wants another one.
             turns = (*conversation.turns[:-1], last.changed(told=_NO_END))
             conversation = conversation.changed(turns=turns)
-        # It was given up, or ended by somebody: what was counted in a row begins anew.
+        # It was given up, or ended by somebody: counts of turns in a row start again.
         return _positioned(state, conversation.changed(mistakes=0, repeated=0, exceeded=0))
 
     def next(self, state: TaskState, now: Instant) -> Act | Ask | Finish:
@@ -115,7 +109,7 @@ class GoalPlan:
         return _positioned(state, conversation.changed(recalled=parts.get("context", Value(inline=""))))
 
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
-        """Return the state after a failure: that of a call is told to the model, that of a turn fails the task."""
+        """Return the state after a failure: a call's is reported to the model, a turn's fails the task."""
         if branch == MAIN:
             return state.changed(failure=f"turn {_conversation(state).begun + 1}: {problem}")
         returned, conversation = Returned(problem=problem), _conversation(state)
@@ -128,11 +122,11 @@ class GoalPlan:
         return _returned(state, branch, returned).counted(StepStatus.FAILED)
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
-        """Never called: this plan asks nothing itself."""
+        """Never called: this plan asks no questions itself."""
         raise ValueError(f"{branch} asked nothing")
 
     def _exhausted(self, conversation: Conversation) -> str:
-        """Return why the model gets no further turn; empty: it does."""
+        """Return why the model gets no further turn; empty: it gets one."""
         agent = self._agent
         if conversation.mistakes >= MISTAKES:
             return f"the model made {MISTAKES} unusable turns in a row"
@@ -154,9 +148,9 @@ class GoalPlan:
             step = RecallStep(id="retrieve", recall=RecallTemplate(text="${goal}"))
             # Memory is asked in at most as many characters; what a goal is about stands at its beginning.
             scope = Scope(elements={"goal": self._task.goal[:LONGEST_QUESTION]})
-            call = RecallCall.model_validate(
-                {**context_of(self._task, self._prepared, "retrieve", now, scope), "step": step, "now": now}
-            )
+            context = context_of(self._task, self._prepared, "retrieve", now, scope)
+            asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers}
+            call = RecallCall.model_validate(context | asked)
             return Action(branch=MAIN, path="retrieve", activity=Activity.RECALL_STEP, call=call, is_step=False)
         of = context_of(self._task, self._prepared, f"turn[{number}]", now) | {
             "agent": self._agent,
@@ -209,7 +203,7 @@ class GoalPlan:
     def _noted(
         self, turn: ModelTurn, place: int, wanted: WantedCall, conversation: Conversation
     ) -> tuple[ModelTurn, Conversation]:
-        """Write down what the model notes, and end the call at once."""
+        """Record what the model notes, and end the call at once."""
         given: Any = wanted.arguments.inline if isinstance(wanted.arguments.inline, dict) else {}
         kind, text = str(given.get("kind", "")), str(given.get("text", ""))
         if problem := unnotable(conversation.notes, kind, text):
@@ -220,7 +214,7 @@ class GoalPlan:
         return turn.ended(place, told), conversation
 
     def _answer(self, turn: ModelTurn) -> EvaluateCall:
-        """Return what makes the task's output of the model's last turn."""
+        """Return the action that turns the model's last turn into the task's output."""
         scope = Scope(inputs={"answer": turn.text})
         of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id, "scope": scope}
         return EvaluateCall(output="${inputs.answer}", expect=self._agent.expect, **of)
@@ -232,7 +226,7 @@ def conversation_of(state: TaskState) -> Conversation | None:
 
 
 def _conversation(state: TaskState) -> Conversation:
-    # After a rollover it is what JSON makes of it; otherwise this returns it as it is.
+    # After a rollover it has been through JSON; otherwise this returns it as it is.
     return Conversation.model_validate(state.branches[MAIN].position)
 
 
@@ -241,7 +235,7 @@ def _positioned(state: TaskState, conversation: Conversation) -> TaskState:
 
 
 def _returned(state: TaskState, branch: str, returned: Returned) -> TaskState:
-    """Return the state with what a call gave; its branch is gone."""
+    """Return the state with a call's result, and without its branch."""
     conversation = _conversation(state)
     [*before, turn] = conversation.turns
     place = place_of(branch)

@@ -1,9 +1,9 @@
-"""What a task does next: a plan decides, from the task's state alone; the workflow runs what it says. Pure.
+"""What a task does next: a plan decides, from the task's state alone; the workflow executes it. Pure.
 
 The workflow asks ``next`` after every change, starts the actions that it returns, each in its branch, and hands every
-outcome back as a new state. Actions of different branches are on their way at the same time. A plan that thinks with a
-model fits in here: its turn is an action, the tool calls of the turn are actions in branches of their own, and
-``ended`` keeps their results for the next turn in the branches' positions.
+outcome back as a new state. Actions of different branches run at the same time. A plan that reasons with a model fits
+in here: its turn is an action, the tool calls of the turn are actions in branches of their own, and ``ended`` keeps
+their results for the next turn in the branches' positions.
 """
 
 from dataclasses import dataclass
@@ -11,18 +11,20 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from perdure.agent.prepared import ToolShape
 from perdure.agent.state import TaskState
-from perdure.agent.steps.calls import Ended, EvaluateCall, StepCall, ToolShape, Waits
+from perdure.agent.steps.calls import Ended, EvaluateCall, Result, StepCall, Waits
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, TakenAnswer
+from perdure.tasks import StepStatus
 
 UNDER_WAY = 2_000_000
-"""Bytes of input that the actions under way may have together: half of the 4 MB that gRPC takes in one message, and a
-worker sends all that it starts in one. It was refused again and again, and the task stood still."""
+"""Bytes of input that the actions under way may have together: half of the 4 MB that gRPC takes in one message, since a
+worker sends all that it starts in one. Larger messages were refused again and again, and the task stood still."""
 
 
 def has_room(under_way: int, size: int) -> bool:
-    """Return whether an action may start; one that is too large for any company runs alone.
+    """Return whether an action may start; one that is too large to run with others runs alone.
 
     Args:
         under_way: Bytes of input of the actions that have started and not ended.
@@ -44,23 +46,23 @@ class Action:
     tool: ToolShape | None = None
     """What decides its timeouts; None: a step without a tool."""
     known: Ended | None = None
-    """Its outcome, where nothing has to run to know it."""
+    """Its outcome, if nothing has to run to determine it."""
     waits: Waits | None = None
-    """Until when it waits, where nothing has to run to know that."""
+    """What it waits for, if nothing has to run to determine that."""
     summary: str = ""
     """What the Temporal UI shows; empty: the path."""
     is_step: bool = True
     """Whether it counts against the task's limit of steps."""
     is_model: bool = False
-    """Whether a language model answers it, which takes its time; it counts no step."""
+    """Whether a language model answers it, which is slow; it does not count as a step."""
     critical: bool = False
     """Whether what it remembers must be searchable before the branch goes on."""
     hands_over: bool = False
-    """Whether what it remembers is submitted at once: no later run of the task comes by here again."""
+    """Whether what it remembers is submitted at once, as no later run of the task passes here again."""
 
     @property
     def is_quick(self) -> bool:
-        """Whether it is run inside the worker that has the task, several in one workflow task.
+        """Whether it runs inside the worker that has the task, several in one workflow task.
 
         What a step remembers may be large, and outcomes of quick steps are sent together.
         """
@@ -75,14 +77,14 @@ class Action:
 
 @dataclass(frozen=True, kw_only=True)
 class Act:
-    """Start these actions, each in a branch that is free; none: wait for what is on its way."""
+    """Start these actions, each in a free branch; none: wait for those under way."""
 
     actions: tuple[Action, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """Put a question to a person, in a branch that is free."""
+    """Put a question to a person, in a free branch."""
 
     branch: str
     question: Question
@@ -95,7 +97,7 @@ class Finish:
     problem: str = ""
     """Why it failed; empty: it completed."""
     evaluation: EvaluateCall | None = None
-    """What makes its output; None: ``output`` is it."""
+    """The action that computes its output; None: ``output`` is the output."""
     output: JsonValue = None
 
 
@@ -117,10 +119,21 @@ class Plan(Protocol):
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state after a branch's action has failed for good; the branch is free again.
 
-        ``attempt`` was its last one, if anything is known of that.
+        ``attempt`` was its last one, if known.
         """
         ...
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Return the state after a person answered what the plan asked; the branch is free again."""
         ...
+
+
+def waited(plan: Plan, state: TaskState, branch: str) -> TaskState:
+    """Return the state once a branch has waited until its moment, and no event came before."""
+    awaited = state.branches[branch]
+    state = state.branch(branch, path="", until=None, event="", otherwise=None)
+    if awaited.event and awaited.otherwise is None:
+        problem = f"the event {awaited.event!r} did not come until {awaited.until:%Y-%m-%d %H:%M:%S %Z}"
+        return plan.failed(state, branch, problem, None)
+    parts = {} if awaited.otherwise is None else {"output": awaited.otherwise}
+    return plan.ended(state, branch, Ended(result=Result(status=StepStatus.DONE, parts=parts)))

@@ -22,17 +22,17 @@ _LISTS = {"constraints": "Constraints", "decisions": "Decisions", "done": "Done"
 
 
 class Made(NamedTuple):
-    """A call that was made, with its values, wherever they were kept."""
+    """A call that was made, with its values, fetched from wherever they were kept."""
 
     tool: str
-    """Its name as the model is told it."""
+    """Its name as the model sees it."""
     arguments: JsonValue
     output: JsonValue
     problem: str
 
 
 class Read(NamedTuple):
-    """A turn with its values, wherever they were kept."""
+    """A turn with its values, fetched from wherever they were kept."""
 
     text: str
     calls: Sequence[Made]
@@ -40,7 +40,7 @@ class Read(NamedTuple):
 
 
 def instructions(own: str) -> str:
-    """Return what the model is told to be.
+    """Return the model's instructions.
 
     Args:
         own: The agent's own instructions.
@@ -51,13 +51,13 @@ def instructions(own: str) -> str:
 def messages(
     goal: str, remembered: str, notes: Notes, summary: str, turns: Sequence[Read], *, day: date, shown: int
 ) -> list[Message]:
-    """Return the conversation in the form of the model.
+    """Return the conversation in the model's form.
 
     Args:
         goal: What it works towards.
-        remembered: The block that memory gave for the goal; empty: nothing.
+        remembered: The block that memory returned for the goal; empty: nothing.
         notes: What it noted.
-        summary: What stands for the turns before these.
+        summary: What replaces the turns before these.
         turns: The newest turns.
         day: The day that the task is about.
         shown: Characters of each text, of each call's arguments and of each result that are shown.
@@ -77,7 +77,7 @@ def messages(
 
 
 def _turn(one: Read, number: int, shown: int) -> list[Message]:
-    # Ids of our own: a model may give one twice, and a server refuses what repeats it.
+    # Our own ids: a model may use one twice, and a server refuses duplicates.
     calls = tuple(
         ToolUse(id=f"call_{number}_{place}", tool=made.tool, arguments=_arguments(made.arguments, shown))
         for place, made in enumerate(one.calls)
@@ -111,7 +111,7 @@ def transcript(one: Read, number: int, *, outputs: bool) -> str:
     Args:
         one: The turn.
         number: Its number.
-        outputs: Whether to tell what its calls gave, as a summary does and an episode does not.
+        outputs: Whether to include the results of its calls, as a summary does and an episode does not.
     """
     lines = [f"turn {number}: {one.text}".rstrip()]
     for made in one.calls:

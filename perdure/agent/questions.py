@@ -26,16 +26,16 @@ class Questions:
 
     @property
     def answered(self) -> tuple[str, ...]:
-        """The ids of all that were answered, latest last."""
+        """The ids of all answered questions, latest last."""
         return tuple(self._answered)
 
     @property
     def has_untaken(self) -> bool:
-        """Whether an answer was accepted that nothing has taken yet."""
+        """Whether an accepted answer has not been taken yet."""
         return bool(self._answers)
 
     def named(self, question: Question, at: Instant) -> Question:
-        """Return a question that is about to be put, with an id of its own if it is not the first one at its step."""
+        """Return a question that is about to be put, with a distinct id if it is not the first one at its step."""
         identifier, number = question.id, 1
         while identifier in self._answered or identifier in self._open or identifier in self._coming:
             number += 1
@@ -52,7 +52,7 @@ class Questions:
     def check(self, answer: Answer) -> None:
         """Refuse an answer that no open question takes.
 
-        A question that is being announced can be answered: who asked a worker that is ahead of the history has
+        A question that is being announced can be answered: a client that queried a worker ahead of the history has
         seen it, and the update then comes before the end of the announcement (measured without a cache: 5 of 60).
 
         Raises:
@@ -70,8 +70,8 @@ class Questions:
     def answer(self, answer: Answer, at: Instant) -> None:
         """Record an answer that was checked.
 
-        Whether its question is open is not asked again: a replay applies an update before whatever else
-        its workflow task brought, the putting of the question included.
+        It does not check again that the question is open: a replay applies an update before anything else
+        that its workflow task brought, including the question itself.
         """
         if answer.question_id not in self._answered:
             self._open.pop(answer.question_id, None)

@@ -1,4 +1,4 @@
-"""A skill gone through with given results and answers: as a task would go, without a tool, a store or a model."""
+"""A skill run with given results and answers, as a task would run it, without a tool, a store or a model."""
 
 import datetime
 from collections.abc import Mapping
@@ -7,27 +7,28 @@ from typing import Any
 from pydantic import JsonValue
 
 from perdure.agent.given import Given, Missing, fields_of, miss
-from perdure.agent.plan import Act, Action, Ask, Finish
+from perdure.agent.plan import Act, Action, Ask, Finish, waited
+from perdure.agent.prepared import PreparedTask, ToolShape
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
+from perdure.agent.steps.awaited import ExpectCall, TakeCall
 from perdure.agent.steps.calls import (
     Asks,
     Ended,
     ExpandCall,
     LetCall,
-    PreparedTask,
     PromptCall,
     RecallCall,
     RememberCall,
     Result,
     Resumed,
     StepCall,
-    ToolShape,
     Value,
     WaitCall,
     Waits,
 )
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
+from perdure.agent.steps.expecting import expecting, taken
 from perdure.agent.steps.named import named
 from perdure.agent.steps.once import Unknown
 from perdure.agent.steps.prompting import Answered
@@ -48,20 +49,21 @@ from perdure.questions import (
     shortened,
 )
 from perdure.skills.cases import Rehearsed, SkillCase
-from perdure.skills.shape import Skill, ToolStep
+from perdure.skills.shape import Skill
+from perdure.skills.steps import ToolStep
 from perdure.tasks import Phase, StepStatus
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
 
 _TASK = "rehearsal"
 _OF_A_TASK = {"occurrence", "occurred_at", "source"}
-"""Fields of what is remembered that say which task it was, and when."""
+"""Fields of remembered items that say which task wrote them, and when."""
 _RECALLED: Mapping[str, JsonValue] = {"items": [], "records": {}, "context": ""}
-"""What a recall finds that a case says nothing of."""
+"""What a recall finds if a case says nothing about it."""
 
 
 async def rehearsed(skill: Skill, case: SkillCase, toolbox: Toolbox) -> Rehearsed:
-    """Go through a skill.
+    """Run a skill on a case.
 
     Args:
         skill: The skill.
@@ -69,15 +71,15 @@ async def rehearsed(skill: Skill, case: SkillCase, toolbox: Toolbox) -> Rehearse
         toolbox: The tools, by whose signatures arguments are checked. None is called.
 
     Raises:
-        InvalidSkill: The skill does not fit the tools; the case names a step that is not there, or says nothing of
-            what a step returns or of what a person answers.
-        InvalidInput: Its inputs are not what the skill wants.
+        InvalidSkill: The skill does not fit the tools; or the case names a step that does not exist, or leaves out
+            what a step returns or a person answers.
+        InvalidInput: Its inputs are not what the skill requires.
     """
     return await _Rehearsal(skill, case, toolbox).run()
 
 
 def differences(case: SkillCase, ended: Rehearsed) -> list[str]:
-    """Return in which ways a case did not end as it should; nothing where it did.
+    """Return how the end of a case differs from what was expected; nothing if it does not.
 
     Raises:
         InvalidExpression: Its ``expect`` has no value.
@@ -89,7 +91,7 @@ def differences(case: SkillCase, ended: Rehearsed) -> list[str]:
 
 
 class _InlineValues(Values):
-    """Values that go nowhere else."""
+    """Values that are never kept elsewhere."""
 
     def __init__(self) -> None:
         """Need no place to keep anything."""
@@ -136,7 +138,7 @@ class _Rehearsal:
         self._remembered: list[dict[str, JsonValue]] = []
 
     async def run(self) -> Rehearsed:
-        """Go through it to its end."""
+        """Run it to its end."""
         try:
             return await self._run()
         except Missing as missing:
@@ -162,8 +164,7 @@ class _Rehearsal:
         waiting = {name: branch.until for name, branch in self._state.branches.items() if branch.until is not None}
         name, until = min(waiting.items(), key=lambda one: one[1])
         self._now = max(self._now, until)
-        state = self._state.branch(name, path="", until=None)
-        self._state = self._plan.ended(state, name, Ended(result=Result(status=StepStatus.DONE)))
+        self._state = waited(self._plan, self._state, name)
 
     async def _finished(self, finish: Finish) -> Rehearsed:
         told: dict[str, Any] = {
@@ -200,17 +201,26 @@ class _Rehearsal:
             case Asks(question=question, resume=resume):
                 resumed = Resumed(resume=resume, answer=self._given.answer(question, self._now))
                 self._state = self._state.branch(action.branch, resumed=resumed)
-            case Waits(until=until):
-                self._state = self._state.branch(action.branch, path=action.path, until=until)
+            case Waits():
+                self._wait(action, outcome)
             case Ended():
                 self._end(action, outcome)
+
+    def _wait(self, action: Action, waits: Waits) -> None:
+        """Give the step the case's event, or have its branch wait for the moment."""
+        event = self._given.event(waits, action.path, self._now) if waits.event else None
+        if event is not None:
+            self._state = self._state.branch(action.branch, delivered=event)
+        else:
+            waiting = {"until": waits.until, "event": waits.event, "otherwise": waits.otherwise}
+            self._state = self._state.branch(action.branch, path=action.path, **waiting)
 
     def _end(self, action: Action, outcome: Ended) -> None:
         self._remembered += [
             {**one.item.model_dump(mode="json", exclude=_OF_A_TASK), "of": one.of} for one in outcome.items
         ]
         self._refused += outcome.refused
-        state = self._state.branch(action.branch, path="", resumed=None)
+        state = self._state.branch(action.branch, path="", resumed=None, delivered=None)
         self._state = self._plan.ended(state, action.branch, outcome)
 
     async def _outcome(self, action: Action) -> Ended | Asks | Waits:
@@ -227,6 +237,10 @@ class _Rehearsal:
                 outcome = named(call, self._values)
             case WaitCall() as call:
                 outcome = waiting(call, self._values)
+            case ExpectCall() as call:
+                outcome = expecting(call, self._values)
+            case TakeCall() as call:
+                outcome = taken(call, self._values)
             case ExpandCall() as call:
                 outcome = self._evaluator.expand(call)
             case _:
@@ -265,7 +279,7 @@ class _Rehearsal:
         self._called.append({"step": call.path, "tool": tool.name, "arguments": dict(arguments)})
         if failure := self._given.failure(call.path):
             if tool.effect.is_once and tool.check is None and call.step.retry not in (0, 1):
-                # Its next attempt finds the claim of the one that failed, and nothing can tell what became of it.
+                # Its next attempt finds the failed one's claim, and nothing can tell what became of its effect.
                 unknown = Unknown(claim=_TASK, deadline=None, at=None)
                 asked = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=_TASK, verdict=None)
                 return question_of(call, unknown_effect(tool.name, unknown), about, choice_of(EffectFate), asked)

@@ -8,14 +8,15 @@ from pydantic import JsonValue
 
 from perdure.agent.cursor import MAIN, Cursor, Here, Route, counts, inside, leaves
 from perdure.agent.plan import Act, Action, Ask, Finish
+from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import Branch, TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
+from perdure.agent.steps.awaited import ExpectCall, TakeCall, known_wait
 from perdure.agent.steps.calls import (
     Ended,
     EvaluateCall,
     ExpandCall,
     LetCall,
-    PreparedTask,
     PromptCall,
     RecallCall,
     RememberCall,
@@ -28,6 +29,7 @@ from perdure.agent.steps.calls import (
     Waits,
 )
 from perdure.durations import is_duration, moment_of
+from perdure.events import TakenEvent
 from perdure.identity import idempotency_key
 from perdure.model import DEEPEST_VALUE, Instant, depth
 from perdure.names import Activity
@@ -41,7 +43,8 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.skills.shape import (
+from perdure.skills.steps import (
+    EventStep,
     ForEach,
     LetStep,
     OnFailure,
@@ -55,7 +58,7 @@ from perdure.skills.shape import (
 from perdure.tasks import StepStatus
 
 CARRIED_INLINE = 400_000
-"""Bytes of results that are carried along as they are; of what comes then, all but small values is kept elsewhere."""
+"""Bytes of results that are carried along as they are; beyond that, all but small values are kept elsewhere."""
 
 SMALL_INLINE_LIMIT = 128
 """Bytes up to which a value is then carried along: about what a reference takes."""
@@ -132,7 +135,7 @@ class SkillPlan:
                 return state.changed(failure=f"step {path}: {problem}")
 
     def _cursors(self, state: TaskState) -> dict[str, Cursor]:
-        # After a rollover they are what JSON makes of them; otherwise this returns them as they are.
+        # After a rollover they have been through JSON; otherwise this returns them as they are.
         return {name: Cursor.model_validate(branch.position) for name, branch in state.branches.items()}
 
     def _here(self, cursors: Mapping[str, Cursor], branch: str) -> Here:
@@ -164,7 +167,7 @@ class SkillPlan:
         return self._route.scope(cursors, branch, prepared.reads[step], prepared.inputs, facts)
 
     def _action(self, state: TaskState, cursors: Mapping[str, Cursor], branch: str, at: Here, now: Instant) -> Action:
-        """Return the action of a step; where the task's memory mode leaves nothing to do, it is skipped."""
+        """Return the action of a step; if the task's memory mode leaves nothing to do, it is skipped."""
         task, prepared, step = self._task, self._prepared, at.step
         scope = self._scope(cursors, branch, step.id)
         if isinstance(step, ForEach | Parallel):
@@ -193,10 +196,10 @@ class SkillPlan:
                     "tool": shape,
                     "critical": critical,
                 }
-            case WaitStep(when=None, wait=duration) if is_duration(duration):
-                how = {"waits": Waits(until=moment_of(duration, now))}
             case WaitStep():
-                how = {"activity": Activity.WAIT_STEP, "call": WaitCall.model_validate({**of, "now": now})}
+                how = _waiting(step, of, now)
+            case EventStep():
+                how = _expecting(step, of, now, state.branches[branch].delivered)
             case PromptStep(critical=critical):
                 call = PromptCall.model_validate(of)
                 how = {"activity": Activity.PROMPT_STEP, "call": call, "is_model": True, "critical": critical}
@@ -211,16 +214,32 @@ class SkillPlan:
 
 
 def is_literal(step: LetStep, limit: int) -> bool:
-    """Return whether what a ``let`` names is known as it is written, and fits the history.
+    """Return whether a ``let`` holds only literal values, and they fit the history.
 
-    An expression is evaluated in an activity alone: its library orders some results differently in each process.
+    Expressions are evaluated only in activities: their library orders some results differently in each process.
     """
     text = json.dumps(step.let, ensure_ascii=False)
     return "${" not in text and len(text.encode()) <= limit and depth(step.let) <= DEEPEST_VALUE
 
 
+def _waiting(step: WaitStep, of: Mapping[str, Any], now: Instant) -> dict[str, Any]:
+    """Return the action that makes a step wait; a literal time needs no activity."""
+    if step.when is None and is_duration(step.wait):
+        return {"waits": Waits(until=moment_of(step.wait, now))}
+    return {"activity": Activity.WAIT_STEP, "call": WaitCall.model_validate({**of, "now": now})}
+
+
+def _expecting(step: EventStep, of: Mapping[str, Any], now: Instant, event: TakenEvent | None) -> dict[str, Any]:
+    """Return the action that makes a step wait for its event or, once it has come, take it."""
+    if event is not None:
+        return {"activity": Activity.TAKE_EVENT, "call": TakeCall.model_validate({**of, "event": event})}
+    if (waits := known_wait(step, now)) is not None:
+        return {"waits": waits}
+    return {"activity": Activity.EXPECT_EVENT, "call": ExpectCall.model_validate({**of, "now": now})}
+
+
 def _expansion(branch: str, path: str, block: ForEach | Parallel, of: Mapping[str, Any]) -> Action:
-    """Return what makes the list of a block; of steps side by side without a condition, it is known."""
+    """Return the action that computes a block's list, which is known for unconditional steps side by side."""
     if isinstance(block, ForEach):
         elements: JsonValue = block.for_each
     else:

@@ -1,18 +1,22 @@
-"""What a task's workflow knows, as one value: it is what travels when the history is rolled over. Does nothing."""
+"""What a task's workflow knows, as one value, which travels when the history is rolled over. Does nothing."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from heapq import nsmallest
 from typing import Any
 
 from pydantic import Field, JsonValue
 
-from perdure.agent.steps.calls import Ended, PreparedTask, Resumed
+from perdure.agent.prepared import PreparedTask
+from perdure.agent.steps.calls import Ended, Resumed, Value
 from perdure.durations import Wait
+from perdure.events import EventBox, TakenEvent
+from perdure.explanations import NotListed, RecallSummary, TaskMemory
 from perdure.items import OfferedItem
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
-from perdure.tasks import NotListed, Phase, Progress, RecallSummary, StepStatus, TaskEnvelope, TaskMemory, TaskResult
+from perdure.tasks import Phase, Progress, StepStatus, TaskEnvelope, TaskResult
 
 RECALLS_KEPT = 50
 JOBS_KEPT = 50
@@ -20,11 +24,13 @@ RECEIPTS_KEPT = 10
 REFUSED_KEPT = 10
 WARNINGS_KEPT = 10
 ANSWERED_KEPT = 500
-"""An answer is taken only for an open question; the answered ones just tell why another is refused."""
+"""An answer is taken only for an open question; the answered ones only explain why another is refused."""
 
 
 _SHOWN = 10
 """Steps that progress names; a choice."""
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 _ENDED = frozenset({Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED})
 
@@ -35,7 +41,7 @@ class Learned(Passed):
     buffer: tuple[OfferedItem, ...] = ()
     """To be remembered, and not yet handed to a job."""
     batches: int = 0
-    """How many batches were made of what was to be remembered."""
+    """How many batches were made of the items to be remembered."""
     unsent: tuple[Batch, ...] = ()
     """Batches whose job was not accepted yet."""
     remembered: int = 0
@@ -44,24 +50,30 @@ class Learned(Passed):
     receipts: tuple[Receipt, ...] = ()
     refused: tuple[str, ...] = ()
     started: int = 0
-    """Jobs that were started, of which ``jobs`` names the last ones."""
+    """Number of jobs that were started; ``jobs`` names the last ones."""
     refusals: int = 0
-    """What could not be remembered, of which ``refused`` tells the last."""
+    """Number of items that could not be remembered; ``refused`` lists the last ones."""
 
 
 class Branch(Passed):
     """One line of a task's work: at most one action, or one question, at a time."""
 
     position: Any = None
-    """Where the plan stands in it; only the plan knows its form."""
+    """The plan's position in it; only the plan knows its form."""
     path: str = ""
     """The action that is on its way or waits for an answer; empty: the branch is free."""
     question: Question | None = None
     """What it waits for. It has been put once ``asked_at`` is set."""
     until: Instant | None = None
-    """Until when the step that is on its way waits."""
+    """Until when the step under way waits."""
+    event: str = ""
+    """The event that it waits for."""
+    otherwise: Value | None = None
+    """Its output if the event does not come in time; None: it fails then."""
+    delivered: TakenEvent | None = None
+    """To become the output of the step once it goes on."""
     of_plan: bool = False
-    """Whether the plan asks, and not the step that is on its way."""
+    """Whether the plan asks, and not the step under way."""
     resume: JsonValue = None
     """What the step that asks needs to go on."""
     resumed: Resumed | None = None
@@ -69,7 +81,7 @@ class Branch(Passed):
     problem: str = ""
     """Why its last action failed, while the plan decides what to do about it."""
     failed: FailedAttempt | None = None
-    """The attempt at it that failed last, if anything is known of that."""
+    """The last failed attempt at it, if known."""
     again: bool = False
     """Whether its action failed before, and a person has it tried again."""
 
@@ -84,7 +96,7 @@ class TaskState(Passed):
     earlier: Instant | None = None
     """When the first run of the task began that may have claimed effects before this one; None: there is none."""
     unknown: tuple[str, ...] = ()
-    """The steps of which nobody knows, at the task's end, whether their effect happened."""
+    """The steps whose effects may or may not have happened at the task's end."""
     branches: dict[str, Branch] = Field(default_factory=dict[str, Branch])
     failure: str = ""
     """Why the plan gives the task up."""
@@ -93,17 +105,18 @@ class TaskState(Passed):
     total: int = 0
     """Steps known so far."""
     tokens: int = 0
-    """That its model has used."""
+    """Tokens that its model has used."""
     recalled: int = 0
     recalls: tuple[RecallSummary, ...] = ()
     recalls_made: int = 0
-    """Recalls, of which ``recalls`` tells the last."""
+    """Number of recalls; ``recalls`` lists the last ones."""
     warnings: tuple[str, ...] = ()
     warned: int = 0
-    """Warnings of policies, of which ``warnings`` has the last."""
+    """Number of policy warnings; ``warnings`` has the last ones."""
     learned: Learned = Learned()
     answered: tuple[str, ...] = ()
     """The ids of answered questions."""
+    events: EventBox = EventBox()
 
     @property
     def done(self) -> int:
@@ -112,30 +125,39 @@ class TaskState(Passed):
 
     @property
     def begun(self) -> int:
-        """How many steps ended or are on their way; what the plan itself asks is none."""
+        """How many steps ended or are under way; the plan's own questions do not count."""
         return self.done + sum(bool(branch.path) and not branch.of_plan for branch in self.branches.values())
 
     @property
     def step(self) -> str:
-        """The paths of what is on its way: ten at most, and how many more."""
+        """The paths of the actions under way: ten at most, and how many more."""
         paths = [branch.path for branch in self.branches.values() if branch.path]
         more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         return ", ".join(paths[:_SHOWN]) + more
 
     @property
     def waits(self) -> tuple[Wait, ...]:
-        """The steps that wait for a moment, the next ones first: ten at most, as thousands can wait."""
-        first = nsmallest(_SHOWN, ((branch.until, branch.path) for branch in self.branches.values() if branch.until))
-        return tuple(Wait(step=path, until=until) for until, path in first)
+        """The steps that wait for a moment or an event, the next ones first: ten at most, as thousands can wait."""
+        first = nsmallest(_SHOWN, self._waiting, key=lambda branch: (branch.until or _NEVER, branch.path))
+        return tuple(Wait(step=branch.path, until=branch.until, event=branch.event) for branch in first)
 
     @property
     def waiting(self) -> int:
-        """How many steps wait for a moment."""
-        return sum(branch.until is not None for branch in self.branches.values())
+        """How many steps wait for a moment or an event."""
+        return len(self._waiting)
+
+    @property
+    def taken(self) -> tuple[TakenEvent, ...]:
+        """The events that branches have, and whose steps have not ended."""
+        return tuple(branch.delivered for branch in self.branches.values() if branch.delivered)
+
+    @property
+    def _waiting(self) -> list[Branch]:
+        return [branch for branch in self.branches.values() if branch.until or branch.event]
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """The steps about which a person was asked whether their effect happened, and has not answered."""
+        """The steps for which a person was asked whether the effect happened, and has not answered."""
         asked = ((branch.path, branch.question) for branch in self.branches.values())
         return tuple(path for path, question in asked if question and question.kind is QuestionKind.UNKNOWN_EFFECT)
 
@@ -153,7 +175,7 @@ class TaskState(Passed):
         return self.changed(branches=changed)
 
     def telling(self, path: str, outcome: Ended) -> "TaskState":
-        """Return the state with what is told of a step that ended: what it recalled, and what policies warn of."""
+        """Return the state with the report of an ended step: what it recalled, and the warnings of policies."""
         state = self
         if outcome.warnings:
             warnings = (*self.warnings, *(f"{path}: {warning}" for warning in outcome.warnings))[-WARNINGS_KEPT:]
@@ -213,6 +235,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         unknown=state.unknown,
         waits=() if phase in _ENDED else state.waits,
         waiting=0 if phase in _ENDED else state.waiting,
+        kept=0 if phase in _ENDED else len(state.events.kept),
     )
 
 

@@ -1,17 +1,18 @@
-"""Whose step it is, where it stands, and when what it observes counts as observed. Pure."""
+"""A step's context: its task, its place, and the time of its observations. Pure."""
 
 from datetime import date, timedelta
 from typing import Any
 
+from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import Acting, PreparedTask, Scope
+from perdure.agent.steps.calls import Acting, Scope
 from perdure.model import Instant
 
 
 def context_of(
     task: TaskRun, prepared: PreparedTask, path: str, now: Instant, scope: Scope | None = None
 ) -> dict[str, Any]:
-    """Return the fields of a step's ``StepContext``, but for how much of its result travels in the history.
+    """Return the fields of a step's ``StepContext``, except how much of its result travels in the history.
 
     Args:
         task: The task.
@@ -38,9 +39,9 @@ def acting_of(task: TaskRun, prepared: PreparedTask, state: TaskState) -> Acting
 
 
 def observed_at(day: date | None, now: Instant) -> Instant:
-    """Return when what a step observes counts as observed: noon of the task's date, if it has one.
+    """Return the time of a step's observations: noon of the task's date, if it has one.
 
-    It is at most a day ahead of now: nothing that is further in the future can have been observed.
+    It is at most a day ahead of now: nothing further in the future can have been observed.
     """
     if day is None:
         return now

@@ -1,4 +1,4 @@
-"""What a model is told of the tools that it may call: the worker's, and those of its own memory. Pure."""
+"""The specifications that a model sees of its tools: the worker's, and those of its own memory. Pure."""
 
 import json
 import re
@@ -19,6 +19,7 @@ from perdure.tools import Tool
 class MemoryTool(StrEnum):
     """The tools of a model's own memory."""
 
+    CORRECT = "correct"
     NOTE = "note"
     RECALL = "recall"
     REMEMBER = "remember"
@@ -27,6 +28,14 @@ class MemoryTool(StrEnum):
 _TEXT: dict[str, JsonValue] = {"type": "string"}
 
 _OWN = {
+    MemoryTool.CORRECT: ToolSpec(
+        name=MemoryTool.CORRECT,
+        description=(
+            "Put right a remembered memory that you have found to be wrong: name it by the id that stands behind it "
+            "(mem_…), and say in one sentence what is right. The rules of memory may refuse it."
+        ),
+        parameters={"type": "object", "properties": {"id": _TEXT, "text": _TEXT}, "required": ["id", "text"]},
+    ),
     MemoryTool.NOTE: ToolSpec(
         name=MemoryTool.NOTE,
         description="Write down what must not be forgotten in this task. It stays in view until the task ends.",
@@ -58,17 +67,18 @@ _OWN = {
 def memory_tools(mode: MemoryMode) -> tuple[MemoryTool, ...]:
     """Return the tools of a model's own memory that a task's memory mode allows."""
     recalls = (MemoryTool.RECALL,) if mode.recalls else ()
-    return (MemoryTool.NOTE, *recalls, *((MemoryTool.REMEMBER,) if mode.remembers else ()))
+    writes = (MemoryTool.REMEMBER, MemoryTool.CORRECT) if mode.remembers else ()
+    return (MemoryTool.NOTE, *recalls, *writes)
 
 
 def specs(tools: Sequence[Tool[..., Any]], mode: MemoryMode) -> list[ToolSpec]:
-    """Return what a model is told of its tools."""
+    """Return the specifications of a model's tools."""
     own = [_OWN[name] for name in memory_tools(mode)]
     return [*map(_spec, tools), *own]
 
 
 def told_name(name: str) -> str:
-    """Return a tool's name as a model is told it, and as what it makes up is repeated to it.
+    """Return a tool's name as a model sees it; names that it makes up are repeated to it in this form.
 
     OpenAI takes letters, digits, '_' and '-' only, 64 at most, and refuses every request with another name in it.
     """

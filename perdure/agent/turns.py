@@ -24,7 +24,7 @@ class WantedCall(Passed):
     digest: str
     """Of tool and arguments: two with the same are the same call."""
     problem: str = ""
-    """Why it cannot be made; told to the model."""
+    """Why it cannot be made; shown to the model."""
 
 
 class Returned(Passed):
@@ -44,7 +44,7 @@ class ModelTurn(Passed):
     returned: dict[str, Returned] = Field(default_factory=dict[str, Returned])
     """What its calls gave, by their place as text."""
     told: str = ""
-    """What the model is told behind it: what was wrong with the turn."""
+    """What the model reads after it: what was wrong with the turn."""
     size: int = 0
     """Characters that it takes when the model reads it again."""
 
@@ -140,6 +140,13 @@ class Reasoned(Passed):
     turn: ModelTurn = ModelTurn()
     read: int = 0
     written: int = 0
+
+
+class CorrectCall(StepContext):
+    """The input of the activity that corrects a memory as the model wants."""
+
+    arguments: Value
+    """The memory's id and what is right, as the model gave them."""
 
 
 class CompressCall(StepContext):

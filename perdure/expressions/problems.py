@@ -1,4 +1,4 @@
-"""What the CEL library reports, in words that somebody who wrote an expression can use. Pure."""
+"""The CEL library's errors, in words for the author of an expression. Pure."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the text of a CEL expression says: the names that it takes from outside, and the lists that it walks. Pure."""
+"""The syntax of a CEL expression: the names that it takes from outside, and the lists that it walks. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ RESERVED = frozenset(
         *_TYPES,
     }
 )
-"""Words that mean something in CEL, so that no element can be named so."""
+"""Words that are reserved in CEL, so that no element can have them as its name."""
 
 _MACROS = {"all": 1, "exists": 1, "exists_one": 1, "map": 2, "filter": 2}
 """Macros that walk a list, and the power with which their cost grows with its length: the library copies all that

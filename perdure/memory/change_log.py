@@ -1,4 +1,4 @@
-"""What the journal and the deletion log say of changes: before they are made, and after."""
+"""What the journal and the deletion log record of changes: before they are made, and after."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from perdure.stores.redis.deletions import Deletions
 class ChangeLog:
     """Both logs of the door, written in one order: first the journal, then the deletion log.
 
-    Every method raises StoreUnavailable where one of them cannot be written.
+    Every method raises StoreUnavailable if one of them cannot be written.
     """
 
     def __init__(self, journal: Journal, deletions: Deletions) -> None:

@@ -1,4 +1,4 @@
-"""What is left to do of changes, once they are compared with what is stored and what was forgotten. Pure."""
+"""Which changes are left to make, once they are compared with what is stored and what was forgotten. Pure."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ Again = Callable[[], Awaitable[tuple[Sequence[Change], Sequence[Refusal]]]]
 """Plans an operation again: its changes, and the items of its batch that change nothing."""
 
 Check = Callable[[], Coroutine[Any, Any, None]]
-"""Raises VersionConflict where something holds no longer that changes were planned from, and no version tells."""
+"""Raises VersionConflict if something that changes were planned from no longer holds, and no version shows it."""
 
 
 async def nothing_more() -> None:
@@ -27,9 +27,9 @@ class Compared(NamedTuple):
     pending: list[Change]
     """The changes that are still to be written."""
     made: list[Change]
-    """Those, and the ones that an earlier attempt at the operation has written."""
+    """The pending ones, and those that an earlier attempt at the operation has written."""
     unfinished: list[Deletion]
-    """Lines of sweeps that had logged, and not yet forgotten, what the pending changes write."""
+    """Lines of sweeps that had logged, but not yet forgotten, entries that the pending changes write."""
 
 
 def compared(changes: Sequence[Change], stored: Mapping[str, Entry], deletions: Mapping[str, Deletion]) -> Compared:
@@ -71,7 +71,7 @@ def _is_made(change: Change, entry: Entry | None) -> bool:
 
 
 def observed_anew(tenant: str, line: Accepted, deletions: Mapping[str, Deletion]) -> bool:
-    """Return whether an accepted item was observed since what it becomes was purged: its job is still to come."""
+    """Return whether an accepted item was observed after its entry was purged: its job is still to come."""
     deletion = deletions.get(line.id)
     return deletion is not None and not deletion.covers(occurrence_of(tenant, line.item), line.at)
 

@@ -26,7 +26,7 @@ class ConsentBook:
         journal: Where they are looked at while Redis is away, or has lost data; and written first.
         leases: One writer a tenant.
         whole: Knows whether Redis has lost data.
-        audit: Is told who says what.
+        audit: Records who states what.
     """
 
     def __init__(self, redis: RedisConsents, journal: Journal, leases: Leases, whole: Wholeness, audit: Audit) -> None:
@@ -37,10 +37,10 @@ class ConsentBook:
         self._audit = audit
 
     async def of(self, tenant: str) -> dict[Purpose, Consent]:
-        """Return what was said last of each purpose.
+        """Return the latest statement about each purpose.
 
         Raises:
-            StoreUnavailable: Neither Redis nor the journal can tell.
+            StoreUnavailable: Neither Redis nor the journal knows.
         """
         with suppress(StoreUnavailable):
             return await self._whole.answered(Store.REDIS, lambda: self._redis.of(tenant))
@@ -50,7 +50,7 @@ class ConsentBook:
         return consents_of(await self._journal.read(tenant))
 
     async def require(self, tenant: str, purposes: Collection[Purpose]) -> None:
-        """Check that all of these are consented to; none asks nobody.
+        """Check that all of these are consented to; without any, no store is asked.
 
         Raises:
             InvalidInput: One is not; with what to do.
@@ -70,7 +70,7 @@ class ConsentBook:
         by: Actor,
         at: datetime,
     ) -> dict[Purpose, Consent]:
-        """Keep what somebody says of purposes; returns what holds then.
+        """Record somebody's statement about purposes; returns the resulting consent.
 
         Raises:
             TenantErased: The user was erased after this was asked.
@@ -100,7 +100,7 @@ class ConsentBook:
 
 
 def consents_of(lines: Sequence[Line]) -> dict[Purpose, Consent]:
-    """Return what a user's lines say last of each purpose."""
+    """Return the latest statement about each purpose in a user's lines."""
     return latest(_said(lines))
 
 

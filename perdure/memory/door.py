@@ -1,7 +1,7 @@
 """Exactly-once writes to long-term memory: under a lease, at an expected version, recognised by an operation id.
 
 Every change is journaled before it is written and settled after it, so the journal can answer for a store that is
-away, and tell who changed what and why. What is only counted (``Door.count``) is not: the journal has no line of it.
+away, and show who changed what and why. What is only counted (``Door.count``) is not: the journal has no line for it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,11 +26,11 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.together import together
 
 _CHUNK = 50
-"""Objects a write call; the lease is asked again before each."""
+"""Objects in a write call; the lease is checked again before each call."""
 
 
 class Door:
-    """The only writer of long-term memory, its deletion log, and what the journal says of them."""
+    """The only writer of long-term memory, its deletion log, and their journal lines."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Door:
             rules: What dates the entries.
             client_timeout: The longest that one call to the store may take, in seconds. A write starts
                 only while the lease has twice that to live.
-            audit: Is told of every change before it is acknowledged.
+            audit: Records every change before it is acknowledged.
         """
         self._longterm = longterm
         self._journal = journal
@@ -109,7 +109,7 @@ class Door:
                 the entries, those that restore or are over after them.
             refused: The items of the operation's batch that change nothing; their text leaves the journal.
             operation: The operation's id; empty: the changes'.
-            check: Called under the lease, beside the look at the entries.
+            check: Called under the lease, while the entries are read.
             again: Called under the lease where another writer changed one of the entries since they were read,
                 where ``check`` objects, or where there are no changes: what it returns is made instead.
 
@@ -118,9 +118,9 @@ class Door:
 
         Raises:
             TenantErased: The tenant was erased after the changes were accepted.
-            VersionConflict: Another writer changed one of the entries, and there is no ``again``: plan again. What
-                these deletions said of entries that stay is taken back.
-            LeaseLost: The lease ran out; what is written is written and will be recognised.
+            VersionConflict: Another writer changed one of the entries, and there is no ``again``: plan again. The
+                lines of ``deletions`` on entries that stay are undone.
+            LeaseLost: The lease ran out; what is already written stays and will be recognised.
             StoreUnavailable: Weaviate, Redis or the journal does not answer, or has lost data; or the audit cannot be
                 written.
         """
@@ -155,7 +155,7 @@ class Door:
         return versions
 
     async def refuse(self, tenant: str, operation: str, refused: Sequence[Refusal]) -> None:
-        """Settle an operation of which nothing becomes memory; the items' text leaves the journal.
+        """Settle an operation none of whose items becomes memory; their text leaves the journal.
 
         Raises:
             StoreUnavailable: The journal cannot be written.
@@ -163,7 +163,7 @@ class Door:
         await self._log.settle(tenant, operation, {}, refused)
 
     async def audited(self, tenant: str, ids: Mapping[str, Sequence[str]], *, operation: str, by: Actor) -> None:
-        """Have an operation audited that is settled already, unless it was.
+        """Have a settled operation audited, unless it was already.
 
         Raises:
             StoreUnavailable: The audit cannot be written.
@@ -176,7 +176,7 @@ class Door:
         return {line.entry.id for line in lines if isinstance(line, Changed) and line.operation == operation}
 
     async def redact_settled(self, tenant: str, job: str) -> None:
-        """Erase from the journal the items of a settled job, whose batch was accepted once more: nothing needs them."""
+        """Erase a settled job's items from the journal, if its batch was accepted once more: nothing needs them."""
         lines = await self._journal.read(tenant, naming=[job])
         if any(isinstance(line, Settled) and line.operation == job for line in lines):
             await self._journal.redact(tenant, job)
@@ -208,7 +208,7 @@ class Door:
 
             def is_over(identifier: str, version: int) -> bool:
                 entry = stored.get(identifier)
-                # Versions begin anew with what is observed after a purge, so a late attempt looks at more than them.
+                # Versions restart with what is observed after a purge, so a late attempt looks at more than them.
                 return entry is None or (
                     entry.version == version
                     and entry.state is State.FORGOTTEN
@@ -218,7 +218,7 @@ class Door:
 
             gone = [identifier for identifier, version in expected.items() if is_over(identifier, version)]
             deletions = await self._deletions.of(tenant, gone)
-            # First, so that nobody restores what a crash has left half removed.
+            # This comes first, so that nobody restores what a crash has left half removed.
             await self._log.write(tenant, [line.changed(purged=True) for line in deletions.values()])
             fence = await lease.require(self._margin)
             await self._longterm.delete(tenant, [one for one in gone if one in stored], fence=fence)
@@ -240,9 +240,9 @@ class Door:
         by: Actor | None = None,
         why: str = "",
     ) -> int:
-        """Write what is only counted of entries, once for each operation; versions stay, so no plan is made again.
+        """Write counts of entries, once for each operation; versions stay, so that no plan has to be made again.
 
-        The journal gets no line of it, so what was counted since an entry last changed is lost with the store.
+        The journal gets no line for it, so what was counted since an entry last changed is lost with the store.
 
         Args:
             tenant: Whose.
@@ -294,7 +294,7 @@ class Door:
     async def _planned(
         self, tenant: str, changes: Sequence[Change], refused: Sequence[Refusal], check: Check, again: Again | None
     ) -> tuple[Sequence[Refusal], Compared]:
-        """Compare the changes with what is stored; plan them again where they do not fit.
+        """Compare the changes with what is stored; plan them again if they do not fit.
 
         Raises:
             VersionConflict: They do not fit, and there is no way to plan them again.
@@ -328,7 +328,7 @@ class Door:
             reached(CrashPoint.APPLY_HALF_WRITTEN)
 
     async def _withdraw(self, tenant: str, deletions: Sequence[Deletion]) -> None:
-        """Take back deletions of entries that were not forgotten: otherwise they could not be observed again."""
+        """Undo deletions of entries that were not forgotten: otherwise they could not be observed again."""
         ids = [line.id for line in deletions]
         runs = {line.id: line for line in deletions}
         stored = await self._longterm.get(tenant, ids)

@@ -42,14 +42,14 @@ class HoldRule(Model):
         return self
 
     def reason(self, item: MemoryItem, by: ActorKind) -> str | None:
-        """Return what of a memory makes it wait, in words without content; None: a condition is not met."""
+        """Return why a memory has to wait, in words without content; None: a condition is not met."""
         said = item.content + canonical_json(item.metadata_json).decode()
         given: dict[str, tuple[Sequence[str], Sequence[str]]] = {
             "type": (self.types, [item.memory_type]),
             "source": (self.sources, [item.source]),
             "offered by": (self.by, [by]),
             "tag": (self.tags, item.tags),
-            # What was found stands as a word in brackets where it was.
+            # A finding is replaced by a word in brackets.
             "private data": (self.private, [kind for kind in Kind if f"[{kind}]" in said]),
         }
         met = {name: [one for one in wanted if one in found] for name, (wanted, found) in given.items() if wanted}
@@ -58,7 +58,7 @@ class HoldRule(Model):
         return ", ".join(f"{name} {found[0]}" for name, found in met.items()) if all(met.values()) else None
 
 
-class Holding(Model):
+class HoldPolicy(Model):
     """Which memories wait for a person, for how long, and what silence means."""
 
     rules: Annotated[tuple[HoldRule, ...], Field(max_length=100)] = ()
@@ -67,7 +67,7 @@ class Holding(Model):
         timedelta(days=7)
     )
     on_silence: Silence = Silence.REJECT
-    """What it means that nobody answers by the deadline. What contradicts something is always rejected then."""
+    """What happens if nobody answers by the deadline. A memory that contradicts something is always rejected then."""
 
     def reason(self, item: MemoryItem, by: ActorKind) -> str | None:
         """Return why a memory has to wait, in words without content; None: it need not."""

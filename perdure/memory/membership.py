@@ -1,4 +1,4 @@
-"""Who belongs to a team or an agent: written to the journal and to Redis, and asked before each write and recall."""
+"""Who belongs to a team or an agent: written to the journal and to Redis, and checked before each write and recall."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
@@ -28,7 +28,7 @@ class MemberBook:
         journal: Where they are looked at while Redis is away, or has lost data; and written first.
         leases: One writer a tenant.
         whole: Knows whether a store has lost data.
-        audit: Is told who adds and removes members.
+        audit: Records who adds and removes members.
         key: Turns users and owners into tenants.
     """
 
@@ -63,7 +63,7 @@ class MemberBook:
         return await self.reached(self._key.tenant_of(user_id), of)
 
     async def reached(self, user: str, of: str | None) -> str:
-        """Return the same as ``tenant`` for a user of whom only their own tenant is known."""
+        """Return the same as ``tenant`` for a user known only by their own tenant."""
         if of is None:
             return user
         owner = self._key.tenant_of_owner(of)
@@ -73,7 +73,7 @@ class MemberBook:
         return owner
 
     async def erasable(self, user_id: str, of: str | None) -> str:
-        """Return the same as ``tenant``, also for who belonged to an owner whose erasure was cut off.
+        """Return the same as ``tenant``, also for a former member of an owner whose erasure was interrupted.
 
         Raises:
             UnknownOwner: There is no such owner, or the user neither belongs nor belonged to it.
@@ -88,11 +88,11 @@ class MemberBook:
             return owner
 
     async def retire(self, owner: str) -> None:
-        """Let those who belong to an owner erase it again, whose list is about to be removed; its lease is held."""
+        """Let the members of an owner, whose list is about to be removed, erase it again; its lease is held."""
         await self._redis.retire(owner)
 
     async def end_erasure(self, owner: str) -> None:
-        """Forget who belonged to an owner whose erasure is proved."""
+        """Forget the former members of an owner whose erasure is proved."""
         await self._redis.forget_former(owner)
 
     async def of(self, owner: str) -> list[Membership]:
@@ -110,7 +110,7 @@ class MemberBook:
     async def say(
         self, owner: str, user_id: str, *, belongs: bool, operation: str, by: Actor, at: datetime
     ) -> Membership:
-        """Keep that somebody belongs to a team or an agent, or no longer does.
+        """Record that somebody belongs to a team or an agent, or no longer does.
 
         Raises:
             TenantErased: The user or the owner was erased after this was asked.
@@ -124,7 +124,7 @@ class MemberBook:
             leases = {one: await held.enter_async_context(self._leases.hold(one)) for one in (*people, tenant)}
             lease, involved = leases[tenant], {*people, tenant}
             await held.enter_async_context(self._whole.writing())
-            # Whoever is named in a list is found by their erasure before they are named.
+            # An erasure must be able to find a user's lists before they name the user.
             for one in people:
                 await leases[one].require(SHORT_WRITE)
                 await self._journal.append(one, [Named(owner=tenant)], asked_at=at, people=involved)
@@ -151,7 +151,7 @@ class MemberBook:
         return said
 
     async def strike(self, user: str) -> None:
-        """Remove a user from every list that names them, as a member or as who said so; their lease is held.
+        """Remove a user from every list that names them, as a member or as who added one; their lease is held.
 
         Raises:
             LeaseLost: Another writer holds one of the lists; call it again.
@@ -163,7 +163,7 @@ class MemberBook:
                 await self._strike(owner, user, lease)
 
     async def agree(self, tenant: str, lines: list[Line]) -> None:
-        """Have Redis and the journal say the same of a tenant: who belongs to it, and in which lists it is named.
+        """Make Redis and the journal agree on a tenant: who belongs to it, and which lists name it.
 
         Args:
             tenant: A user's, a team's or an agent's.
@@ -176,7 +176,7 @@ class MemberBook:
         if await self._differences(tenant, lines) == ({}, set()):
             return
         async with self._leases.hold(tenant) as lease:
-            # Somebody may have been erased meanwhile, who must not be written back.
+            # A user who was erased meanwhile must not be written back.
             lines = await self._journal.read(tenant)
             last, named = await self._differences(tenant, lines)
             journaled, known = members_of(lines), _named(lines)
@@ -227,7 +227,7 @@ class MemberBook:
         await self._journal.strike(owner, named='"kind":"enrolled"', struck=struck)
 
     def _tenant_of(self, by: Actor) -> tuple[str, ...]:
-        """Return the tenant of an actor who is a user; there is none where they are somebody else."""
+        """Return the tenant of an actor who is a user; empty for any other actor."""
         try:
             return (self._key.tenant_of(by.id),) if by.id else ()
         except InvalidInput:
@@ -235,7 +235,7 @@ class MemberBook:
 
 
 def members_of(lines: list[Line]) -> dict[str, Membership]:
-    """Return what the lines of a team or an agent say last of each user, by the user's tenant."""
+    """Return the latest statement about each user in a team's or an agent's lines, by the user's tenant."""
     return latest(line.membership for line in lines if isinstance(line, Enrolled))
 
 

@@ -16,7 +16,7 @@ from perdure.errors import StoreUnavailable
 from perdure.models.embedding import Embedder, Vector
 from perdure.stores.journal.lines import Rewriting
 from perdure.stores.journal.log import Journal
-from perdure.stores.redis.checks import QUIET, Checks
+from perdure.stores.redis.checks import Checks
 from perdure.stores.redis.leases import Lease, Leases
 from perdure.stores.weaviate.store import LongTerm
 
@@ -27,7 +27,7 @@ _AT_ONCE = 50
 
 
 class Repair:
-    """Finds and mends what filters find and the search by meaning does not."""
+    """Finds and repairs entries that filters find and the search by meaning does not."""
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class Repair:
 
     async def note(self, tenant: str) -> None:
         """Have a tenant that is about to be written checked some minutes later."""
-        await self._checks.note(tenant, datetime.now(UTC) + QUIET)
+        await self._checks.written(tenant, datetime.now(UTC))
 
     async def check_next(self, now: datetime) -> str | None:
         """Check a tenant that was written since its last check, and repair it; return which, or None if there is none.
 
         Raises:
             StoreUnavailable: A store does not answer; the tenant is checked later.
-            LeaseLost: The same, because of another writer.
+            LeaseLost: Another writer holds the tenant; it is checked later.
         """
         tenant = await self._checks.claim(now)
         if tenant is not None:
@@ -77,7 +77,7 @@ class Repair:
         return tenant
 
     async def repair(self, tenant: str, ids: Sequence[str]) -> int:
-        """Make those of these entries searchable that are stored and that no search by meaning finds.
+        """Make those of the given entries searchable that are stored but that no search by meaning finds.
 
         Returns:
             How many there were.
@@ -104,7 +104,7 @@ class Repair:
     async def resume(self, tenant: str, lease: Lease) -> None:
         """Restore what a rewrite deleted before its process died, at the same versions.
 
-        Every writer calls this first, under its own lease: to it, an entry that is missing was never written.
+        Every writer calls this first, under its own lease: otherwise it would take a missing entry for a new one.
         """
         if not lease.rewriting:
             return
@@ -114,6 +114,7 @@ class Repair:
         lines = await self._journal.read(tenant) if gone else []
         entries = {line.entry.id: line.entry for line in lines if isinstance(line, Rewriting) and line.entry.id in gone}
         if entries:
+            await self._checks.written(tenant, datetime.now(UTC))
             await self.write(tenant, lease, list(entries.values()))
         await self._checks.end_rewrite(tenant, ids)
 
@@ -128,12 +129,13 @@ class Repair:
 
     async def _rewrite(self, tenant: str, lease: Lease, entries: Sequence[Entry]) -> None:
         ids = [entry.id for entry in entries]
-        # First, so that nothing is deleted where the model is away.
+        # This comes first, so that nothing is deleted if the model is away.
         vectors = await self._vectors(entries)
         await lease.require(self._margin)
         now = datetime.now(UTC)
         await self._journal.append(tenant, [Rewriting(entry=entry, at=now) for entry in entries])
         await self._checks.begin_rewrite(tenant, ids)
+        await self._checks.written(tenant, now)
         fence = await lease.require(self._margin)
         await self._longterm.delete(tenant, ids, fence=fence)
         reached(CrashPoint.REPAIR_DELETED)

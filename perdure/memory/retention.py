@@ -17,7 +17,7 @@ _DAY = timedelta(days=1)
 
 
 class RetentionRules(Model):
-    """What is forgotten, and when (R33)."""
+    """Which entries are forgotten, and when (R33)."""
 
     minimum_confidence: Unit = 0.3
     """Below this a memory is not worth keeping."""
@@ -97,7 +97,7 @@ def _is_exempt(entry: Entry) -> bool:
 
 
 def _decays(entry: Entry) -> bool:
-    """Return whether an entry is believed less with time: what happened and what was said stay so."""
+    """Return whether confidence in an entry decays: what happened and what was said stay so."""
     return isinstance(entry, Memory) and not _is_exempt(entry)
 
 
@@ -106,7 +106,7 @@ def _is_replaced(entry: Entry) -> bool:
 
 
 def _is_to_be_replaced(entry: Entry) -> bool:
-    """Return whether an entry ends because another memory replaces it from then on: that keeps it for a while."""
+    """Return whether an entry ends because another memory replaces it from then on; it is then kept for a while."""
     if not isinstance(entry, Memory) or entry.state is not State.CURRENT:
         return False
     return bool(entry.superseded_by) and entry.valid_until is not None

@@ -1,4 +1,4 @@
-"""Whether the three stores still have what was written to them; and the marks by which that is known.
+"""Whether the three stores still have what was written to them, and the marks that show it.
 
 Compares on demand, before and after each change of memory and every few seconds. Rebuilds nothing.
 """
@@ -63,7 +63,7 @@ class Wholeness:
         self._found: dict[Store, Loss | None] = {}
 
     async def begin(self, key: TenantKey) -> tuple[Loss, ...]:
-        """Have stores that are new belong to this installation, and return the losses of the others.
+        """Enrol new stores in this installation, and return the losses of the others.
 
         Args:
             key: The tenant key of this process.
@@ -93,9 +93,9 @@ class Wholeness:
         return found
 
     async def begin_journal(self, key: TenantKey) -> str:
-        """Begin the journal anew in a folder that does not hold the installation's; returns its id.
+        """Start a new journal in a folder that does not hold the installation's; returns its id.
 
-        What the stores still have is written to it when they are reconciled: until then, it counts as an older copy.
+        Reconciling writes to it what the stores still have: until then, it counts as an older copy.
 
         Raises:
             InvalidInput: The journal is there.
@@ -104,7 +104,7 @@ class Wholeness:
         told = await self._ask_all()
         if Loss(Store.JOURNAL, LossKind.LOST) not in losses(told):
             raise InvalidInput("journal", f"nothing was lost: {self._journal.folder} is as the stores know it")
-        # The stores first: whoever is cut off in between finds the journal still lost.
+        # The stores first: after an interruption in between, the journal is still found to be lost.
         id_ = new_id()
         for store, marks in self._stores.items():
             if told[store].journal is not None:
@@ -113,7 +113,7 @@ class Wholeness:
         return found
 
     async def compare(self) -> tuple[Loss, ...]:
-        """Return the stores that lost data. One that does not answer is left out, and judges none of the others.
+        """Return the stores that lost data. One that does not answer is left out, and not compared with the others.
 
         Raises:
             JournalMismatch: The stores belong to different installations.
@@ -130,7 +130,7 @@ class Wholeness:
         return self._judged(await self._ask_all())
 
     async def lost(self, store: Store) -> bool:
-        """Return whether a store lost data; compared anew every few seconds, and once Redis was reached anew.
+        """Return whether a store lost data; compared again every few seconds, and once Redis is reached again.
 
         Raises:
             JournalMismatch: It belongs to another installation.
@@ -153,14 +153,14 @@ class Wholeness:
         return self._found.get(store) is not None
 
     async def answered(self, store: Store, answer: Callable[[], Awaitable[_T]]) -> _T:
-        """Return what a store answers that has lost nothing.
+        """Return the answer of a store that has lost nothing.
 
         Args:
             store: The store.
             answer: Asks it.
 
         Raises:
-            StoreLost: It lost data, also where that shows only after its answer.
+            StoreLost: It lost data, even if that shows only after its answer.
             StoreUnavailable: It does not answer.
         """
         if not await self.lost(store):
@@ -170,7 +170,7 @@ class Wholeness:
         raise StoreLost(store, f"it has to be rebuilt: {_WHAT_TO_DO[store]}")
 
     def doubt(self) -> None:
-        """Have the next question compare anew: a store did not answer, and may come back with other data."""
+        """Force a new comparison at the next question: a store did not answer, and may come back with other data."""
         self._compared.clear()
 
     async def require(self) -> None:
@@ -193,7 +193,7 @@ class Wholeness:
         Raises:
             StoreUnavailable: Redis or the journal does not answer.
         """
-        # Weaviate, which may be away, has no part in it.
+        # Weaviate, which may be away, is not needed for this.
         since, told = await together(self._redis.since(), self._ask({Store.REDIS}))
         # Without the journal an older copy of Redis would look whole.
         for store in (Store.REDIS, Store.JOURNAL):
@@ -219,9 +219,9 @@ class Wholeness:
         await self._close(self._done)
 
     async def claimed(self) -> None:
-        """Count a claim on an effect, before the effect: an older copy of Redis without it is known as that.
+        """Count a claim on an effect, before the effect, so that an older copy of Redis without it is recognised.
 
-        Where a store does not answer, the claim is not counted: an effect that must happen once happens all the same.
+        If a store does not answer, the claim is not counted: an effect that must happen once happens all the same.
         """
         async with self._marking:
             with suppress(StoreUnavailable):
@@ -241,14 +241,14 @@ class Wholeness:
         return {store: await self._stores[store].rebuilding(new_id()) for store in lost}
 
     async def rebuilt(self, found: Collection[Loss], tokens: Mapping[Store, str]) -> bool:
-        """Record that these losses are made good: the stores say again of themselves what the others know.
+        """Record that these losses are repaired: the stores' own marks again match those of the others.
 
         Args:
             found: The losses.
             tokens: Those of the stores, from when their rebuilding began.
 
         Returns:
-            False where more was lost meanwhile: the stores have to be reconciled once more.
+            False if more was lost meanwhile: the stores have to be reconciled once more.
 
         Raises:
             StoreUnavailable: A store does not answer; the losses stay.
@@ -259,8 +259,8 @@ class Wholeness:
         for store, token in tokens.items():
             if any(loss.store is store for loss in now) and await self._stores[store].rebuilt_by() != token:
                 return False
-        # What another reconciliation has recorded already must not be taken back. The journal first: the others are
-        # told what it says.
+        # What another reconciliation has recorded already must not be undone. The journal first: the others get its
+        # marks.
         for loss in sorted(now, key=lambda loss: loss.store is not Store.JOURNAL):
             told = await self._ask_all()
             known = restored(told, loss.store)
@@ -301,7 +301,7 @@ class Wholeness:
         self._recorded = begun
 
     async def _ask(self, stores: Collection[Store] = tuple(Store)) -> dict[Store, Told]:
-        """Return what those of these stores say that answer."""
+        """Return the marks of the given stores that answer."""
 
         # A call that is made here would be left unawaited where the others are cancelled before it begins.
         async def ask(store: JournalMarks | RedisMarks | WeaviateMarks) -> Told | None:
@@ -319,7 +319,7 @@ class Wholeness:
         return {store: one for store, one in told.items() if one is not None}
 
     async def _ask_all(self) -> dict[Store, Told]:
-        """Return what every store says.
+        """Return the marks of every store.
 
         Raises:
             StoreUnavailable: One does not answer.

@@ -1,4 +1,4 @@
-"""What OpenAI's client raises, as this project's errors. Imports its client, which takes 0.4 s."""
+"""Translates the errors of OpenAI's client into this project's. Imports the client, which takes 0.4 s."""
 
 import math
 from collections.abc import Generator

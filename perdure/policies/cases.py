@@ -1,16 +1,16 @@
-"""Cases that policies are tried out on: a call, and what should become of it. Pure."""
+"""Cases to test policies on: a call and its expected outcome. Pure."""
 
 from pydantic import Field, JsonValue
 
 from perdure.documents import join, nearest, read_document, validated
 from perdure.errors import InvalidPolicy
 from perdure.model import Model, Name
-from perdure.policies.decision import CallFacts, Decision, decide
+from perdure.policies.decision import CallFacts, PolicyDecision, decide
 from perdure.policies.shape import STATE, Outcome, PolicySet
 
 
 class Case(Model):
-    """A call, and what should become of it."""
+    """A call and its expected outcome."""
 
     name: str = ""
     tool: Name
@@ -22,8 +22,8 @@ class Case(Model):
     policies: tuple[Name, ...] | None = None
     """Those that should speak; None: it does not matter."""
 
-    def differences(self, decision: Decision) -> list[str]:
-        """Return in which ways a decision is not what is expected; nothing where it is."""
+    def differences(self, decision: PolicyDecision) -> list[str]:
+        """Return how a decision differs from what is expected; nothing if it does not."""
         found: list[str] = []
         if decision.outcome is not self.expect:
             found.append(f"is {decision.outcome}, not {self.expect}")
@@ -57,7 +57,7 @@ def read_cases(text: str, where: str) -> tuple[Case, ...]:
     return cases
 
 
-def tried(policies: PolicySet, case: Case) -> Decision:
-    """Return what becomes of the call of a case."""
+def tried(policies: PolicySet, case: Case) -> PolicyDecision:
+    """Return the decision on the call of a case."""
     given = {"tool": case.tool, "arguments": case.arguments, "user": case.user, "agent": case.agent}
     return decide(policies, CallFacts.model_validate({**given, "state": case.state}))

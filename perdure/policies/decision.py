@@ -1,4 +1,4 @@
-"""What policies say of a call that is about to be made. Pure: the same policies and call give the same decision."""
+"""The decision of policies on a call that is about to be made. Pure: equal policies and calls give equal decisions."""
 
 from collections.abc import Mapping
 
@@ -39,7 +39,7 @@ class CallFacts(Model):
 
 
 class Finding(Model):
-    """What one policy says of a call."""
+    """One policy's finding on a call."""
 
     policy: str
     version: str
@@ -57,8 +57,8 @@ class Finding(Model):
         return f"policy {self.policy} ({self.version[:SHORT]}): {self.rationale}{unsure}"
 
 
-class Decision(Model):
-    """What all policies say of a call."""
+class PolicyDecision(Model):
+    """The decision of all policies on a call."""
 
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
@@ -71,22 +71,22 @@ class Decision(Model):
         return tuple(one for one in self.findings if one.outcome is outcome)
 
 
-def decide(policies: PolicySet, call: CallFacts) -> Decision:
-    """Return what becomes of a call: blocking beats asking, asking beats warning."""
+def decide(policies: PolicySet, call: CallFacts) -> PolicyDecision:
+    """Return the outcome for a call: blocking beats asking, asking beats warning."""
     names = call.names
     findings = tuple(found for policy in policies.policies if (found := _finding(policy, names)))
     outcome = max((one.outcome for one in findings), key=lambda one: one.rank, default=Outcome.PASS)
-    return Decision(outcome=outcome, findings=findings, version=policies.version)
+    return PolicyDecision(outcome=outcome, findings=findings, version=policies.version)
 
 
 def _finding(policy: Policy, names: Mapping[str, JsonValue]) -> Finding | None:
-    """Return what a policy says; None: it is silent."""
+    """Return a policy's finding; None: it is silent."""
     outcome, problem = policy.outcome, ""
     try:
         if not holds(policy.when, names, "when", walked=WALKED):
             return None
     except InvalidExpression as error:
-        # Who cannot tell must not act.
+        # Without an answer, the call must not be made.
         outcome, problem = Outcome.WARN if policy.level is Level.SOFT else Outcome.BLOCK, str(error)
     if any(_excuses(condition, names) for condition in policy.unless):
         return None

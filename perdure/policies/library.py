@@ -1,4 +1,4 @@
-"""The policies in some folders: as they are now, or as they last could be used. Reads files, and decides nothing."""
+"""The policies in some folders: as they are now, or as they were last usable. Reads files, and decides nothing."""
 
 import threading
 import time
@@ -46,7 +46,7 @@ class PolicyLibrary:
                 texts = self._texts()
                 if self._good is None or texts != self._seen:
                     self._settle(texts)
-                    # What cannot be used is not read again either, until it has changed.
+                    # Unusable files are not read again either, until they have changed.
                     self._seen = texts
                     self._good, self._told = policies_in(texts), ""
             except InvalidPolicy as error:
@@ -83,7 +83,7 @@ class PolicyLibrary:
         found: dict[Path, str] = {}
         for folder in self.folders:
             if not folder.is_dir():
-                # One that is not mounted says nothing of what is allowed.
+                # A folder that is not mounted says nothing about what is allowed.
                 raise InvalidPolicy(str(folder), "is not a folder", fix="make it, or correct PERDURE_POLICIES")
             paths = _listed(folder)
             for path in paths:

@@ -1,8 +1,8 @@
-"""What came of a decision, as the audit keeps it: names and digests, and nothing that a call says. Pure."""
+"""The outcome of a decision, as the audit keeps it: names and digests, but no content of a call. Pure."""
 
 from perdure.identity import digest
 from perdure.model import Passed
-from perdure.policies.decision import Decision
+from perdure.policies.decision import PolicyDecision
 from perdure.policies.shape import Outcome
 from perdure.questions import Approval
 
@@ -20,7 +20,7 @@ class Ruling(Passed):
 
     outcome: Outcome
     answer: Approval | None = None
-    """What a person said to the policies' question; None: none was asked, or is about to be."""
+    """A person's answer to the policies' question; None: nobody has answered."""
     tool: str
     step: str
     """The step's path."""
@@ -33,13 +33,13 @@ class Ruling(Passed):
 
     @property
     def binding(self) -> str:
-        """What a person's yes is bound to: the policies that ask, as they were then, and the call."""
+        """What a person's yes is bound to: the asking policies, at their versions, and the call."""
         asking = [f"{one.policy} {one.version}" for one in self.policies if one.outcome is Outcome.ASK]
         return digest("approval/1", self.arguments, *asking)
 
 
-def ruling_of(decision: Decision, *, tool: str, step: str, arguments: str) -> Ruling:
-    """Return what is kept of a decision.
+def ruling_of(decision: PolicyDecision, *, tool: str, step: str, arguments: str) -> Ruling:
+    """Return the part of a decision that is kept.
 
     Args:
         decision: The decision.

@@ -52,11 +52,11 @@ class Outcome(OpenEnum):
 
 
 class Policy(Model):
-    """One policy, as its YAML says."""
+    """One policy, as written in its YAML."""
 
     name: Name
     rationale: Annotated[str, Field(min_length=1, max_length=1_000)]
-    """Why it is there, for whoever is stopped by it."""
+    """Why it is there, for anyone who is stopped by it."""
     level: Level
     when: Condition
     unless: Annotated[tuple[Condition, ...], Field(max_length=20)] = ()
@@ -64,7 +64,7 @@ class Policy(Model):
     approve: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     """The question for a person, whose yes lets the call be made. Nothing is evaluated in it."""
     deprecated: Annotated[str, Field(max_length=500)] = ""
-    """Why it is on its way out. It still counts."""
+    """Why it is being phased out. It still counts."""
 
     @property
     def digest(self) -> str:
@@ -118,10 +118,10 @@ def read_policy(text: str, where: str = "policy") -> Policy:
 
 
 def contradiction(policies: Sequence[Policy]) -> tuple[Policy, Policy, str] | None:
-    """Return two policies that cannot both be meant, and why; None: there are none.
+    """Return two policies that contradict each other, and why; None: there are none.
 
-    One that never decides anything is a mistake: whenever it speaks, another one with the same condition and no more
-    exceptions speaks as well, and outdoes it.
+    A policy that never decides anything is a mistake: whenever it speaks, another one with the same condition and no
+    more exceptions speaks as well, and overrides it.
     """
     for one, other in combinations(policies, 2):
         if one.name == other.name:

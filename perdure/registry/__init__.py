@@ -1,1 +1,1 @@
-"""What an installation has by name, in folders of YAML: agents."""
+"""An installation's named definitions in folders of YAML: agents."""

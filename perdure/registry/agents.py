@@ -21,7 +21,7 @@ class Agent(Passed):
     name: Name
     description: str = ""
     instructions: Annotated[str, Field(max_length=20_000)] = ""
-    """What it is told before each turn. Nothing is evaluated in it."""
+    """Its instructions before each turn. Nothing is evaluated in them."""
     model: str = ""
     """``openai:<model>``; empty: the worker's own."""
     tools: tuple[Name, ...] = ()

@@ -47,7 +47,7 @@ class Folders(Generic[D]):
         self._error = error
 
     def names(self) -> list[str]:
-        """The names there are, sorted."""
+        """The existing names, sorted."""
         folders = (*self._folders, *self._packaged)
         return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
 
@@ -58,16 +58,30 @@ class Folders(Generic[D]):
             InvalidInput: When there is none of this name, with the nearest; when two folders have one, with both
                 places; or when it is not well formed.
         """
+        path = self.place(name)
+        found = self._read(text_of(path, self._error), path.name)
+        if found.name != name:
+            raise self._error(f"{path.name}: name", f"is {found.name!r}", fix=f"call it {name!r}")
+        return found
+
+    def place(self, name: str) -> Path:
+        """Return the file of a definition.
+
+        Raises:
+            InvalidInput: When there is none of this name, with the nearest; or when two folders have one.
+        """
         paths = self._files(name, self._folders) or self._files(name, self._packaged)
         if not paths:
             raise self._error(self._kind, f"there is no {self._kind} {name!r}", fix=nearest(name, self.names()))
         if paths[1:]:
             places = " and ".join(map(str, paths))
             raise self._error(self._kind, f"{name!r} is in {places}", fix="remove one of them, or give it another name")
-        found = self._read(text_of(paths[0], self._error), paths[0].name)
-        if found.name != name:
-            raise self._error(f"{paths[0].name}: name", f"is {found.name!r}", fix=f"call it {name!r}")
-        return found
+        return paths[0]
+
+    def others(self, name: str) -> list[Path]:
+        """Return the files of the definitions next to one: all in the folders, or all that come with Perdure."""
+        folders = self._folders if self._files(name, self._folders) else self._packaged
+        return sorted({path for folder in folders for path in folder.glob("*.yaml") if path.stem != name})
 
     def _files(self, name: str, folders: Iterable[Path]) -> list[Path]:
         """Return the files of a name; a folder that is given twice, in two spellings even, has it once."""
@@ -76,7 +90,7 @@ class Folders(Generic[D]):
 
 
 def text_of(path: Path, error: type[InvalidInput]) -> str:
-    """Return what a file says.
+    """Return the text of a file.
 
     Raises:
         InvalidInput: It cannot be read; of the class ``error``.

@@ -1,4 +1,4 @@
-"""Cases that a skill is tried out on: what its tools return, what people answer, what should come of it. Pure."""
+"""Cases to test a skill on: what its tools return, what people answer, and the expected outcome. Pure."""
 
 import datetime
 
@@ -6,9 +6,10 @@ from pydantic import Field, JsonValue
 
 from perdure.documents import join, nearest, read_document, validated
 from perdure.errors import InvalidSkill
+from perdure.events import EventName
 from perdure.expressions.evaluation import references
 from perdure.model import Model, Name
-from perdure.skills.shape import Template
+from perdure.skills.steps import Template
 from perdure.tasks import Phase
 
 NAMES = frozenset({"status", "problem", "output", "asked", "called", "remembered", "refused", "warnings", "passed"})
@@ -31,8 +32,11 @@ class SkillCase(Model):
     answers: dict[str, JsonValue] = Field(default_factory=dict)
     """What people answer, by the ids or the paths of the steps that ask: to the first question at a step, or a list
     with an answer to each."""
+    events: dict[EventName, JsonValue] = Field(default_factory=dict[EventName, JsonValue])
+    """The events that come, by their names: the value of each, however often it is waited for. No other event comes, so
+    the deadline of a step that waits for one passes."""
     expect: Template | None = None
-    """What has to be true in the end; without it, that the task completes, and its skill's own ``expect`` holds."""
+    """What has to be true in the end; without it, the task has to complete, and its skill's own ``expect`` to hold."""
 
 
 class SkillCases(Model):

@@ -1,16 +1,22 @@
 """Reading skills: YAML into a ``Skill``, with every mistake named by its field. Knows no tool; runs nothing."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from perdure.documents import join, kind_of, mapping, nearest, read_document, sequence, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.expressions.syntax import RESERVED
 from perdure.questions import AnswerSpec, AnswerType
-from perdure.registry.folders import Folders
-from perdure.skills.shape import (
+from perdure.registry.folders import Folders, text_of
+from perdure.skills.checking import check_header, header_entries
+from perdure.skills.header import same_phrase
+from perdure.skills.shape import Skill, lane_path
+from perdure.skills.steps import (
+    EventStep,
+    EventTemplate,
     ForEach,
     InputSpec,
     LetStep,
@@ -21,11 +27,9 @@ from perdure.skills.shape import (
     RecallTemplate,
     RecordTemplate,
     RememberStep,
-    Skill,
     Step,
     ToolStep,
     WaitStep,
-    lane_path,
     templates_of,
 )
 
@@ -62,14 +66,12 @@ def skill_of(document: dict[str, Any]) -> Skill:
         data["inputs"] = {name: _input(value, f"inputs.{name}") for name, value in inputs.items()}
     if "steps" in data:
         data["steps"] = _steps(data["steps"], "steps", 0)
+    data |= header_entries(data)
     skill = validated(Skill, data, "", InvalidSkill)
     if (size := len(skill.model_dump_json().encode())) > LARGEST_SKILL:
         fix = f"at most {LARGEST_SKILL:,}: split it, or repeat its steps with for_each"
         raise InvalidSkill("steps", f"have {size:,} bytes as JSON", fix=fix)
-    if skill.successor and not skill.deprecated:
-        raise InvalidSkill("successor", "belongs to a skill that is deprecated", fix="add deprecated: why it is")
-    if skill.successor == skill.name:
-        raise InvalidSkill("successor", "is the skill itself", fix="name another one, or leave it out")
+    check_header(skill)
     _check_names(skill)
     _check_ids(skill)
     for path, step, _ in skill.walk():
@@ -85,6 +87,47 @@ class SkillLibrary(Folders[Skill]):
 
     def __init__(self, folders: Iterable[Path], *, packaged: Path | None = None) -> None:
         super().__init__(folders, packaged=packaged, kind="skill", read=read_skill, error=InvalidSkill)
+
+    def get(self, name: str) -> Skill:
+        """Read a skill, and check that no other one has the same trigger; see ``Folders.get``.
+
+        Raises:
+            InvalidSkill: There is none of this name, it is not well formed, or another one has a trigger of its.
+            InvalidExpression: When a ``${…}`` of it does not parse.
+        """
+        skill = super().get(name)
+        if skill.deprecated or not skill.triggers:
+            return skill
+        own = {same_phrase(phrase): place for place, phrase in enumerate(skill.triggers)}
+        for path in self.others(name):
+            for phrase in _triggers_in(path):
+                if (place := own.get(same_phrase(phrase))) is not None:
+                    both = f"{self.place(name)} and {path}"
+                    problem = f"{skill.triggers[place]!r} is a trigger of {name!r} and of {path.stem!r} ({both})"
+                    raise InvalidSkill(f"triggers[{place}]", problem, fix="give one of the two another phrase")
+        return skill
+
+
+def _triggers_in(path: Path) -> tuple[str, ...]:
+    """Return the triggers of a file's skill; one that cannot be used has none, as its own tasks report the problem."""
+    try:
+        name, triggers = _triggers_of(text_of(path, InvalidSkill))
+    except InvalidSkill:
+        return ()
+    return triggers if name == path.stem else ()
+
+
+@lru_cache(maxsize=4_096)
+def _triggers_of(text: str) -> tuple[object, tuple[str, ...]]:
+    # Kept by the text itself: parsing 3 kB takes 10 ms (measured), and each task that begins looks at all files.
+    if "triggers" not in text:
+        return None, ()
+    document = read_document(text, "skill", InvalidSkill)
+    found: object = document.get("triggers")
+    # A deprecated skill is no longer chosen, and its successor takes over its phrases.
+    if document.get("deprecated") or not isinstance(found, list):
+        return None, ()
+    return document.get("name"), tuple(one for one in cast("list[object]", found) if isinstance(one, str))
 
 
 def _input(value: object, path: str) -> InputSpec:
@@ -144,15 +187,26 @@ def _let(data: dict[str, Any], path: str) -> Step:
 
 
 def _wait(data: dict[str, Any], path: str) -> Step:
-    return validated(WaitStep, data, path, InvalidSkill)
+    """Read a wait: for a time or until a moment, or, where it is a mapping, for an event."""
+    if kind_of(data["wait"]) != "a mapping":
+        return validated(WaitStep, data, path, InvalidSkill)
+    here = f"{path}.wait"
+    written = mapping(data["wait"], here, InvalidSkill)
+    if "otherwise" in written:
+        if written["otherwise"] is None:
+            raise InvalidSkill(f"{here}.otherwise", "is empty", fix='write "${null}", or leave it out')
+        if written.get("deadline") is None:
+            raise InvalidSkill(f"{here}.otherwise", "belongs to a deadline", fix="add deadline: 2d, say")
+    wait = validated(EventTemplate, written, here, InvalidSkill)
+    return validated(EventStep, {**data, "wait": wait}, path, InvalidSkill)
 
 
 _KINDS = {"tool": _tool, "prompt": _prompt, "recall": _recall, "wait": _wait, "remember": _remembers, "let": _let}
-"""How a step without others inside is read, by the key that says what it does. Others than ``remember`` come first: a
-step may remember beside what it does, or is told that it cannot."""
+"""How a step without nested steps is read, by the key that says what it does. ``remember`` comes after the actions: a
+step may remember in addition to its action, or is refused because it cannot."""
 
 _ACTIONS = (*_KINDS, "for_each", "parallel")
-"""The keys of which a step has one, and which says what it does."""
+"""The keys of which a step has exactly one, which says what it does."""
 
 _OF_TOOLS = frozenset({"retry", "timeout"})
 """What only a call of a tool has."""
@@ -185,7 +239,7 @@ def _parallel(data: dict[str, Any], path: str, depth: int) -> Parallel:
 
 
 def _lane(entry: object, path: str, depth: int) -> tuple[Step, ...]:
-    """Return what runs beside others: a step alone, or a list of steps."""
+    """Return what runs in parallel with others: a single step, or a list of steps."""
     return (_step(entry, path, depth),) if kind_of(entry) == "a mapping" else _steps(entry, path, depth)
 
 
@@ -238,7 +292,7 @@ def _check_ids(skill: Skill) -> None:
 
 
 def _check_names(skill: Skill) -> None:
-    """Refuse a name that is given twice: who reads it would have to know which of the two stands nearer."""
+    """Refuse a name that is given twice: a reader would have to know which of the two is nearer."""
     taken = {step.element: f"the element of {path}" for path, step, _ in skill.walk() if isinstance(step, ForEach)}
     lets = [(path, name) for path, step, _ in skill.walk() if isinstance(step, LetStep) for name in step.let]
     for path, name in lets:

@@ -1,1 +1,1 @@
-"""The stores: Weaviate, Redis, the journal on disk. They keep what they are given; no store decides anything."""
+"""The stores: Weaviate, Redis, the journal on disk. They keep what they are given, and decide nothing."""

@@ -1,4 +1,4 @@
-"""Files that survive a crash: appended whole or not at all, made once, locked. Knows nothing of what files say."""
+"""Files that survive a crash: appended whole or not at all, made once, locked. Knows nothing of their content."""
 
 import asyncio
 import errno
@@ -49,7 +49,7 @@ def write(handle: int, content: bytes) -> None:
 
 
 def replace(path: Path, content: bytes, draft: Path) -> None:
-    """Write a whole file under its name at once: after a crash there is the old one, or none, or the new one."""
+    """Replace a whole file atomically: after a crash there is the old one, or none, or the new one."""
     try:
         _drafted(draft, content)
     except OSError:

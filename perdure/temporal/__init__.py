@@ -14,7 +14,7 @@ __all__ = ["Plugin", "recall", "remember", "until_searchable"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for: Temporal's client takes a second, and ``perdure down`` needs none."""
+    """Import a name when it is needed: Temporal's client takes a second, and ``perdure down`` does not need it."""
     if name in __all__:
         return getattr(import_module(f"perdure.temporal.{'plugin' if name == 'Plugin' else 'memory'}"), name)
     raise AttributeError(name)

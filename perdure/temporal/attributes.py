@@ -1,4 +1,4 @@
-"""What workflows are started with: the attributes that they are found by, never content, and their task timeout."""
+"""What workflows are started with: search attributes, which never hold content, and their task timeout."""
 
 from datetime import timedelta
 
@@ -10,6 +10,9 @@ TENANT = SearchAttributeKey.for_keyword(Attribute.TENANT.value)
 AGENT = SearchAttributeKey.for_keyword(Attribute.AGENT.value)
 SKILL = SearchAttributeKey.for_keyword(Attribute.SKILL.value)
 PHASE = SearchAttributeKey.for_keyword(Attribute.PHASE.value)
+
+SCHEDULED_START = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
+"""When a schedule was to start a workflow: Temporal sets it on what a schedule starts, and on nothing else."""
 
 TASK_TIMEOUT = timedelta(seconds=4)
 """How long a worker may take for one workflow task, which takes milliseconds. A worker that is killed in the middle of

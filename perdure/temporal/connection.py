@@ -24,7 +24,7 @@ async def connected(address: str, *, plugins: Sequence[ClientPlugin] = ()) -> Cl
         plugins: More plugins than Perdure's own.
 
     Raises:
-        InvalidInput: The configuration cannot be used, or the address is none.
+        InvalidInput: The configuration cannot be used, or the address is invalid.
         StoreRefused: It refuses the login, or TLS.
         StoreUnavailable: It does not answer.
     """

@@ -51,7 +51,7 @@ FROM_TEMPORAL = (
     WorkflowUpdateRPCTimeoutOrCancelledError,
     RuntimeError,
 )
-"""What Temporal's client raises."""
+"""The exceptions of Temporal's client."""
 
 _NOT_CONNECTED = "Failed client connect"
 """What its RuntimeError begins with when it cannot connect (SDK 1.35)."""
@@ -79,7 +79,7 @@ def failure_of(
 ) -> ApplicationError:
     """Return the failure that carries an error through Temporal: its class's name, its message and its parts.
 
-    Its details are texts, which every data converter can carry: what a person may read beside the message, what is
+    Its details are texts, which every data converter can carry: what a person may read besides the message, what is
     known of the attempt, and the parts.
 
     Args:
@@ -142,13 +142,13 @@ def perdure_error(error: BaseException) -> PerdureError | None:
     if isinstance(error, RuntimeError):
         return not_connected(error) if str(error).startswith(_NOT_CONNECTED) else None
     if isinstance(error, FailureError):
-        # Not what failed there: the data converter's refusal of what arrived.
+        # This is not what failed there, but the data converter's refusal of what arrived.
         return WorkflowFailed(f"what it returned cannot be read by this build: {error.message}")
     return _of_failure(_innermost(error)) if isinstance(error, _WRAPPERS) else None
 
 
 def of_call(error: RPCError) -> PerdureError:
-    """Return the error that a refused or unanswered call stands for: only of the latter another attempt makes sense."""
+    """Return the error for a refused or an unanswered call: only for the latter another attempt makes sense."""
     match error.status:
         case RPCStatusCode.NOT_FOUND if error.message.startswith("Namespace"):
             return NamespaceUnusable(f"{error.message} (correct it in Temporal's client configuration, or create it)")

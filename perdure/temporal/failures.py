@@ -44,7 +44,7 @@ def pause(*, refused: bool = False) -> timedelta:
 
 
 def details(text: str = "") -> tuple[str, str]:
-    """Return the details of a failure: what a person may read beside its message, and what is known of the attempt."""
+    """Return the details of a failure: what a person may read besides its message, and what is known of the attempt."""
     said, began = beats(), activity.info().started_time
     return text, FailedAttempt(began=began, arguments=said.arguments, deadline=said.deadline).model_dump_json()
 
@@ -82,7 +82,7 @@ class _Inbound(ActivityInboundInterceptor):
             if refusal := _refusal(error):
                 self._tell(refusal)
                 wait = pause(refused=True)
-                # Another worker may be let in, and so may this one once its rights are corrected.
+                # Another worker may be accepted, and so may this one once its rights are corrected.
                 retryable |= isinstance(error, StoreRefused) and _tried_for() < REFUSED_FOR
             raise failure_of(error, attempt=attempt, next_retry_delay=wait, retryable=retryable) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
@@ -107,7 +107,7 @@ class _Inbound(ActivityInboundInterceptor):
 
 
 def _refusal(error: PerdureError) -> PerdureError | None:
-    """Return the refusal of this worker that an error is, or stands for."""
+    """Return the refusal of this worker that an error is or wraps."""
     return next((one for one in (error, error.__cause__) if isinstance(one, StoreRefused | ModelKeyRefused)), None)
 
 

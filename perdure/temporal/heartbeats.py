@@ -15,7 +15,7 @@ _WITHOUT_TIMEOUT = 6.0
 
 @dataclass
 class Beats:
-    """What an attempt reports: each heartbeat to the next attempt, and its failure to whoever is asked about it."""
+    """What an attempt reports: each heartbeat to the next attempt, and its failure to the person asked about it."""
 
     failures: int
     """How many attempts failed with an exception of the tool's own; killed ones do not count."""
@@ -39,8 +39,8 @@ def beats() -> Beats:
 async def beating() -> AsyncGenerator[None]:
     """Send a heartbeat at once and then three times within the time-out, and a last one at the end.
 
-    The SDK holds heartbeats back, and an attempt that is killed sends no more. So none of them says that the effect is
-    about to happen: the last one says, with the attempt's number, that until then nothing did. A local
+    The SDK holds heartbeats back, and a killed attempt sends no more. So none of them announces that the effect is
+    about to happen: the last one says, with the attempt's number, that nothing had happened until then. A local
     activity sends none.
     """
     info = activity.info()
@@ -70,7 +70,7 @@ def nothing_done_before(attempt: int, told: Sequence[Any]) -> bool:
     """Return whether no attempt before this one can have done anything. Pure.
 
     Args:
-        attempt: The number of this attempt. It begins anew where somebody resets the activity.
+        attempt: The number of this attempt. It restarts if somebody resets the activity.
         told: What the last heartbeat of those before it reported.
 
     >>> nothing_done_before(1, [])

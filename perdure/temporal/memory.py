@@ -1,7 +1,7 @@
-"""Memory for anybody's own workflows: recall, remember, and wait until it can be found.
+"""Memory for your own workflows: recall, remember, and wait until it is searchable.
 
 Each runs as an activity on Perdure's workers, by their task queue. No recalled text crosses the caller's history: a
-recall returns a ``RecallHandle``, and the caller's activities read by it what holds then (``Gateway.read``).
+recall returns a ``RecallHandle``, with which the caller's activities read what holds at that time (``Gateway.read``).
 """
 
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What a Temporal namespace must have before it is served: that it exists, and the search attributes."""
+"""Requirements on a Temporal namespace before it is served: it has to exist, with the search attributes."""
 
 import asyncio
 import time

@@ -39,8 +39,8 @@ class Plugin(SimplePlugin):
     """What a client or worker needs to work with Perdure's tasks: give it to ``Client.connect(plugins=[Plugin()])``.
 
     - The data converter reads and writes Perdure's values; the client's own converter keeps all others, and its codec.
-    - A task that the client starts is noticed within seconds where its worker dies. It is started a second time under
-      its workflow id only after a failure, or with the memo ``again``; what must not happen twice does not then.
+    - If the worker of a task that the client starts dies, that is noticed within seconds. A task is started again under
+      its workflow id only after a failure, or with the memo ``again``; even then, no ``once`` effect happens twice.
     - Workflows of the client's workers may import ``perdure`` inside Temporal's sandbox.
 
     Workers made from the client inherit all of this; no workflow and no activity is registered with them.
@@ -56,7 +56,7 @@ class Plugin(SimplePlugin):
 
 
 class _Starting(Interceptor):
-    """Starts tasks as they are meant to be started."""
+    """Starts tasks with the options that they need."""
 
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:
         return _Outbound(next)

@@ -13,7 +13,7 @@ from temporalio.client import WorkflowHandle
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers.processes import Child
-from perdure.holds import Decided, Outcome, hold_id
+from perdure.holds import Decided, HoldOutcome, hold_id
 from perdure.jobs import Fate, Receipt
 from perdure.memory.writing.checking import read_batch
 from perdure.names import ANSWER, QUESTIONS
@@ -109,7 +109,7 @@ async def test_a_worker_killed_between_an_approval_and_its_receipt(
             decided = await hold.result()
         finally:
             await second.stop(15)
-        assert (decided.outcome, decided.by.id) == (Outcome.APPROVED, "anna")
+        assert (decided.outcome, decided.by.id) == (HoldOutcome.APPROVED, "anna")
         assert decided.receipt is not None
         [line] = decided.receipt.items
         assert line.fate is Fate.SEARCHABLE

@@ -98,7 +98,7 @@ async def test_an_attempt_that_slept_through_its_deadline(
         # With one slot it asks for no more work while it sleeps; the server would give it some for as long as it asks.
         zombie = await workers.start(
             "tool.claimed:3:stop",
-            max_concurrent_activities=1,
+            activities_at_once=1,
             max_cached_workflows=0,
             without_deadline=without_deadline,
         )

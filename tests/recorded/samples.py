@@ -44,12 +44,12 @@ def types_of_builds() -> dict[str, type[BaseModel]]:
     for package in (perdure, activities, workflows):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    # Temporal's sandbox imports a module of workflows anew for each run, so one type is there several times.
-    found = {(one.__module__, one.__qualname__): one for one in reversed(_subclasses(Passed))}
     own = [
         one
-        for (module, _), one in found.items()
-        if one not in (Request, Stored) and one.model_config.get("extra") == "allow" and not module.startswith("tests.")
+        for one in dict.fromkeys(_subclasses(Passed))
+        if one not in (Request, Stored)
+        and one.model_config.get("extra") == "allow"
+        and not one.__module__.startswith("tests.")
     ]
     names = Counter(one.__name__ for one in own)
     if twice := sorted(name for name, count in names.items() if count > 1):

@@ -4,52 +4,51 @@ from typing import Any
 
 from temporalio import workflow
 
-with workflow.unsafe.imports_passed_through():
-    from activities.accesses import Flushed
-    from activities.forgetting import ForgetCall
-    from perdure.agent.state import TaskRun
-    from perdure.agent.steps.calls import CreditCall, KeepCall, Kept
-    from perdure.changes import Actor
-    from perdure.erasures import ErasureReceipt
-    from perdure.holds import Decided, Hold
-    from perdure.jobs import Batch, Receipt, WritePlan
-    from perdure.memberships import Enrolment, MemberRequest
-    from perdure.memory.forgetting.forgetter import Tombstoned
-    from perdure.memory.forgetting.selection import Forgetting
-    from perdure.questions import Question, TakenAnswer
-    from perdure.requests import (
-        ConsentRequest,
-        Consents,
-        ConsolidateRequest,
-        ConsolidateResult,
-        ForgetResult,
-        PromoteRequest,
-        PromoteResult,
-        RecallRequest,
-        ReconcileResult,
-        RedateResult,
-        Reference,
-        RememberRequest,
-        UndoResult,
-    )
-    from perdure.tasks import TaskResult
-    from perdure.updates import Updated, UpdateRequest
-    from workflows import options
-    from workflows.consolidate_memory import ConsolidateMemory
-    from workflows.credit_memories import CreditMemories
-    from workflows.erase_memory import EraseMemory, ErasingRun
-    from workflows.flush_accesses import FlushAccesses
-    from workflows.forget_memory import ForgetMemory, ForgetRun
-    from workflows.hold_memory import HoldMemory
-    from workflows.ingest_memory import IngestMemory
-    from workflows.keep_claims import KeepClaims
-    from workflows.plan_runner import PlanRunner
-    from workflows.promote_episodes import PromoteEpisodes
-    from workflows.reconcile_memory import ReconcileMemory, ReconcileRun
-    from workflows.redate_memory import RedateMemory, RedateRun
-    from workflows.requests import RecallMemory, RememberItems, SetConsent, SetMember, UpdateMemory
-    from workflows.resumable_agent import ResumableAgent
-    from workflows.undo_forgetting import UndoForgetting, UndoRun
+from activities.accesses import Flushed
+from activities.forgetting import ForgetCall
+from perdure.agent.state import TaskRun
+from perdure.agent.steps.calls import CreditCall, KeepCall, Kept
+from perdure.changes import Actor
+from perdure.erasures import ErasureReceipt
+from perdure.holds import Decided, Hold
+from perdure.jobs import Batch, Receipt, WritePlan
+from perdure.memberships import Enrolment, MemberRequest
+from perdure.memory.forgetting.forgetter import Tombstoned
+from perdure.memory.forgetting.selection import Forgetting
+from perdure.questions import Question, TakenAnswer
+from perdure.requests import (
+    ConsentRequest,
+    Consents,
+    ConsolidateRequest,
+    ConsolidateResult,
+    ForgetResult,
+    PromoteRequest,
+    PromoteResult,
+    RecallRequest,
+    ReconcileResult,
+    RedateResult,
+    Reference,
+    RememberRequest,
+    UndoResult,
+)
+from perdure.tasks import TaskResult
+from perdure.updates import Updated, UpdateRequest
+from workflows import options
+from workflows.consolidate_memory import ConsolidateMemory
+from workflows.credit_memories import CreditMemories
+from workflows.erase_memory import EraseMemory, ErasingRun
+from workflows.flush_accesses import FlushAccesses
+from workflows.forget_memory import ForgetMemory, ForgetRun
+from workflows.hold_memory import HoldMemory
+from workflows.ingest_memory import IngestMemory
+from workflows.keep_claims import KeepClaims
+from workflows.plan_runner import PlanRunner
+from workflows.promote_episodes import PromoteEpisodes
+from workflows.reconcile_memory import ReconcileMemory, ReconcileRun
+from workflows.redate_memory import RedateMemory, RedateRun
+from workflows.requests import RecallMemory, RememberItems, SetConsent, SetMember, UpdateMemory
+from workflows.resumable_agent import ResumableAgent
+from workflows.undo_forgetting import UndoForgetting, UndoRun
 
 
 class _Silent(PlanRunner):
@@ -57,7 +56,7 @@ class _Silent(PlanRunner):
         pass
 
 
-@workflow.defn(name="ResumableAgent")
+@workflow.defn(name="ResumableAgent", sandboxed=False)
 class NoAnnouncement(ResumableAgent):
     """An activity taken out."""
 
@@ -73,7 +72,7 @@ class NoAnnouncement(ResumableAgent):
         return _Silent(self._running, self.plan())
 
 
-@workflow.defn(name="IngestMemory")
+@workflow.defn(name="IngestMemory", sandboxed=False)
 class SecondThought(IngestMemory):
     """An activity more."""
 
@@ -90,7 +89,7 @@ class SecondThought(IngestMemory):
         return await super()._plan(batch)
 
 
-@workflow.defn(name="HoldMemory")
+@workflow.defn(name="HoldMemory", sandboxed=False)
 class LateHold(HoldMemory):
     """A timer more."""
 
@@ -104,7 +103,7 @@ class LateHold(HoldMemory):
         return await super().run(hold)
 
 
-@workflow.defn(name="ForgetMemory")
+@workflow.defn(name="ForgetMemory", sandboxed=False)
 class AnyOrder(ForgetMemory):
     """An order that comes from a set: the one of the recording in some processes, another one in others."""
 
@@ -126,7 +125,7 @@ class AnyOrder(ForgetMemory):
         return done["tombstone"], done["purge"]
 
 
-@workflow.defn(name="UndoForgetting")
+@workflow.defn(name="UndoForgetting", sandboxed=False)
 class Hesitant(UndoForgetting):
     """A timer more."""
 
@@ -140,7 +139,7 @@ class Hesitant(UndoForgetting):
         return await super().run(undo)
 
 
-@workflow.defn(name="ReconcileMemory")
+@workflow.defn(name="ReconcileMemory", sandboxed=False)
 class Overhasty(ReconcileMemory):
     """A timer before anything else."""
 
@@ -154,7 +153,7 @@ class Overhasty(ReconcileMemory):
         return await super().run(request)
 
 
-@workflow.defn(name="EraseMemory")
+@workflow.defn(name="EraseMemory", sandboxed=False)
 class LateErasure(EraseMemory):
     """A timer before anything else."""
 
@@ -168,7 +167,7 @@ class LateErasure(EraseMemory):
         return await super().run(request)
 
 
-@workflow.defn(name="RedateMemory")
+@workflow.defn(name="RedateMemory", sandboxed=False)
 class LateRedating(RedateMemory):
     """A timer before anything else."""
 
@@ -182,7 +181,7 @@ class LateRedating(RedateMemory):
         return await super().run(request)
 
 
-@workflow.defn(name="UpdateMemory")
+@workflow.defn(name="UpdateMemory", sandboxed=False)
 class LateUpdate(UpdateMemory):
     """A timer more."""
 
@@ -192,7 +191,7 @@ class LateUpdate(UpdateMemory):
         return await super().run(request)
 
 
-@workflow.defn(name="SetConsent")
+@workflow.defn(name="SetConsent", sandboxed=False)
 class LateConsent(SetConsent):
     """A timer more."""
 
@@ -202,7 +201,7 @@ class LateConsent(SetConsent):
         return await super().run(request)
 
 
-@workflow.defn(name="SetMember")
+@workflow.defn(name="SetMember", sandboxed=False)
 class LateMember(SetMember):
     """A timer more."""
 
@@ -212,7 +211,7 @@ class LateMember(SetMember):
         return await super().run(request)
 
 
-@workflow.defn(name="FlushAccesses")
+@workflow.defn(name="FlushAccesses", sandboxed=False)
 class LateFlush(FlushAccesses):
     """A timer more."""
 
@@ -222,7 +221,7 @@ class LateFlush(FlushAccesses):
         return await super().run()
 
 
-@workflow.defn(name="RecallMemory")
+@workflow.defn(name="RecallMemory", sandboxed=False)
 class LateRecall(RecallMemory):
     """A timer more."""
 
@@ -232,7 +231,7 @@ class LateRecall(RecallMemory):
         return await super().run(request)
 
 
-@workflow.defn(name="RememberItems")
+@workflow.defn(name="RememberItems", sandboxed=False)
 class LateRemember(RememberItems):
     """A timer more."""
 
@@ -242,7 +241,7 @@ class LateRemember(RememberItems):
         return await super().run(request)
 
 
-@workflow.defn(name="KeepClaims")
+@workflow.defn(name="KeepClaims", sandboxed=False)
 class LateKeeping(KeepClaims):
     """A timer more."""
 
@@ -252,7 +251,7 @@ class LateKeeping(KeepClaims):
         return await super().run(call)
 
 
-@workflow.defn(name="CreditMemories")
+@workflow.defn(name="CreditMemories", sandboxed=False)
 class LateCredit(CreditMemories):
     """A timer more."""
 
@@ -262,7 +261,7 @@ class LateCredit(CreditMemories):
         return await super().run(call)
 
 
-@workflow.defn(name="PromoteEpisodes")
+@workflow.defn(name="PromoteEpisodes", sandboxed=False)
 class LatePromotion(PromoteEpisodes):
     """A timer before anything else."""
 
@@ -276,7 +275,7 @@ class LatePromotion(PromoteEpisodes):
         return await super().run(request)
 
 
-@workflow.defn(name="ConsolidateMemory")
+@workflow.defn(name="ConsolidateMemory", sandboxed=False)
 class LateConsolidation(ConsolidateMemory):
     """A timer before anything else."""
 

@@ -68,6 +68,11 @@ class Recorder:
         self._folder = folder
 
     @property
+    def queue(self) -> str:
+        """The queue that tasks are usually started on."""
+        return self._settings.task_queue
+
+    @property
     def rolling(self) -> str:
         """The queue whose tasks continue as new often."""
         return rolling(self._settings)

@@ -6,13 +6,20 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from temporalio.client import WorkflowHandle
+from temporalio.client import (
+    Schedule,
+    ScheduleActionExecutionStartWorkflow,
+    ScheduleActionStartWorkflow,
+    ScheduleSpec,
+    WorkflowHandle,
+)
+from temporalio.service import RPCError, RPCStatusCode
 
-from perdure import AgentTask, Answer
+from perdure import AgentTask, Answer, Event
 from perdure.tasks import MemoryMode
 from tests.replay.recorder import Recorder
 from tests.support.turn_server import Asked, Call, Says
-from tests.support.waiting import question_of, until_true
+from tests.support.waiting import progress_of, question_of, until, until_true
 
 LEARN = """
 inputs: {names: list}
@@ -131,6 +138,23 @@ steps:
 output: "${steps.say.output} ${steps.last.output} ${steps.never.status}"
 """
 
+EXPECTING = """
+inputs: {order: string}
+steps:
+  - parallel:
+      - {id: paid, wait: {event: "paid ${inputs.order}", deadline: 1d}}
+      - {id: sent, wait: {event: sent}, when: "${inputs.order == '7'}"}
+      - {id: late, wait: {event: late, deadline: 1s, otherwise: "${task.id}"}}
+      - for_each: "${[1, 2, 3, 4]}"
+        as: n
+        steps: [{id: say, tool: echo, args: {value: "${n}"}}]
+  - {id: kept, wait: {event: kept}}
+  - {id: tell, tool: echo, args: {value: "${steps.paid.output} ${steps.sent.output} ${steps.kept.output.size()}"}}
+output: "${steps.tell.output} ${steps.late.output}"
+"""
+
+NOTHING = "steps: [{id: paid, wait: {event: paid, deadline: 1s}}]"
+
 QUICK = """
 inputs: {ledger: string}
 steps:
@@ -157,8 +181,8 @@ async def record_tasks(here: Recorder) -> None:
     """Record them all."""
     user = f"recorder-{uuid4().hex[:12]}"
     async with asyncio.TaskGroup() as group:
-        ways = (_learning, _without_memory, _rolled, _approving, _finding_out, _unanswered, _ending_badly)
-        for runs in (*ways, _beside, _pausing, _prompting, _reaching, _hurrying):
+        ways = (_learning, _without_memory, _scheduled, _rolled, _approving, _finding_out, _unanswered, _ending_badly)
+        for runs in (*ways, _beside, _pausing, _expecting, _prompting, _reaching, _hurrying):
             group.create_task(runs(here, user))
 
 
@@ -185,6 +209,26 @@ async def _hurrying(here: Recorder, user: str) -> None:
     await _answer(handle, "this", "ask")
     assert (await handle.result())["output"] == [24, 2, "late", "this"]
     await here.keep("agent_quick", handle)
+
+
+async def _scheduled(here: Recorder, user: str) -> None:
+    """A start by a schedule, whose task id has the moment in it."""
+    skill = here.skill("memory_only", MEMORY_ONLY)
+    task = AgentTask(task_id="scheduled", user_id=user, skill=skill, memory=MemoryMode.OFF)
+    action = ScheduleActionStartWorkflow("ResumableAgent", task, id=task.workflow_id, task_queue=here.queue)
+    made = await here.client.create_schedule(task.workflow_id, Schedule(action=action, spec=ScheduleSpec()))
+    await made.trigger()
+
+    async def started() -> list[ScheduleActionExecutionStartWorkflow]:
+        actions = [one.action for one in (await made.describe()).info.recent_actions]
+        return [one for one in actions if isinstance(one, ScheduleActionExecutionStartWorkflow)]
+
+    [one] = await until(started, bool)
+    first = one.first_execution_run_id
+    handle = here.client.get_workflow_handle(one.workflow_id, first_execution_run_id=first)
+    assert (await handle.result())["skipped"] == 2
+    await made.delete()
+    await here.keep("agent_scheduled", handle)
 
 
 async def _without_memory(here: Recorder, user: str) -> None:
@@ -266,6 +310,23 @@ async def _pausing(here: Recorder, user: str) -> None:
         await here.keep(f"agent_{name}", handle)
 
 
+async def _expecting(here: Recorder, user: str) -> None:
+    skill = here.skill("expecting", EXPECTING)
+    for name, queue in (("expecting", ""), ("expecting_continued", here.rolling)):
+        task = AgentTask(task_id=name, user_id=user, skill=skill, inputs={"order": "7"})
+        started = await _start(here, task, queue)
+        handle = here.client.get_workflow_handle(started.id)
+        for _ in range(3):
+            await _deliver(handle, Event(name="kept", value="x" * 5_000, id="once"))
+        await progress_of(handle, lambda one: one.done == 5 and len(one.waits) == 2)
+        for event in (Event(name="sent", value=1), Event(name="paid 7", value=2)):
+            await _deliver(handle, event)
+        assert (await handle.result())["output"] == f"2 1 5000 {name}"
+        await here.keep(f"agent_{name}", started)
+    nobody = await _start(here, AgentTask(task_id="nothing", user_id=user, skill=here.skill("nothing", NOTHING)))
+    await here.keep_failed("agent_expecting_failed", nobody)
+
+
 async def _prompting(here: Recorder, user: str) -> None:
     skill = here.skill("prompted", PROMPTED)
     prompted = await _start(here, AgentTask(task_id="prompted", user_id=user, skill=skill))
@@ -313,3 +374,15 @@ async def _answer(handle: WorkflowHandle[Any, Any], value: str, identifier: str 
     # Before one, a tool fails five times, with 15 s of pauses.
     question = await question_of(handle, identifier, seconds=60)
     await handle.execute_update("answer", Answer(question_id=question.id, value=value, by="a person"))
+
+
+async def _deliver(handle: WorkflowHandle[Any, Any], event: Event) -> None:
+    """Deliver an event, again where Temporal throws away what was made of it as the run was continuing as new."""
+    while True:
+        try:
+            await handle.execute_update("deliver", event)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.FAILED_PRECONDITION:
+                raise
+        else:
+            return

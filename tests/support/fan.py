@@ -6,12 +6,13 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
     from perdure.agent.plan import Act, Action, Ask, Finish, Plan
+    from perdure.agent.prepared import ToolShape
     from perdure.agent.state import TaskRun, TaskState
     from perdure.agent.step_context import acting_of
-    from perdure.agent.steps.calls import Ended, StepCall, ToolShape, Value
+    from perdure.agent.steps.calls import Ended, StepCall, Value
     from perdure.model import Instant
     from perdure.questions import AnswerSpec, AnswerType, FailedAttempt, Question, QuestionKind, TakenAnswer
-    from perdure.skills.shape import ToolStep
+    from perdure.skills.steps import ToolStep
     from perdure.tasks import TaskResult
     from perdure.tools import Effect
     from workflows.resumable_agent import ResumableAgent

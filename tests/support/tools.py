@@ -5,10 +5,11 @@ import os
 import signal
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from perdure import NotDone, ToolCall, tool
+from perdure import CallLimit, NotDone, ToolCall, tool
 
 
 def append_line(ledger: str, line: str) -> None:
@@ -22,6 +23,12 @@ def append_line(ledger: str, line: str) -> None:
 def lines_in(ledger: str) -> list[str]:
     """Return the lines of a ledger."""
     return Path(ledger).read_text(encoding="utf-8").splitlines() if Path(ledger).exists() else []
+
+
+def written_by(ledger: Path) -> datetime:
+    """Return a moment at which the ledger was surely written."""
+    # Files are dated by the kernel's last tick, up to 10 ms before the clock that a claim's time is taken from.
+    return datetime.fromtimestamp(ledger.stat().st_mtime, UTC) + timedelta(milliseconds=20)
 
 
 async def _appended(ledger: str, line: str) -> dict[str, Any] | None:
@@ -83,6 +90,20 @@ def wait_in_a_thread(word: str, begun: str, go: str) -> dict[str, str]:
 async def echo(value: Any) -> Any:
     """Return back what it is given."""
     return value
+
+
+@tool(effect="idempotent", timeout=5.0, limits=(CallLimit(at_once=2),))
+async def crowded(ledger: str) -> None:
+    """Write that a call begins and ends; a limit is for two at once."""
+    append_line(ledger, "in")
+    await asyncio.sleep(0.03)
+    append_line(ledger, "out")
+
+
+@tool(effect="once", timeout=2.0, check=_appended, limits=(CallLimit(per_minute=3, per_user=True),))
+async def paced(ledger: str, line: str) -> None:
+    """Write a line; a user has three a minute."""
+    append_line(ledger, line)
 
 
 @tool(effect="read")

@@ -19,6 +19,7 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Fence, Vectors, Writes
 from tests.conftest import Servers
 from tests.support.harness import bench
+from worker.slots import tuner
 
 
 def _die_in_a_write(objects: int) -> None:
@@ -72,6 +73,8 @@ async def main() -> None:
         _confirm_by_filter()
     if settings["worker"].pop("policies_first", 0):
         _ask_policies_first()
+    if activities := settings["worker"].pop("activities_at_once", 0):
+        settings["worker"]["tuner"] = tuner(activities=activities)
     async with bench(
         Servers(**settings["servers"]),
         Path(settings["folder"]),

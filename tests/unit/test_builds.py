@@ -1,6 +1,5 @@
 """What another build has stored or sent is read, kept and handed on, whatever it knows more than this one."""
 
-import importlib.util
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -21,9 +20,8 @@ from perdure.memory.recall.query import Query
 from perdure.model import OpenEnum, Passed, Stored
 from perdure.questions import Answer
 from perdure.requests import RememberRequest
-from perdure.skills.shape import RecordTemplate
+from perdure.skills.steps import RecordTemplate
 from tests.recorded import samples
-from workflows import forget_memory
 
 TYPES = samples.types_of_builds()
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -157,13 +155,3 @@ def test_two_types_of_one_name_are_refused_as_they_would_share_a_sample() -> Non
             samples.types_of_builds()
     finally:
         Progress.__module__ = __name__
-
-
-def test_a_module_imported_again_as_a_workflow_does_for_each_run_doubles_no_type() -> None:
-    again = importlib.util.spec_from_file_location(forget_memory.__name__, forget_memory.__file__)
-    assert again is not None
-    assert again.loader is not None
-    module = importlib.util.module_from_spec(again)
-    again.loader.exec_module(module)
-    assert module.Sweep is not forget_memory.Sweep
-    assert samples.types_of_builds()["Sweep"] is forget_memory.Sweep

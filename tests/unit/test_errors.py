@@ -3,7 +3,7 @@
 import re
 
 from localservers import LocalServersError
-from perdure import errors
+from perdure import errors, limits
 from perdure.errors import PerdureError
 
 PINNED = {
@@ -15,6 +15,7 @@ PINNED = {
     "InvalidItem": ("PRD105", False),
     "InvalidAnswer": ("PRD106", False),
     "UnknownOwner": ("PRD107", False),
+    "InvalidEvent": ("PRD114", False),
     "InvalidAgent": ("PRD108", False),
     "InvalidPolicy": ("PRD109", False),
     "ResultTooLarge": ("PRD110", False),
@@ -26,6 +27,7 @@ PINNED = {
     "StoreLost": ("PRD231", True),
     "ModelBusy": ("PRD222", True),
     "WorkerUnavailable": ("PRD204", True),
+    "LimitReached": ("PRD233", True),
     "NothingRuns": ("PRD205", True),
     "TenantKeyMissing": ("PRD206", True),
     "EmbeddingMismatch": ("PRD201", False),
@@ -68,7 +70,7 @@ def tree(kind: type[PerdureError]) -> dict[str, tuple[str, bool]]:
 
 def test_every_type_and_code_is_the_one_that_was_published() -> None:
     assert tree(PerdureError) == PINNED
-    assert LocalServersError.__name__ in PINNED
+    assert {LocalServersError.__name__, limits.LimitReached.__name__} < PINNED.keys()
 
 
 def test_no_two_errors_share_a_code() -> None:

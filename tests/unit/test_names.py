@@ -8,6 +8,7 @@ from temporalio import activity
 
 from activities.accesses import AccessActivities
 from activities.consolidation import ConsolidationActivities
+from activities.correcting import CorrectingActivities
 from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
@@ -47,6 +48,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             AccessActivities,
             HoldingActivities,
             CreditingActivities,
+            CorrectingActivities,
             PromptActivities,
             ValueActivities,
             ReasoningActivities,

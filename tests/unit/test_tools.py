@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from perdure import ToolCall, tool
-from perdure.agent.steps.calls import ToolShape
+from perdure.agent.prepared import ToolShape
 from perdure.errors import InvalidInput, ResultTooLarge
 from perdure.model import DEEPEST_VALUE, Model
 from perdure.names import RESERVED

@@ -24,7 +24,11 @@ COMMANDS = {
     "status": "worker.cli.tasks:status",
     "explain": "worker.cli.explain:explain",
     "answer": "worker.cli.tasks:answer",
+    "deliver": "worker.cli.tasks:deliver",
     "cancel": "worker.cli.tasks:cancel",
+    "schedule": "worker.cli.schedules:schedule",
+    "schedules": "worker.cli.schedules:schedules",
+    "unschedule": "worker.cli.schedules:unschedule",
     "recall": "worker.cli.memory:recall",
     "remember": "worker.cli.memory:remember",
     "observe": "worker.cli.observe:observe",
@@ -80,6 +84,7 @@ AUDIT = {
 
 SKILLS = {
     "list": "worker.cli.skills:list_",
+    "show": "worker.cli.skills:show",
     "test": "worker.cli.skills:try_",
 }
 """The commands of ``perdure skills``."""
@@ -193,7 +198,7 @@ app = typer.Typer(
 
 
 def _group(name: str, cls: type[_Inner], about: str) -> typer.Typer:
-    """Return a command that has commands of its own, and shows them where it is given none."""
+    """Return a command with subcommands, which lists them if it is called without one."""
     group = typer.Typer(
         name=name,
         cls=cls,
@@ -209,18 +214,18 @@ def _group(name: str, cls: type[_Inner], about: str) -> typer.Typer:
 memories = _group(
     "memories",
     _Memories,
-    "What is remembered of a user, a team or an agent, memory by memory: look at it, put it right, take it along.",
+    "What is remembered of a user, a team or an agent, memory by memory: view it, correct it, export it.",
 )
 members = _group(
     "members",
     _Members,
-    "Who belongs to a team or an agent, whose memory its members share. Who can run this administers the installation: "
+    "Who belongs to a team or an agent, whose memory its members share. Anyone who can run this is an administrator: "
     "nobody's membership is asked.",
 )
 audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
 skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")
 policies = _group(
-    "policies", _Policies, "What no tool may do here, or only after a person has looked: show it, try it out."
+    "policies", _Policies, "What no tool may do here, or only with a person's approval: show it, try it out."
 )
 
 

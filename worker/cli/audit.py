@@ -1,4 +1,4 @@
-"""``perdure audit``: whether the audit is as it was written, and what it says of a user."""
+"""``perdure audit``: whether the audit is intact, and what it says of a user."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -22,10 +22,10 @@ from worker.terminal.output import Exit, counted, out, say, show_json
 async def verify(*, as_json: AsJson = False) -> None:
     """Check that no line of the audit is missing or was changed; exits with 1 where one is.
 
-    What a killed process may have left unwritten (reads of its last second) is named, and is no failure.
+    What a killed process may have left unwritten (reads of its last second) is reported, and is not a failure.
     """
     async with Gateway(Settings(), None) as here:
-        found = await here.verify_audit()
+        found = await here.verify_audit(by=person())
     if as_json:
         show_json(found)
     else:
@@ -60,7 +60,7 @@ async def show(
         problem = "is given together with --user" if of else "is missing, and --user too"
         raise InvalidInput("--of", problem, fix="give either --user or --of")
     async with Gateway(Settings(), None) as here:
-        found = await here.audit(user, of=of, since=since and since.replace(tzinfo=UTC))
+        found = await here.audit(user, of=of, since=since and since.replace(tzinfo=UTC), by=person())
     if as_json:
         show_json([line.model_dump(mode="json", include=_SHOWN) for line in found])
         return
@@ -79,7 +79,7 @@ async def remove(
     older: Annotated[int, typer.Option(min=LEAST_DAYS, help="Days since a file's last line.")] = 365,
     as_json: AsJson = False,
 ) -> None:
-    """Remove old files of the audit. Another one says so first, so that it does not look like tampering."""
+    """Remove old files of the audit. Another file records that first, so that it does not look like tampering."""
     async with gateway(Settings()) as here:
         removed = await here.remove_audit(older, by=person())
     if as_json:
@@ -89,10 +89,10 @@ async def remove(
 
 
 async def accept(*, as_json: AsJson = False) -> None:
-    """Accept that what is missing now is lost: 'verify' still shows it, and no longer as a problem."""
+    """Accept that what is missing now is lost: 'verify' still shows it, but no longer as a problem."""
     async with gateway(Settings()) as here:
         accepted = await here.accept_audit_losses(by=person())
-        left = (await here.verify_audit()).problems
+        left = (await here.verify_audit(by=person())).problems
     if as_json:
         show_json({"accepted": accepted, "problems": [one.model_dump(mode="json") for one in left]})
     else:

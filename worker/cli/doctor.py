@@ -1,11 +1,11 @@
-"""The command that says whether an installation keeps its promises."""
+"""The command that checks whether an installation keeps its promises."""
 
 from typing import Annotated
 
 import typer
 
 from perdure.settings import Settings
-from worker.cli.reach import gateway
+from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, out, show_json
 
@@ -23,7 +23,7 @@ async def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Check servers, durability settings, keys, models and skills; exits with 1 if something is wrong."""
-    findings = await gateway(Settings()).status(quick=quick, deep=deep)
+    findings = await gateway(Settings()).status(quick=quick, deep=deep, by=person())
     if as_json:
         show_json([finding.model_dump(mode="json") for finding in findings])
     else:

@@ -1,4 +1,4 @@
-"""``perdure erase``: everything that is kept of a user, a team or an agent is removed, and it is proved."""
+"""``perdure erase``: remove everything that is kept of a user, a team or an agent, and prove it."""
 
 import sys
 from typing import Annotated
@@ -25,7 +25,7 @@ async def erase(
 ) -> None:
     """Erase everything that is kept of a user: memories, episodes, running tasks, histories. It cannot be undone.
 
-    With --of, that of a team or an agent that the user belongs to, its list of members too; its members keep their own.
+    With --of, erase that of a team or an agent that the user belongs to, with its list of members, who keep their own.
     """
     if not user.strip():
         raise InvalidInput("--user", "is empty", fix="say whose memory")

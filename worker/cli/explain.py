@@ -1,8 +1,8 @@
-"""The command that explains what a task had to do with memory."""
+"""The command that explains how a task used memory."""
 
+from perdure.explanations import RecallSummary, TaskExplanation
 from perdure.jobs import Fate
 from perdure.settings import Settings
-from perdure.tasks import RecallSummary, TaskExplanation
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
 from worker.terminal.output import counted, out, show_json
@@ -43,7 +43,7 @@ def show(found: TaskExplanation) -> None:
     for job, problem in found.failed.items():
         out.print(f"failed: {job}: {problem}", markup=False)
     for job in found.gone:
-        out.print(f"no longer known: {job}: neither Temporal nor the journal tells what it did", markup=False)
+        out.print(f"no longer known: {job}: neither Temporal nor the journal knows what it did", markup=False)
     _earlier(earlier.refused, "refusal")
     for refused in found.refused:
         out.print(f"ignored: {refused}", markup=False)

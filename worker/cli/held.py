@@ -19,7 +19,7 @@ Id = Annotated[str, typer.Argument(help="The hold's id, as 'memories held' and t
 async def held(
     *, user: User, of: Of = None, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
 ) -> None:
-    """Show what waits for a person before it is believed: by a write policy, or since it contradicts something."""
+    """Show what waits for a person's approval: by a write policy, or because it contradicts something."""
     async with gateway(Settings()) as installation:
         found = await installation.held(user, of=of, limit=limit, by=person())
     if as_json:
@@ -41,12 +41,12 @@ async def approve(
     because: Because = "",
     as_json: AsJson = False,
 ) -> None:
-    """Have what is on hold remembered, and wait until it is searchable. It then goes before what it contradicts."""
+    """Remember what is on hold, and wait until it is searchable. It then replaces what it contradicts."""
     await _decide(identifier, (user, of), because, approved=True, text=text, as_json=as_json)
 
 
 async def reject(identifier: Id, *, user: User, of: Of = None, because: Because = "", as_json: AsJson = False) -> None:
-    """Have what is on hold not remembered: 'memories rejected' then lists it, without its text."""
+    """Reject what is on hold: 'memories rejected' then lists it, without its text."""
     await _decide(identifier, (user, of), because, approved=False, as_json=as_json)
 
 

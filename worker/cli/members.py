@@ -1,4 +1,4 @@
-"""``perdure memories members``: who belongs to a team or an agent. Who can run it administers the installation."""
+"""``perdure memories members``: who belongs to a team or an agent. Anyone who can run it is an administrator."""
 
 from typing import Annotated
 
@@ -16,12 +16,12 @@ Member = Annotated[str, typer.Argument(help="The user's id.")]
 
 
 async def add(of: Owner, user: Member, *, as_json: AsJson = False) -> None:
-    """Have a user read and write the memory of a team or an agent. Its first member makes it."""
+    """Let a user read and write the memory of a team or an agent. Adding the first member creates it."""
     await _set(of, user, belongs=True, as_json=as_json)
 
 
 async def remove(of: Owner, user: Member, *, as_json: AsJson = False) -> None:
-    """Have a user no longer read or write it, running tasks included. What they wrote there stays."""
+    """Stop a user from reading and writing it, running tasks included. What they wrote there stays."""
     await _set(of, user, belongs=False, as_json=as_json)
 
 

@@ -38,7 +38,7 @@ async def list_(
     user: User,
     of: Of = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also what was replaced or forgotten, and records and turns.")
+        bool, typer.Option("--all", help="Include what was replaced or forgotten, and records and turns.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -55,7 +55,7 @@ async def list_(
 
 
 async def show(identifier: Id, *, user: User, of: Of = None, as_json: AsJson = False) -> None:
-    """Show everything that is known of one memory."""
+    """Show everything that is known about one memory."""
     async with gateway(Settings()) as installation:
         entry = (await installation.history(user, identifier, of=of, by=person()))[-1].entry
     if as_json:
@@ -97,15 +97,15 @@ async def correct(
     valid_from: Annotated[datetime | None, typer.Option(help="When it begins to be true (UTC).")] = None,
     valid_until: Annotated[datetime | None, typer.Option(help="When it stops being true (UTC).")] = None,
     asked: Annotated[
-        str | None, typer.Option(help="The question that was asked: what it calls the memory becomes a name.")
+        str | None, typer.Option(help="The question that was asked: the word it uses for the memory becomes a name.")
     ] = None,
     because: Because = "",
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put right what a memory says: it is believed with confidence .95.
+    """Correct what a memory says: it is believed with confidence .95.
 
-    What says something else is another memory, which replaces this one.
+    A correction that says something else is another memory, which replaces this one.
     """
     given = {
         "content": content or None,
@@ -129,12 +129,12 @@ async def refine(
     user: User,
     of: Of = None,
     helpful: Annotated[bool, typer.Option("--helpful/--not-helpful", help="Whether it helped.", show_default=False)],
-    key: Annotated[str, typer.Option(help="What it helped with: the same about it counts once.")] = "",
+    key: Annotated[str, typer.Option(help="What it helped with: feedback about the same thing counts once.")] = "",
     because: Because = "",
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether a memory helped: its confidence grows by .1, or falls by .2."""
+    """Record whether a memory helped: its confidence grows by .1, or falls by .2."""
     update = validated(Feedback, {"helpful": helpful, "key": key}, "")
     await _changed(update, identifier, (user, of), because, expected, as_json=as_json)
 
@@ -148,7 +148,7 @@ async def pin(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a memory always stand in the context; the rules never forget it."""
+    """Keep a memory in every context; the rules never forget it."""
     await _changed(Pinning(pinned=True), identifier, (user, of), because, expected, as_json=as_json)
 
 
@@ -161,7 +161,7 @@ async def unpin(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a memory stand in the context only where it is asked for."""
+    """Stop keeping a memory in every context: it appears only where it is asked for."""
     await _changed(Pinning(pinned=False), identifier, (user, of), because, expected, as_json=as_json)
 
 
@@ -182,7 +182,7 @@ async def forget(
 
 async def merge(
     identifier: Id,
-    other: Annotated[str, typer.Argument(help="The id of the one that says the same.")],
+    other: Annotated[str, typer.Argument(help="The id of the memory that says the same.")],
     *,
     user: User,
     of: Of = None,
@@ -190,7 +190,7 @@ async def merge(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make one memory of two, with the text of the first and what else is known of both."""
+    """Merge two memories into one, with the text of the first and everything else that is known of both."""
     await _changed(Merger(other=other), identifier, (user, of), because, expected, as_json=as_json)
 
 
@@ -204,14 +204,14 @@ async def revert(
     expected: Expected = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a memory say again what it said at an earlier version."""
+    """Restore what a memory said at an earlier version."""
     await _changed(Reversion(version=version), identifier, (user, of), because, expected, as_json=as_json)
 
 
 async def rejected(
     *, user: User, of: Of = None, limit: Annotated[int, typer.Option(min=1, max=1_000)] = 50, as_json: AsJson = False
 ) -> None:
-    """Show what was refused lately, by a rule or a person, and why; without its text, which is not kept."""
+    """Show what was recently refused, by a rule or a person, and why; without its text, which is not kept."""
     async with gateway(Settings()) as installation:
         found = await installation.rejected(user, of=of, limit=limit, by=person())
     if as_json:

@@ -43,7 +43,7 @@ async def recall(
     *,
     user: User,
     of: Of = None,
-    lane: Annotated[Lane | None, typer.Option(help="Look into this log first.")] = None,
+    lane: Annotated[Lane | None, typer.Option(help="Look in this log first.")] = None,
     key: Annotated[list[str] | None, typer.Option(help="For exactly this key; may be repeated.")] = None,
     session: Annotated[str, typer.Option(help="The session, or task, whose episodes to show too.")] = "",
     strategy: Annotated[Strategy, typer.Option(help=_STRATEGIES)] = Strategy.BALANCED,
@@ -70,7 +70,7 @@ async def recall(
     limit: Annotated[int, typer.Option(min=1, max=50)] = 10,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is remembered, with the score of each item and what it is made of."""
+    """Show what is remembered, with the score of each item and its parts."""
     if key and lane is None:
         raise InvalidInput("--key", "needs a lane", fix=f"add --lane {' or '.join(Lane)}")
     if not (text.strip() or lane or strategy is Strategy.STRUCTURED):
@@ -132,7 +132,7 @@ async def remember(
     confidence: Annotated[float, typer.Option(min=0, max=1)] = 0.9,
     supersedes: Annotated[str, typer.Option(help="The id of the memory that this one replaces.")] = "",
     key: Annotated[
-        str, typer.Option(help="Your own key: an item that comes again under it is not counted twice.")
+        str, typer.Option(help="Your own key: an item that is sent again under it is not counted twice.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -156,7 +156,7 @@ async def remember(
     async with gateway(Settings()) as installation:
         job = await installation.remember(request, by=person())
         say(f"submitted {job}")
-        receipt = await installation.receipt(job)
+        receipt = await installation.receipt(job, by=person())
     if as_json:
         show_json(receipt)
     else:
@@ -190,7 +190,7 @@ def _not_json(constant: str) -> NoReturn:
 
 
 def _stamped(item: JsonValue, key: str, index: int) -> JsonValue:
-    """Fill in what a person need not write: where it was observed. Its acceptance says when."""
+    """Fill in what a person need not write: where it was observed. When is the moment of its acceptance."""
     return {"occurrence": f"{key}/{index}"} | item if isinstance(item, dict) else item
 
 
@@ -204,7 +204,7 @@ async def forget(
     approve: Annotated[bool, typer.Option("--approve", help="Forget also where the guard holds a tenant.")] = False,
     redate: Annotated[
         bool,
-        typer.Option("--redate", help="Date anew what other rules dated, as the schedule does after they changed."),
+        typer.Option("--redate", help="Date again what other rules dated, as the schedule does after they changed."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -244,7 +244,7 @@ async def forget(
 
 
 def require_member(user: str, of: str | None) -> None:
-    """Refuse ``--of`` where nobody says which of its members asks."""
+    """Refuse ``--of`` without ``--user``, the member who asks."""
     if of and not user:
         raise InvalidInput("--of", "needs a user who belongs to it", fix="add --user")
 

@@ -40,7 +40,7 @@ async def export(
 ) -> None:
     """Write all that is remembered of a user, with its history, as JSON Lines after a header.
 
-    It tells of one moment, whoever writes meanwhile. Left out are consents, memberships, what is on hold, and episodes.
+    It is a snapshot of one moment. Consents, memberships, what is on hold, and episodes are left out.
     """
     async with gateway(Settings()) as installation:
         lines = await installation.exported(user, of=of, by=person())
@@ -53,19 +53,19 @@ async def export(
 
 
 async def import_(
-    file: Annotated[Path, typer.Argument(help="What 'perdure memories export' has written.")],
+    file: Annotated[Path, typer.Argument(help="A file written by 'perdure memories export'.")],
     *,
     user: User,
     of: Of = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remember what an export says, of any user and installation, and wait until it is searchable.
+    """Remember the contents of an export, from any user and installation, and wait until it is searchable.
 
     Everything is read before anything is written. What was replaced or forgotten in it stays in the file.
     """
     async with gateway(Settings()) as installation:
         jobs = await installation.import_(user, _lines(file), of=of, by=person())
-        receipts: list[Receipt] = [await installation.receipt(job) for job in jobs]
+        receipts: list[Receipt] = [await installation.receipt(job, by=person()) for job in jobs]
     if as_json:
         show_json([receipt.model_dump(mode="json") for receipt in receipts])
     for receipt in [] if as_json else receipts:
@@ -104,10 +104,10 @@ async def consent(
     user: User,
     of: Of = None,
     grant: Annotated[list[Purpose] | None, typer.Option(help="May be kept and recalled; may be repeated.")] = None,
-    withdraw: Annotated[list[Purpose] | None, typer.Option(help="May not, or no longer; may be repeated.")] = None,
+    withdraw: Annotated[list[Purpose] | None, typer.Option(help="May no longer be kept; may be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show or change what a user consents to: what is given explicitly, what is extracted from what was said.
+    """Show or change what a user consents to: keeping what is given explicitly, or extracted from what was said.
 
     A team's or an agent's memory has a consent of its own, which a member gives with --of.
 

@@ -41,7 +41,7 @@ async def observe(
     ),
     as_json: AsJson = False,
 ) -> None:
-    """Offer memory what was said: it keeps what the write policy lets it believe, and says why not the rest."""
+    """Offer memory what was said: it keeps what the write policy lets it believe, and says why it left out the rest."""
     if bool(text.strip()) == bool(file):
         problem = "is given together with --file" if file else "is missing"
         raise InvalidInput("text", problem, fix="give either what was said, or --file")
@@ -52,7 +52,7 @@ async def observe(
     request = validated(ObserveRequest, asked, "")
     async with gateway(Settings()) as installation:
         observed = await installation.observe(request, by=person())
-        receipt = await installation.receipt(observed.job) if observed.job else None
+        receipt = await installation.receipt(observed.job, by=person()) if observed.job else None
     if as_json:
         told = receipt.model_dump(mode="json") if receipt else None
         show_json({"observed": observed.model_dump(mode="json"), "receipt": told})

@@ -1,4 +1,4 @@
-"""``perdure policies``: which there are, and what they would say of a call. Asks no server."""
+"""``perdure policies``: list them, and show what they would decide about a call. Asks no server."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ from worker.terminal.output import Exit, counted, out, say, show_json
 
 
 def list_(*, as_json: AsJson = False) -> None:
-    """Show the policies that are in the folders now, with their versions; exits with 2 where they cannot be used."""
+    """Show the policies that are in the folders now, with their versions; exits with 2 if they cannot be used."""
     policies = PolicyLibrary(Settings().policies).read()
     if as_json:
         listed = [
@@ -31,11 +31,11 @@ def list_(*, as_json: AsJson = False) -> None:
 
 
 def try_(
-    cases: Annotated[Path, typer.Argument(metavar="CASES.yaml", help="Calls, and what should become of each.")],
+    cases: Annotated[Path, typer.Argument(metavar="CASES.yaml", help="Calls, and the expected outcome of each.")],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Try the policies that are in the folders now out on cases; exits with 1 where an outcome is not as expected."""
+    """Test the policies that are in the folders now on cases; exits with 1 if an outcome is not as expected."""
     if not cases.is_file():
         raise InvalidInput("CASES.yaml", f"there is no file {cases}")
     policies = PolicyLibrary(Settings().policies).read()

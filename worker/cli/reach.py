@@ -23,16 +23,16 @@ def started(settings: Settings) -> Addresses:
 
 
 def gateway(settings: Settings, addresses: Addresses | None = None, *plugins: Plugin) -> Gateway:
-    """Return the gateway to what runs.
+    """Return the gateway to the running servers.
 
     Raises:
-        NothingRuns: Nothing does.
+        NothingRuns: None run.
     """
     return Gateway(settings, addresses or reachable(settings), notify=say, plugins=plugins)
 
 
 def person(name: str = "") -> Actor:
-    """Return the person at this terminal as an actor: by the given name, otherwise by that of their account."""
+    """Return the person at this terminal as an actor, under the given name or that of their account."""
     try:
         return Actor(kind=ActorKind.PERSON, id=name or getpass.getuser())
     except (KeyError, OSError):

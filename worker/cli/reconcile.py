@@ -1,4 +1,4 @@
-"""``perdure reconcile``: what a store lost is written to it again from the others."""
+"""``perdure reconcile``: restore what a store lost from the others."""
 
 from typing import Annotated
 
@@ -18,15 +18,15 @@ async def reconcile(
     *,
     user: Annotated[
         str,
-        typer.Option("--user", help="Only this user's memories; what a store lost of everybody stays lost."),
+        typer.Option("--user", help="Only this user's memories; other users' losses are not repaired."),
     ] = "",
     of: Of = None,
     new_journal: Annotated[
-        bool, typer.Option("--new-journal", help="Begin the journal anew: its folder is lost, and there is no backup.")
+        bool, typer.Option("--new-journal", help="Start a new journal: its folder is lost, and there is no backup.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Merge store, journal and deletion log, and write again what one of them lost. Workers do so by themselves."""
+    """Merge store, journal and deletion log, and restore what one of them lost. Workers also do so on their own."""
     require_member(user, of)
     settings = Settings()
     if new_journal:
@@ -36,7 +36,7 @@ async def reconcile(
             show_json({"journal": id_, "folder": str(settings.journal_folder)})
         else:
             out.print(f"began the journal {id_} in {settings.journal_folder}", markup=False)
-        return say("start the workers that stopped: they rebuild it; 'perdure reconcile' then tells what is gone")
+        return say("start the workers that stopped: they rebuild it; 'perdure reconcile' then shows what is gone")
     request = validated(ReconcileRequest, {"user_id": user, "of": of}, "")
     result = await gateway(settings).reconcile(request, by=person())
     if as_json:

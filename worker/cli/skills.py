@@ -1,6 +1,7 @@
-"""``perdure skills``: which there are, and cases that they are tried out on. Asks no server."""
+"""``perdure skills``: list them, show their headers, and test them on cases. Asks no server."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,9 @@ from perdure.policies.decision import SHORT
 from perdure.registry.folders import text_of
 from perdure.settings import Settings
 from perdure.skills.cases import SkillCase, read_cases
+from perdure.skills.header import SkillHeader
 from perdure.skills.shape import Skill
+from perdure.skills.steps import Step, ToolStep
 from perdure.toolbox import Toolbox
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -21,7 +24,7 @@ from worker.wiring.registries import skills_of, toolbox_of
 
 
 def list_(*, as_json: AsJson = False) -> None:
-    """Show the skills that there are now, with their versions; exits with 1 where one cannot be used."""
+    """Show the available skills, with their versions; exits with 1 if one cannot be used."""
     library, toolbox = skills_of(Settings()), toolbox_of(Settings())
     found, wrong = list[dict[str, object]](), 0
     for name in library.names():
@@ -34,11 +37,13 @@ def list_(*, as_json: AsJson = False) -> None:
             if not as_json:
                 out.print(f"{name}: {problem}", markup=False)
             continue
-        found.append({"version": skill.digest, **skill.model_dump(mode="json", include=_SHOWN)})
+        found.append({"version": skill.digest, **_said(skill)})
         if not as_json:
             going = f" ({skill.going})" if skill.deprecated else ""
             about = " ".join(skill.description.split()) or "no description"
             out.print(f"{skill.digest[:SHORT]}  {name}: {about}{going}", markup=False)
+            for line in _chosen_by(skill):
+                out.print(f"    {line}", markup=False)
     if as_json:
         show_json(found)
     else:
@@ -47,15 +52,82 @@ def list_(*, as_json: AsJson = False) -> None:
         raise typer.Exit(Exit.FAILED)
 
 
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The skill's name.")], *, as_json: AsJson = False
+) -> None:
+    """Show a skill's header, its steps, and where it is; exits with 1 if the tools here do not fit it."""
+    library, toolbox = skills_of(Settings()), toolbox_of(Settings())
+    skill, place, problem = library.get(name), library.place(name), ""
+    try:
+        check_skill(skill, toolbox)
+    except InvalidInput as found:
+        problem = str(found)
+    if as_json:
+        steps = [_told(path, step) for path, step, _ in skill.walk()]
+        about = {"version": skill.digest, "place": str(place), "problem": problem}
+        show_json({**about, **_said(skill), "steps": steps})
+    else:
+        for line in _shown(skill, place):
+            out.print(line, markup=False)
+        if problem:
+            out.print(f"problem: {problem}", markup=False)
+    if problem:
+        raise typer.Exit(Exit.FAILED)
+
+
+def _shown(skill: Skill, place: Path) -> Iterator[str]:
+    """Yield the lines that describe a skill to a person."""
+    yield f"{skill.digest[:SHORT]}  {skill.name}"
+    if skill.description:
+        yield " ".join(skill.description.split())
+    if skill.deprecated:
+        yield skill.going
+    yield f"place: {place}"
+    yield from _chosen_by(skill)
+    for name, spec in skill.inputs.items():
+        needed = "required" if spec.required and spec.default is None else f"otherwise {json.dumps(spec.default)}"
+        yield f"input {name}: {spec.type.value}, {needed}" + (f"; {spec.description}" if spec.description else "")
+    if skill.requires:
+        yield f"requires the tools {', '.join(skill.requires.tools)}"
+    for check in skill.checks:
+        yield f"check {check.check}, otherwise: {check.otherwise}"
+    for path, step, _ in skill.walk():
+        told = _told(path, step)
+        yield f"{path} {told['id']}: {told['kind']}" + (f" {told['tool']}" if "tool" in told else "")
+    for example in skill.examples:
+        inputs = json.dumps(example.inputs, ensure_ascii=False)
+        yield f"example {inputs}" + (f": {' '.join(example.note.split())}" if example.note else "")
+    for change in skill.changelog:
+        yield f"{change.date}: {change.change}"
+
+
+def _said(skill: Skill) -> dict[str, object]:
+    """Return the header as JSON, with the fields that the skill leaves out."""
+    return {**_LEFT_OUT, **skill.model_dump(mode="json", include={*SkillHeader.model_fields, "inputs"})}
+
+
+def _chosen_by(skill: Skill) -> Iterator[str]:
+    if skill.when_to_use:
+        yield f"when to use: {' '.join(skill.when_to_use.split())}"
+    if skill.triggers:
+        yield f"triggers: {'; '.join(skill.triggers)}"
+
+
+def _told(path: str, step: Step) -> dict[str, str]:
+    """Return what is shown of a step: its place, its id, what it does, and the tool that it calls."""
+    tool = {"tool": step.tool} if isinstance(step, ToolStep) else {}
+    return {"path": path, "id": step.id, "kind": step.kind, **tool}
+
+
 async def try_(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="CASES.yaml...", help="What tools return, people answer, and should come of it."),
+        typer.Argument(metavar="CASES.yaml...", help="What tools return, what people answer, and the outcome."),
     ],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Go through skills as cases say, calling no tool; exits with 1 where one does not end as expected."""
+    """Run skills as the cases say, calling no tool; exits with 1 if one does not end as expected."""
     for file in files:
         if not file.is_file():
             raise InvalidInput("CASES.yaml", f"{file} is no file" if file.exists() else f"there is no file {file}")
@@ -75,7 +147,7 @@ async def try_(
 
 
 async def _tried(skill: Skill, case: SkillCase, toolbox: Toolbox) -> dict[str, Any]:
-    """Return how a case ended, in which ways it is not as expected, and what is wrong with the case itself."""
+    """Return how a case ended, how that differs from what was expected, and what is wrong with the case itself."""
     tried: dict[str, Any] = {"differences": [], "problem": "", "ended": None}
     try:
         ended = await rehearsed(skill, case, toolbox)
@@ -107,4 +179,7 @@ def _finish(shown: list[dict[str, object]], *, as_json: bool) -> None:
         raise typer.Exit(Exit.FAILED)
 
 
-_SHOWN = {"name", "description", "use_when", "deprecated", "successor", "inputs"}
+_LEFT_OUT: dict[str, object] = {
+    **{name: [] for name in ("triggers", "checks", "examples", "changelog")},
+    **{"deprecated": "", "successor": None, "requires": None},
+}

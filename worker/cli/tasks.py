@@ -1,13 +1,16 @@
-"""Commands about one task: run, status, answer, cancel."""
+"""Commands about one task: run, status, answer, deliver, cancel."""
 
 import asyncio
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
+from pydantic import JsonValue
 
 from perdure.documents import read_document, validated
-from perdure.errors import InvalidTask, PerdureError, StoreUnavailable, WorkerUnavailable
+from perdure.errors import InvalidEvent, InvalidTask, PerdureError, StoreUnavailable, WorkerUnavailable
+from perdure.events import Event
 from perdure.questions import Answer
 from perdure.settings import Settings
 from perdure.tasks import AgentTask, TaskResult
@@ -47,14 +50,14 @@ async def run(
     ],
     *,
     detach: Annotated[bool, typer.Option("--detach", help="Start it and return.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Run it once more although it has completed.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run it once more even if it has completed.")] = False,
     traced: Annotated[bool, typer.Option("--trace", help="Print the span tree when it has ended.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a task and follow it live. Ctrl-C detaches; the task goes on.
 
-    A task that is open or has completed is attached to. After a failure, or with --again, it goes on from the effects
-    that are recorded: nothing happens twice. Other inputs or another skill need another task_id.
+    If the task is open or has completed, this attaches to it. After a failure, or with --again, it goes on from the
+    effects that are recorded: nothing happens twice. Other inputs or another skill need another task_id.
     """
     settings = Settings()
     task = read_task(file)
@@ -73,7 +76,7 @@ async def run(
                 return
             try:
                 await _say_if_unserved(installation)
-                result = await display.follow(installation, workflow_id)
+                result = await display.follow(installation, workflow_id, by=person())
             except asyncio.CancelledError:
                 say(f"detached; the task goes on: perdure status {workflow_id}")
                 raise
@@ -82,7 +85,7 @@ async def run(
                     say(f"it cannot be followed any more; the task goes on: perdure status {workflow_id}")
                     raise
                 problem, status = str(error), status_of(error)
-                result = await installation.ended(workflow_id)
+                result = await installation.ended(workflow_id, by=person())
     finally:
         telemetry.stop()
     if as_json and result is not None:
@@ -97,7 +100,7 @@ async def run(
 
 
 async def _say_if_unserved(installation: Gateway) -> None:
-    """Report to a person who follows a task that nobody runs it; a worker that is just starting has a moment."""
+    """Report to a person who follows a task that no worker serves it, after giving one that is starting a moment."""
     try:
         await installation.served()
     except WorkerUnavailable as absent:
@@ -124,13 +127,13 @@ def report(result: TaskResult) -> None:
 
 
 async def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
-    """Show where a task is, and what it waits on."""
+    """Show how far a task is, and what it waits for."""
     workflow_id = workflow_id_of(task)
     installation = gateway(Settings())
-    running = await installation.is_running(workflow_id)
+    running = await installation.is_running(workflow_id, by=person())
     # Only a worker can tell, and one that took over from a killed one needs a moment.
     serving = await installation.workers()
-    progress = await installation.progress(workflow_id, seconds=5) if serving else None
+    progress = await installation.progress(workflow_id, seconds=5, by=person()) if serving else None
     if progress is None:
         raise installation.unserved(silent=serving)
     if as_json:
@@ -140,6 +143,9 @@ async def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
     if running:
         for question in progress.questions:
             out.print(display.how_to_answer(workflow_id, question), markup=False)
+        for wait in progress.waits:
+            if wait.event:
+                out.print(display.how_to_deliver(workflow_id, wait), markup=False)
 
 
 async def answer(
@@ -150,7 +156,7 @@ async def answer(
     by: Annotated[str, typer.Option(help="Who answers, for the audit.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question that a task waits on."""
+    """Answer a question that a task waits for."""
     given = validated(Answer, {"question_id": question, "value": value}, "")
     await gateway(Settings()).answer(workflow_id_of(task), given, by=person(by))
     if as_json:
@@ -159,8 +165,40 @@ async def answer(
         say(f"answered {question}")
 
 
+async def deliver(
+    task: TaskArgument,
+    event: Annotated[str, typer.Argument(help="The event's name, as 'status' shows it.")],
+    value: Annotated[str | None, typer.Argument(help="Its value: JSON, otherwise text; null if left out.")] = None,
+    *,
+    identifier: Annotated[
+        str, typer.Option("--id", help="Your own id for it: the task takes an id once, however often it is delivered.")
+    ] = "",
+    by: Annotated[str, typer.Option(help="Who delivers it.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Deliver an event that a step of a task waits for; one that comes early is kept until the step is reached."""
+    given = validated(Event, {"name": event, "value": _value_of(value), "id": identifier}, "", InvalidEvent)
+    await gateway(Settings()).deliver(workflow_id_of(task), given, by=person(by))
+    if as_json:
+        show_json({"delivered": given.name})
+    else:
+        say(f"delivered {given.name}")
+
+
+def _value_of(text: str | None) -> JsonValue:
+    """Return the text parsed as JSON, or the text itself if it is not JSON: an id with a leading zero, say."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(constant)
+
+    try:
+        return None if text is None else json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return text
+
+
 async def cancel(task: TaskArgument, *, as_json: AsJson = False) -> None:
-    """Ask a task to stop; it finishes what it must not leave half done."""
+    """Ask a task to stop; it first finishes what it must not leave half done."""
     workflow_id = workflow_id_of(task)
     await gateway(Settings()).cancel(workflow_id, by=person())
     if as_json:

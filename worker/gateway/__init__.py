@@ -1,14 +1,13 @@
-"""The gateway: everything that an installation can be asked, for every face alike.
-
-Each call that reads or changes memory, or acts on a task, names its actor.
-"""
+"""The gateway: everything that an installation can be asked, for every face alike. Each call names its actor."""
 
 from typing import TYPE_CHECKING
 
-from perdure.temporal.errors import translated
+from perdure.changes import Actor
 from worker.gateway.auditing import AuditingCalls
+from worker.gateway.base import call
 from worker.gateway.explaining import ExplainingCalls
 from worker.gateway.holding import HoldingCalls
+from worker.gateway.scheduling import SchedulingCalls
 from worker.gateway.tasks import TaskHandle
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "TaskHandle"]
 
 
-class Gateway(ExplainingCalls, HoldingCalls, AuditingCalls):
+class Gateway(ExplainingCalls, HoldingCalls, SchedulingCalls, AuditingCalls):
     """One installation, as its callers see it.
 
     Args:
@@ -26,18 +25,19 @@ class Gateway(ExplainingCalls, HoldingCalls, AuditingCalls):
         notify: Called with a sentence for a person when something takes a moment.
         plugins: More plugins for Temporal's client.
 
-    Every method raises errors of Perdure's and none of Temporal's: StoreUnavailable where a server that it needs does
-    not answer, InvalidInput for what it or a worker refuses, with the field and the fix, WorkflowCancelled for what was
-    cancelled, and what a worker raised under the same class and code.
+    Every method raises Perdure's errors and never Temporal's: StoreUnavailable if a server that it needs does not
+    answer, InvalidInput for what it or a worker refuses, with the field and the fix, WorkflowCancelled for what was
+    cancelled. What a worker raised arrives with the same class and code.
     """
 
-    @translated
-    async def status(self, *, quick: bool = False, deep: bool = False) -> "list[Finding]":
+    @call
+    async def status(self, *, quick: bool = False, deep: bool = False, by: Actor) -> "list[Finding]":
         """Return what every check of servers, durability, keys, models and skills finds.
 
         Args:
             quick: Only what a container's health depends on: Temporal and a worker.
             deep: Also compare what is stored of every user with what is found by meaning.
+            by: Who asks.
         """
         from worker import doctor  # noqa: PLC0415  it loads every client
 

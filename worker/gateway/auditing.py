@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import localservers
 from perdure.changes import Actor
 from perdure.errors import InvalidInput
-from perdure.temporal.errors import translated
-from worker.gateway.base import Base
+from worker.gateway.base import Base, call
 
 if TYPE_CHECKING:
     from perdure.memory.auditing.verifying import AuditReport
@@ -15,16 +14,19 @@ if TYPE_CHECKING:
 
 
 class AuditingCalls(Base):
-    """Looking at the audit, and removing old parts of it. Who has the tenant key administers: nobody is refused."""
+    """Viewing the audit, and removing old parts of it. Anyone with the tenant key is an administrator, not refused."""
 
-    @translated
-    async def audit(self, user_id: str, *, of: str | None = None, since: datetime | None = None) -> "list[AuditLine]":
+    @call
+    async def audit(
+        self, user_id: str, *, of: str | None = None, since: datetime | None = None, by: Actor
+    ) -> "list[AuditLine]":
         """Return who wrote, changed or read the memories of a user or an owner, when and why, the oldest first.
 
         Args:
             user_id: The user; empty where an owner is given.
             of: The team or agent.
             since: Only what happened then or later.
+            by: Who asks.
 
         Raises:
             InvalidInput: Neither a user nor an owner is given, or both are; or the moment has no time zone.
@@ -39,8 +41,8 @@ class AuditingCalls(Base):
             raise InvalidInput("since", "has no time zone", fix="give one: datetime.now(UTC)")
         return await audits.show(self._settings, user_id, of, since)
 
-    @translated
-    async def verify_audit(self) -> "AuditReport":
+    @call
+    async def verify_audit(self, *, by: Actor) -> "AuditReport":
         """Return whether a line of the audit is missing or was changed.
 
         Where no server runs, what only Redis knows (how far each chain came) is not compared.
@@ -53,12 +55,12 @@ class AuditingCalls(Base):
 
         return await audits.verify(self._settings, self._given or localservers.running(self._settings))
 
-    @translated
+    @call
     async def remove_audit(self, days: int, *, by: Actor) -> list[str]:
         """Remove the files of the audit whose lines are all older than some days; returns their names.
 
         Raises:
-            InvalidInput: Too few days are to be left.
+            InvalidInput: The number of days is too small.
             TenantKeyMissing: This process has no tenant key.
             StoreUnavailable: Redis does not answer, or the files cannot be read or written.
         """
@@ -66,9 +68,9 @@ class AuditingCalls(Base):
 
         return await audits.remove(self._settings, self._addresses, days, by)
 
-    @translated
+    @call
     async def accept_audit_losses(self, *, by: Actor) -> list[str]:
-        """Have what is missing now no longer count as a problem; returns the files.
+        """Accept that what is missing now is lost, so that it is no longer a problem; returns the files.
 
         Raises:
             TenantKeyMissing: This process has no tenant key.

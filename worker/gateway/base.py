@@ -2,14 +2,18 @@
 
 import asyncio
 import datetime
+import functools
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
+from opentelemetry import trace
+from opentelemetry.trace import StatusCode
 from temporalio.client import Client, Plugin
 from temporalio.common import TypedSearchAttributes
 
+from perdure.changes import Actor
 from perdure.errors import PerdureError, WorkerUnavailable
 from perdure.names import Workflow
 from perdure.settings import Addresses, Settings
@@ -24,7 +28,10 @@ if TYPE_CHECKING:
     from worker.reader import Reader
 
 
+P = ParamSpec("P")
 R = TypeVar("R")
+
+_tracer = trace.get_tracer("perdure")
 
 _OF_A_USER = frozenset(
     {
@@ -39,6 +46,34 @@ _OF_A_USER = frozenset(
 
 ANSWERED_WITHIN = datetime.timedelta(seconds=5)
 """How long a query may take."""
+
+
+def call(method: Callable[P, Awaitable[R]]) -> Callable[P, Coroutine[Any, Any, R]]:
+    """Decorate a call of the gateway: Temporal's errors are raised as Perdure's, and a span says who calls.
+
+    Args:
+        method: A coroutine function with an ``Actor`` as its keyword ``by``. The span has its kind alone, since an id
+            may be that of a user.
+    """
+    translating = translated(method)
+
+    @functools.wraps(method)
+    async def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        by = kwargs.get("by")
+        actor = {"perdure.actor": by.kind.value} if isinstance(by, Actor) else None
+        # The text of an exception may quote what a caller gave.
+        span_of_call = _tracer.start_as_current_span(
+            f"gateway.{method.__name__}", attributes=actor, record_exception=False, set_status_on_exception=False
+        )
+        with span_of_call as span:
+            try:
+                return await translating(*args, **kwargs)
+            except Exception as error:
+                span.set_attribute("error.type", type(error).__name__)
+                span.set_status(StatusCode.ERROR)
+                raise
+
+    return called
 
 
 class Base:
@@ -105,7 +140,7 @@ class Base:
         raise self.unserved()
 
     def unserved(self, *, silent: int = 0) -> WorkerUnavailable:
-        """Return the error that no worker answers, although ``silent`` of them serve; with the reason where known."""
+        """Return the error that no worker answers, although ``silent`` of them serve; with the reason if known."""
         queue = self._settings.task_queue
         if silent:
             return WorkerUnavailable(f"the one that serves {queue!r} did not answer: it is busy, hangs or was killed")
@@ -138,7 +173,7 @@ class Base:
             )
 
     def _found_by(self, workflow: str, argument: Any) -> TypedSearchAttributes | None:
-        """Return what erasure finds the history by, also where the request is refused; None without the tenant key."""
+        """Return what an erasure finds the history by, even if the request is refused; None without the tenant key."""
         if workflow not in _OF_A_USER:
             return None
         with suppress(PerdureError):

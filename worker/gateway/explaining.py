@@ -1,4 +1,4 @@
-"""What a task had to do with memory, for a person."""
+"""How a task used memory, for a person."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
 from perdure.changes import Actor
 from perdure.errors import InvalidInput
+from perdure.explanations import TaskExplanation, TaskMemory
 from perdure.jobs import Receipt, SettledJob
 from perdure.names import MEMORY
-from perdure.tasks import TaskExplanation, TaskMemory
-from perdure.temporal.errors import perdure_error, translated
-from worker.gateway.base import ANSWERED_WITHIN
+from perdure.temporal.errors import perdure_error
+from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import TaskCalls
 from worker.lookup import job_of
@@ -19,15 +19,15 @@ from worker.lookup import job_of
 class ExplainingCalls(TaskCalls, MemoriesCalls):
     """Explaining tasks."""
 
-    @translated
+    @call
     async def explain(self, workflow_id: str, *, by: Actor) -> TaskExplanation:
         """Return what a task recalled and why, what it wrote, and what was ignored and why.
 
         Raises:
             InvalidTask: There is no such task.
-            WorkerUnavailable: No worker serves the task queue, and only one can tell.
+            WorkerUnavailable: No worker serves the task queue, and only a worker knows.
         """
-        handle = await self.task(workflow_id)
+        handle = await self.task(workflow_id, by=by)
         await self.served()
         told = await handle.query(MEMORY, result_type=TaskMemory, rpc_timeout=ANSWERED_WITHIN)
         receipts: list[Receipt] = []
@@ -42,7 +42,7 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
                 else:
                     receipts.append(await client.get_workflow_handle(job, result_type=Receipt).result())
             except InvalidInput:
-                # Jobs are gone from Temporal before a task that waits for weeks.
+                # Temporal removes jobs before a task that waits for weeks has ended.
                 missing.append(job)
             except WorkflowFailureError as error:
                 failed[job] = str(perdure_error(error))

@@ -1,4 +1,4 @@
-"""What can be asked about memories on hold: which there are, and to approve or reject them."""
+"""Requests about memories on hold: listing, approving and rejecting them."""
 
 from contextlib import suppress
 
@@ -8,12 +8,11 @@ from temporalio.service import RPCError, RPCStatusCode
 from perdure.changes import Actor
 from perdure.documents import validated
 from perdure.errors import InvalidAnswer, InvalidInput, InvalidTask
-from perdure.holds import QUESTION, Decided, Held, HeldAnswer, Outcome, is_of
+from perdure.holds import QUESTION, Decided, Held, HeldAnswer, HoldOutcome, is_of
 from perdure.identity import content_digest
 from perdure.names import DEFAULT_POLICY, QUESTIONS, Attribute, Workflow
 from perdure.questions import Approval, Question
-from perdure.temporal.errors import translated
-from worker.gateway.base import ANSWERED_WITHIN
+from worker.gateway.base import ANSWERED_WITHIN, call
 from worker.gateway.memories import MemoriesCalls
 from worker.gateway.tasks import TaskCalls, require_person
 from worker.waiting import waiting
@@ -22,17 +21,17 @@ from worker.waiting import waiting
 class HoldingCalls(TaskCalls, MemoriesCalls):
     """Looking at what waits for a person's approval, and deciding on it.
 
-    It needs the tenant key in this process, which tells whose a hold is. Who has its id alone can ``answer`` it.
+    It needs the tenant key in this process, which shows whose a hold is. With its id alone, use ``answer``.
     """
 
-    @translated
+    @call
     async def held(self, user_id: str, *, of: str | None = None, limit: int = 50, by: Actor) -> list[Held]:
         """Return what waits for a person, with its text: the oldest first.
 
         Raises:
             UnknownOwner: The user does not belong to the owner, or there is no such owner.
             TenantKeyMissing: This process has no tenant key.
-            WorkerUnavailable: No worker serves the task queue, and only one can tell.
+            WorkerUnavailable: No worker serves the task queue, and only a worker knows.
         """
         reader, client = await self._keyed_reader(), await self.client()
         tenant = await reader.tenant(user_id, of)
@@ -56,7 +55,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
         await reader.audited(tenant, [one.id for one in found], "held", by)
         return found
 
-    @translated
+    @call
     async def decide(
         self,
         user_id: str,
@@ -71,7 +70,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
         """Approve or reject what is on hold, and return what became of it; the same decision again returns the same.
 
         Args:
-            user_id: Who decides; what is not theirs, or their team's or agent's, is as if it did not exist.
+            user_id: Who decides; a hold that is not theirs, or their team's or agent's, counts as nonexistent.
             hold: Its id.
             of: The team or agent whose memory it is for; None: the user's own.
             approve: Whether it is to be remembered.
@@ -81,7 +80,7 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
 
         Raises:
             InvalidInput: There is no such hold of the user, or something else was decided already; or the text cannot
-                be kept; or somebody else than a person decides.
+                be kept; or an actor other than a person decides.
             TenantKeyMissing: This process has no tenant key.
         """
         from perdure.memory.extraction.screening import screen  # noqa: PLC0415  it loads libraries
@@ -96,13 +95,13 @@ class HoldingCalls(TaskCalls, MemoriesCalls):
             text = screened_text(text, policies_of(self._settings)[DEFAULT_POLICY], "text")
         given = {"question_id": QUESTION, "value": Approval.YES.value if approve else Approval.NO.value}
         answer = validated(HeldAnswer, given | {"note": screen(note).text if note else "", "text": text or None}, "")
-        # Where it was answered before, or has ended, what was decided tells.
+        # If it was answered before, or has ended, the recorded decision is the answer.
         with suppress(InvalidAnswer, InvalidTask):
             await self.answer(hold, answer, by=by)
         async with waiting(self._notify, f"settle {hold}", afterwards="it goes on", within=None):
             handle = (await self.client()).get_workflow_handle(hold, result_type=Decided)
             decided = await handle.result()
-        wanted = Outcome.APPROVED if approve else Outcome.REJECTED
+        wanted = HoldOutcome.APPROVED if approve else HoldOutcome.REJECTED
         if decided.outcome is not wanted:
             told = decided.reason or f"{decided.by.id or 'a person'} approved it"
             problem = f"it was {decided.outcome} on {decided.at:%Y-%m-%d %H:%M:%S %Z}: {told}"

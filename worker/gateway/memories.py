@@ -1,4 +1,4 @@
-"""What can be asked about single memories: changing them by their ids, listing them and their history."""
+"""Requests about single memories: changing them by their ids, listing them and their history."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -10,8 +10,8 @@ from perdure.identity import content_digest
 from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.names import DEFAULT_POLICY, Workflow
 from perdure.requests import ConsentRequest, Consents, RememberRequest
-from perdure.temporal.errors import translated
 from perdure.updates import Rejection, Updated, UpdateRequest, Version
+from worker.gateway.base import call
 from worker.gateway.memory import MemoryCalls
 from worker.waiting import ANSWER_WITHIN
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class MemoriesCalls(MemoryCalls):
     """Managing what is remembered of a user, or of a team or an agent (``of``) that the user belongs to.
 
-    Reading needs the tenant key in this process, as it leaves no text in a history. Where the user does not
-    belong to an owner, every call raises UnknownOwner, as where there is none.
+    Reading needs the tenant key in this process, as it leaves no text in a history. If the user does not
+    belong to an owner, every call raises UnknownOwner, as it does for an owner that does not exist.
     """
 
-    @translated
+    @call
     async def update(self, request: UpdateRequest, *, by: Actor) -> Updated:
         """Change one memory by its id, without private data and secrets.
 
@@ -39,7 +39,7 @@ class MemoriesCalls(MemoryCalls):
         given = screened_update(request, policies_of(self._settings)[DEFAULT_POLICY]).changed(by=by)
         return await self._execute(Workflow.UPDATE_MEMORY, given, Updated, name="update", within=ANSWER_WITHIN)
 
-    @translated
+    @call
     async def memories(
         self, user_id: str, *, of: str | None = None, everything: bool = False, by: Actor
     ) -> list[Entry]:
@@ -57,7 +57,7 @@ class MemoriesCalls(MemoryCalls):
         """
         return await (await self._keyed_reader()).memories(user_id, of, everything=everything, by=by)
 
-    @translated
+    @call
     async def history(self, user_id: str, identifier: str, *, of: str | None = None, by: Actor) -> list[Version]:
         """Return the versions of an entry that are kept, oldest first: who, why and when.
 
@@ -68,7 +68,7 @@ class MemoriesCalls(MemoryCalls):
         """
         return await (await self._keyed_reader()).history(user_id, of, identifier, by=by)
 
-    @translated
+    @call
     async def rejected(self, user_id: str, *, of: str | None = None, limit: int = 50, by: Actor) -> list[Rejection]:
         """Return what was lately refused, by a rule or a person, and why: the newest first, without text.
 
@@ -84,11 +84,11 @@ class MemoriesCalls(MemoryCalls):
         """
         return await (await self._keyed_reader()).rejected(user_id, of, limit=limit, by=by)
 
-    @translated
+    @call
     async def exported(self, user_id: str, *, of: str | None = None, by: Actor) -> list[str]:
         """Return all that is remembered of a user, with its history, as lines of JSON after a header.
 
-        They tell of one moment, whoever writes meanwhile.
+        They are a snapshot of one moment, whatever is written meanwhile.
 
         Raises:
             TenantKeyMissing: This process has no tenant key.
@@ -96,14 +96,14 @@ class MemoriesCalls(MemoryCalls):
         """
         return await (await self._keyed_reader()).exported(user_id, of, by=by)
 
-    @translated
+    @call
     async def import_(self, user_id: str, lines: Iterable[str], *, of: str | None = None, by: Actor) -> list[str]:
-        """Submit what an export says as jobs; returns their ids. The same export again is the same jobs.
+        """Submit the contents of an export as jobs; returns their ids. The same export again is the same jobs.
 
         All of it is read before anything is submitted. What was replaced or forgotten in it is not remembered.
 
         Raises:
-            InvalidInput: It is no export, or was cut off or damaged; with the line.
+            InvalidInput: It is not an export, or was cut off or damaged; with the line.
         """
         from perdure.memory.updating.exports import batches, items, read  # noqa: PLC0415  it loads rules
 
@@ -115,9 +115,9 @@ class MemoriesCalls(MemoryCalls):
             jobs.append(await self.remember(request, by=by))
         return jobs
 
-    @translated
+    @call
     async def consent(self, request: ConsentRequest, *, by: Actor) -> Consents:
-        """Keep what is said of the purposes, and return what holds of each.
+        """Record consent to the purposes, and return what holds for each.
 
         Raises:
             InvalidInput: There is no such purpose, or it is both granted and withdrawn.
@@ -127,25 +127,25 @@ class MemoriesCalls(MemoryCalls):
             Workflow.SET_CONSENT, request.changed(by=by), Consents, name="consent", within=ANSWER_WITHIN
         )
 
-    @translated
+    @call
     async def set_member(self, request: MemberRequest, *, by: Actor) -> Enrolment:
-        """Add a member to a team or an agent, or remove one. The first member makes it.
+        """Add a member to a team or an agent, or remove one. Adding the first member creates it.
 
-        It asks nobody's membership: give it to who administers the installation.
+        It checks no membership: offer it only to administrators of the installation.
         """
         refuse_unknown(request)
         return await self._execute(
             Workflow.SET_MEMBER, request.changed(by=by), Enrolment, name="member", within=ANSWER_WITHIN
         )
 
-    @translated
+    @call
     async def members(self, of: str, *, by: Actor) -> list[Membership]:
-        """Return who belongs to a team or an agent, with who added them; empty also where there is no such owner.
+        """Return who belongs to a team or an agent, and who added them; empty also if there is no such owner.
 
-        As ``set_member``, it is for who administers the installation.
+        Like ``set_member``, it is for administrators of the installation.
 
         Raises:
             TenantKeyMissing: This process has no tenant key.
-            StoreUnavailable: Neither Redis nor the journal can tell.
+            StoreUnavailable: Neither Redis nor the journal can answer.
         """
         return await (await self._keyed_reader()).members(of, by=by)

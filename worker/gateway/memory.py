@@ -1,4 +1,4 @@
-"""What can be asked of memory."""
+"""Requests to memory."""
 
 from typing import TYPE_CHECKING
 
@@ -30,8 +30,7 @@ from perdure.requests import (
     UndoRequest,
     UndoResult,
 )
-from perdure.temporal.errors import translated
-from worker.gateway.base import Base
+from worker.gateway.base import Base, call
 from worker.lookup import job_of
 from worker.waiting import ANSWER_WITHIN, waiting
 
@@ -43,9 +42,9 @@ _MOST_BYTES = 1_500_000
 
 
 class MemoryCalls(Base):
-    """Reading memory, offering it something, forgetting, bringing the stores together."""
+    """Reading memory, offering it items, forgetting, reconciling the stores."""
 
-    @translated
+    @call
     async def recall(self, request: RecallRequest, *, by: Actor) -> RecallResult:
         """Recall from every tier of memory.
 
@@ -64,14 +63,14 @@ class MemoryCalls(Base):
         return await reader.fetch(self._addresses, reference)
 
     async def _own_reader(self) -> "Reader | None":
-        """Return memory as this process reads it by itself; None where it has no tenant key."""
+        """Return this process's own reader of memory; None without the tenant key."""
         try:
             return await self._keyed_reader()
         except TenantKeyMissing:
             return None
 
     async def _keyed_reader(self) -> "Reader":
-        """Return memory as this process reads it by itself.
+        """Return this process's own reader of memory.
 
         Raises:
             TenantKeyMissing: It cannot read the tenant key; says which file, why and what to do.
@@ -85,23 +84,23 @@ class MemoryCalls(Base):
                 self._reader = await self._stack.enter_async_context(opened)
         return self._reader
 
-    @translated
+    @call
     async def read(self, user_id: str, handle: RecallHandle, *, by: Actor) -> list[RecalledItem]:
         """Return what the handle of an earlier recall names, as it is now: what was forgotten since is gone.
 
         Raises:
-            UnknownOwner: The user no longer belongs to whom it was recalled from.
+            UnknownOwner: The user no longer belongs to the owner from whom it was recalled.
             TenantKeyMissing: This process has no tenant key, without which memory cannot be read here.
             StoreUnavailable: Weaviate does not answer.
         """
         return await (await self._keyed_reader()).read(user_id, handle, by=by)
 
-    @translated
+    @call
     async def remember(self, request: RememberRequest, *, by: Actor) -> str:
         """Submit items to be remembered, without private data and secrets; returns the id of their job.
 
         Raises:
-            InvalidInput: There is no such policy, or it refuses what holds some; or they come to more than 1.5 MB.
+            InvalidInput: There is no such policy, or it refuses items that hold some; or they exceed 1.5 MB together.
         """
         from worker.observing import screened  # noqa: PLC0415  it loads rules and libraries
 
@@ -112,7 +111,7 @@ class MemoryCalls(Base):
         given = screened(request, self._settings).changed(by=by)
         return await self._execute(Workflow.REMEMBER_ITEMS, given, str, name="remember", within=ANSWER_WITHIN)
 
-    @translated
+    @call
     async def observe(self, request: ObserveRequest, *, by: Actor) -> Observed:
         """Offer memory what was said; it believes what the write policy lets it believe.
 
@@ -121,12 +120,12 @@ class MemoryCalls(Base):
         Raises:
             InvalidInput: The request is malformed, there is no such policy, or the user does not consent.
             ModelRefused: The language model that extracts memories refuses the question.
-            StoreUnavailable: It does not answer.
+            StoreUnavailable: The model does not answer.
         """
         from worker.observing import observed  # noqa: PLC0415  it loads rules and models
 
         items, left = await observed(request, self._settings)
-        # Here too where this process can tell, so that no history gets what may not be kept.
+        # Checked here too if this process can, so that no history gets what may not be kept.
         own = await self._own_reader()
         verbatim = any(isinstance(one, dict) and one["kind"] == "turn" for one in items)
         if items and own and not verbatim:
@@ -146,15 +145,15 @@ class MemoryCalls(Base):
         )
         return Observed(job=await self.remember(given, by=by), items=len(items), left=left)
 
-    @translated
-    async def receipt(self, job: str) -> Receipt:
+    @call
+    async def receipt(self, job: str, *, by: Actor) -> Receipt:
         """Wait for a job's receipt: what became of each item. Raises InvalidInput where there is no such job."""
         client = await self.client()
         await job_of(client, job)
         async with waiting(self._notify, f"end {job}", afterwards="the job goes on", within=None):
             return await client.get_workflow_handle(job, result_type=Receipt).result()
 
-    @translated
+    @call
     async def forget(self, request: ForgetRequest, *, by: Actor) -> ForgetResult:
         """Run a sweep: forget what the rules no longer keep.
 
@@ -163,7 +162,7 @@ class MemoryCalls(Base):
         """
         return await self._execute(Workflow.FORGET_MEMORY, request.changed(by=by), ForgetResult, name="forget-memory")
 
-    @translated
+    @call
     async def undo(self, request: UndoRequest, *, by: Actor) -> UndoResult:
         """Bring back what a sweep forgot.
 
@@ -172,20 +171,20 @@ class MemoryCalls(Base):
         """
         return await self._execute(Workflow.UNDO_FORGETTING, request.changed(by=by), UndoResult, name="undo-forgetting")
 
-    @translated
+    @call
     async def redate(self, request: RedateRequest, *, by: Actor) -> RedateResult:
-        """Date anew, of everybody, what other rules than today's dated."""
+        """Date again, for all users, the entries that were dated by other rules than today's."""
         return await self._execute(Workflow.REDATE_MEMORY, request.changed(by=by), RedateResult, name="redate-memory")
 
-    @translated
+    @call
     async def erase(self, request: EraseRequest, *, by: Actor) -> ErasureReceipt:
         """Erase all that is kept of a user or an owner, and prove it; the receipt says what no erasure reaches.
 
-        Who belonged to an owner is forgotten with the proof. The same request asked again, since its answer was lost,
-        gets the receipt that there is, as ``earlier``: nothing is erased then, of an owner made anew neither.
+        An owner's list of members is erased with the proof. The same request again, because its answer was lost,
+        gets the existing receipt, as ``earlier``: nothing is erased then, not even if the owner was created again.
 
         Raises:
-            UnknownOwner: The user does not belong to the owner, or there is none, and no receipt of the user's either.
+            UnknownOwner: The user does not belong to the owner, or there is none, and the user has no receipt either.
         """
         about = digest("erasure/1", request.user_id, request.of)[:24]
         try:
@@ -196,7 +195,7 @@ class MemoryCalls(Base):
                 raise
             return receipt.changed(earlier=True)
 
-    @translated
+    @call
     async def _erased(self, request: EraseRequest, about: str) -> ErasureReceipt:
         return await self._execute(Workflow.ERASE_MEMORY, request, ErasureReceipt, name="erase", about=about)
 
@@ -210,12 +209,12 @@ class MemoryCalls(Base):
         runs = [run async for run in client.list_workflows(query)]
         for run in sorted(runs, key=lambda run: run.start_time, reverse=True):
             handle = client.get_workflow_handle(run.id, run_id=run.run_id, result_type=ErasureReceipt)
-            # The list lags behind: one that has ended may be listed as running, as this one that was refused may be.
+            # The list lags behind: an erasure that has ended may be listed as running, and so may this refused one.
             if (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED:
                 return await handle.result()
         return None
 
-    @translated
+    @call
     async def reconcile(self, request: ReconcileRequest, *, by: Actor) -> ReconcileResult:
         """Reconcile the stores with each other: what one of them lost is there again.
 
@@ -224,9 +223,9 @@ class MemoryCalls(Base):
         """
         return await self._execute(Workflow.RECONCILE_MEMORY, request.changed(by=by), ReconcileResult, name="reconcile")
 
-    @translated
+    @call
     async def begin_journal(self, *, by: Actor) -> str:
-        """Begin the journal anew in the folder of the settings, the old one being lost; returns its id.
+        """Start a new journal in the folder of the settings, the old one being lost; returns its id.
 
         The audit was in that folder: its loss is accepted too. Needs no worker, as none starts without a journal.
 

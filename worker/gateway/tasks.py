@@ -1,6 +1,8 @@
-"""What can be asked about tasks."""
+"""Requests about tasks."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any, cast
 from uuid import uuid4
 
@@ -11,12 +13,13 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.changes import Actor, ActorKind
 from perdure.documents import validated
-from perdure.errors import InvalidInput, InvalidTask, TaskFailed
-from perdure.names import AGAIN, ANSWER, PROGRESS, RESULT, STARTED_BY, Workflow
+from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed
+from perdure.events import Event, require_small
+from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.questions import Answer
 from perdure.tasks import AgentTask, Progress, TaskResult
-from perdure.temporal.errors import is_cancelling, translated
-from worker.gateway.base import ANSWERED_WITHIN, Base
+from perdure.temporal.errors import is_cancelling
+from worker.gateway.base import ANSWERED_WITHIN, Base, call
 from worker.lookup import StartedTask, asker_of, task_of
 from worker.waiting import ANSWER_WITHIN, waiting
 
@@ -27,14 +30,16 @@ _NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECOND
 """How a query fails while no worker is there to answer it."""
 
 
+_WAITS_NO_MORE = "it waits for no event any more"
+
 _AGAIN_AFTER = 0.2
-"""Seconds until an answer that Temporal gave up is delivered again; a choice."""
+"""Seconds until an update that Temporal gave up is sent again; a choice."""
 
 
 class TaskCalls(Base):
-    """Starting tasks, following them, answering what they ask."""
+    """Starting tasks, following them, answering what they ask, delivering what they wait for."""
 
-    @translated
+    @call
     async def start(self, task: AgentTask, *, by: Actor, again: bool = False) -> StartedTask:
         """Start a task, or attach to its run that is open or has completed.
 
@@ -43,7 +48,7 @@ class TaskCalls(Base):
         Args:
             task: The task.
             by: Who starts it.
-            again: Whether to run a task that has completed once more; what must not happen twice does not.
+            again: Whether to run a completed task once more; its recorded effects are not repeated.
 
         Raises:
             InvalidTask: The task's id is already used by another task; with the difference.
@@ -61,7 +66,7 @@ class TaskCalls(Base):
                 memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again},
             )
         except WorkflowAlreadyStartedError:
-            handle = await self.task(task.workflow_id)
+            handle = await self.task(task.workflow_id, by=by)
             found = await handle.describe()
             from worker.attaching import require_same  # noqa: PLC0415  it takes a second
 
@@ -69,8 +74,8 @@ class TaskCalls(Base):
             return StartedTask(task.workflow_id, new=False, ended_at=found.close_time)
         return StartedTask(started.id, new=True, ended_at=None)
 
-    @translated
-    async def task(self, workflow_id: str) -> TaskHandle:
+    @call
+    async def task(self, workflow_id: str, *, by: Actor) -> TaskHandle:
         """Return Temporal's own handle of a task, whose errors are not translated.
 
         Raises:
@@ -80,8 +85,8 @@ class TaskCalls(Base):
         await task_of(client, workflow_id)
         return client.get_workflow_handle(workflow_id, result_type=TaskResult)
 
-    @translated
-    async def is_running(self, workflow_id: str) -> bool:
+    @call
+    async def is_running(self, workflow_id: str, *, by: Actor) -> bool:
         """Return whether a task is still open.
 
         Raises:
@@ -90,13 +95,13 @@ class TaskCalls(Base):
         found = await task_of(await self.client(), workflow_id)
         return found.status is WorkflowExecutionStatus.RUNNING
 
-    @translated
-    async def progress(self, workflow_id: str, *, seconds: float = 2) -> Progress | None:
+    @call
+    async def progress(self, workflow_id: str, *, seconds: float = 2, by: Actor) -> Progress | None:
         """Return where a task is; None while no worker can say (it may just have been killed)."""
         try:
             # Not wait_for, which in Python 3.11 loses a Ctrl-C that comes together with the answer.
             async with asyncio.timeout(seconds):
-                return await (await self.task(workflow_id)).query(PROGRESS, result_type=Progress)
+                return await (await self.task(workflow_id, by=by)).query(PROGRESS, result_type=Progress)
         except TimeoutError:
             return None
         except RPCError as error:
@@ -104,25 +109,25 @@ class TaskCalls(Base):
                 return None
             raise
 
-    @translated
-    async def result(self, workflow_id: str) -> TaskResult:
+    @call
+    async def result(self, workflow_id: str, *, by: Actor) -> TaskResult:
         """Wait for a task's end, however long it takes.
 
         Raises:
             TaskFailed: It failed; ``ended`` returns what it left.
             WorkflowCancelled: It was cancelled.
         """
-        return await (await self.task(workflow_id)).result()
+        return await (await self.task(workflow_id, by=by)).result()
 
-    @translated
-    async def ended(self, workflow_id: str) -> TaskResult | None:
+    @call
+    async def ended(self, workflow_id: str, *, by: Actor) -> TaskResult | None:
         """Return how a task ended, also one that failed or was cancelled.
 
         Returns:
             None while it is open, where it did not get far enough to leave a result, and where no worker can say.
         """
-        handle, kind = await self.task(workflow_id), cast("type[TaskResult]", TaskResult | None)
-        if await self.is_running(workflow_id):
+        handle, kind = await self.task(workflow_id, by=by), cast("type[TaskResult]", TaskResult | None)
+        if await self.is_running(workflow_id, by=by):
             return None
         try:
             return await handle.result()
@@ -135,56 +140,94 @@ class TaskCalls(Base):
         except RPCError:
             return None
 
-    @translated
+    @call
     async def answer(self, workflow_id: str, answer: Answer, *, by: Actor) -> None:
         """Answer a question that a task, or a memory on hold, waits on.
 
         Raises:
             InvalidAnswer: The answer is malformed, or the question is answered already.
-            InvalidInput: Somebody else than a person answers.
+            InvalidInput: The actor who answers is not a person.
             InvalidTask: There is no such task or hold, or it has ended.
         """
         require_person(by)
         client = await self.client()
         if (await asker_of(client, workflow_id)).status is not WorkflowExecutionStatus.RUNNING:
             raise _ended(workflow_id, "it asks nothing")
-        await self.served()
-        handle = client.get_workflow_handle(workflow_id)
         given = validated(type(answer), answer.model_dump() | {"by": by.id}, "")
         afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
-        try:
-            async with waiting(self._notify, "take the answer", afterwards=afterwards, within=ANSWER_WITHIN):
-                await _delivered(handle, given)
-        except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND and "completed" in error.message:
-                raise InvalidTask("task", f"{workflow_id} has ended: it asks nothing") from error
-            raise
+        async with self._updating(workflow_id, "take the answer", "it asks nothing", afterwards):
+            await _sent(client.get_workflow_handle(workflow_id), ANSWER, given)
 
-    @translated
+    @call
+    async def deliver(self, workflow_id: str, event: Event, *, by: Actor) -> None:
+        """Deliver an event that a step of a task waits for, or will wait for.
+
+        The task takes it once, however often it has to be sent; without an id, each call delivers an event of its own.
+
+        Args:
+            workflow_id: The task.
+            event: The event.
+            by: Who delivers it.
+
+        Raises:
+            InvalidEvent: No step of the task waits for it, or the task has no room for it.
+            InvalidTask: There is no such task, or it has ended.
+        """
+        require_small(event)
+        await self._require_open(workflow_id, _WAITS_NO_MORE, by)
+        sent = event.model_dump() | {"by": by.model_dump(), "id": event.id or uuid4().hex}
+        given = validated(Event, sent, "", InvalidEvent)
+        afterwards = f"the event may still be taken: deliver it again with --id {given.id}, which is taken once"
+        async with self._updating(workflow_id, "take the event", _WAITS_NO_MORE, afterwards):
+            await _sent(await self.task(workflow_id, by=by), DELIVER, given)
+
+    @call
     async def cancel(self, workflow_id: str, *, by: Actor) -> None:
         """Ask a task to stop; it finishes what it must not leave half done.
 
         Raises:
             InvalidTask: There is no such task, or it has ended.
         """
-        await self._require_open(workflow_id, "there is nothing to cancel")
-        await (await self.task(workflow_id)).cancel(reason=f"asked by {by.kind} {by.id}".strip())
+        await self._require_open(workflow_id, "there is nothing to cancel", by)
+        await (await self.task(workflow_id, by=by)).cancel(reason=f"asked by {by.kind} {by.id}".strip())
 
-    async def _require_open(self, workflow_id: str, otherwise: str) -> None:
-        if not await self.is_running(workflow_id):
+    @asynccontextmanager
+    async def _updating(self, workflow_id: str, what: str, otherwise: str, afterwards: str) -> AsyncGenerator[None]:
+        """Wait for a worker to take what is sent to a task, or to a memory on hold.
+
+        Args:
+            workflow_id: Its id.
+            what: What is waited for.
+            otherwise: What holds where it has ended.
+            afterwards: Whether what is sent may still take effect when it is no longer waited for.
+
+        Raises:
+            InvalidTask: It has ended.
+        """
+        await self.served()
+        try:
+            async with waiting(self._notify, what, afterwards=afterwards, within=ANSWER_WITHIN):
+                yield
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND and "completed" in error.message:
+                raise _ended(workflow_id, otherwise) from error
+            raise
+
+    async def _require_open(self, workflow_id: str, otherwise: str, by: Actor) -> None:
+        if not await self.is_running(workflow_id, by=by):
             raise _ended(workflow_id, otherwise)
 
 
-async def _delivered(handle: TaskHandle, answer: Answer) -> None:
-    """Deliver an answer, again where Temporal gave up a delivery that nothing came of.
+async def _sent(handle: TaskHandle, update: str, argument: Answer | Event) -> None:
+    """Send an update, and send it again if Temporal dropped it without effect.
 
-    It gives one up where it throws away what a worker made of it: another event came while the worker ended the run
-    with it, in order to continue as new. The run goes on without the answer then.
+    Temporal drops one when it discards the worker's response to it: another event came while the worker ended the run
+    with it, in order to continue as new. The run then goes on without the update.
     """
-    delivery = uuid4().hex
+    sending = uuid4().hex
     while True:
         try:
-            await handle.execute_update(ANSWER, answer, id=delivery)
+            await handle.execute_update(update, argument, id=sending)
         except RPCError as error:
             if error.status is not RPCStatusCode.FAILED_PRECONDITION:
                 raise
@@ -194,10 +237,10 @@ async def _delivered(handle: TaskHandle, answer: Answer) -> None:
 
 
 def require_person(by: Actor) -> None:
-    """Check that whoever answers a question is a person, as only people are asked.
+    """Check that the actor who answers a question is a person, as only people are asked.
 
     Raises:
-        InvalidInput: It is an agent or a schedule, say.
+        InvalidInput: It is not a person, but an agent or a schedule, say.
     """
     if by.kind is not ActorKind.PERSON:
         fix = "give the person who says so: Actor(kind=ActorKind.PERSON, id=…)"

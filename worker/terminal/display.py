@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from perdure.changes import Actor
+from perdure.durations import Wait
 from perdure.errors import PerdureError
 from perdure.questions import Question
 from perdure.tasks import Progress, TaskResult
@@ -19,6 +21,7 @@ async def follow(
     workflow_id: str,
     on_progress: Callable[[Progress], Awaitable[None]] | None = None,
     *,
+    by: Actor,
     period: float = 0.25,
 ) -> TaskResult:
     """Show how a task goes until it ends; waits as long as it takes.
@@ -27,20 +30,21 @@ async def follow(
         installation: The gateway to ask.
         workflow_id: The task.
         on_progress: Called with each state of the task, once it is shown.
+        by: Who follows it.
         period: Seconds between two states.
 
     Raises:
         TaskFailed: It failed.
         WorkflowCancelled: It was cancelled.
     """
-    result = asyncio.create_task(installation.result(workflow_id))
+    result = asyncio.create_task(installation.result(workflow_id, by=by))
     asked: set[str] = set()
     # In a log a bar is noise; the questions are not.
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[step]}"))
     with Bar(*columns, TimeElapsedColumn(), console=err, disable=not err.is_terminal) as bar:
         line = bar.add_task("starting", total=None, step="")
         while not result.done():
-            progress = await installation.progress(workflow_id)
+            progress = await installation.progress(workflow_id, by=by)
             if progress is not None:
                 bar.update(
                     line,
@@ -56,7 +60,7 @@ async def follow(
                 if on_progress:
                     await on_progress(progress)
             await asyncio.wait([result], timeout=period)
-        ended = await _how_it_ended(installation, workflow_id, result)
+        ended = await _how_it_ended(installation, workflow_id, result, by)
         if ended is not None:
             done = ended.done + ended.skipped + ended.failed
             bar.update(line, description=ended.status, completed=done, step="")
@@ -64,12 +68,12 @@ async def follow(
 
 
 async def _how_it_ended(
-    installation: Gateway, workflow_id: str, result: "asyncio.Task[TaskResult]"
+    installation: Gateway, workflow_id: str, result: "asyncio.Task[TaskResult]", by: Actor
 ) -> TaskResult | None:
     try:
         return result.result()
     except PerdureError:
-        return await installation.ended(workflow_id)
+        return await installation.ended(workflow_id, by=by)
 
 
 def how_to_answer(workflow_id: str, question: Question) -> str:
@@ -82,6 +86,11 @@ def how_to_answer(workflow_id: str, question: Question) -> str:
     return "\n".join([f"? {question.text}{hint}", *about, command])
 
 
+def how_to_deliver(workflow_id: str, wait: Wait) -> str:
+    """Word the command that delivers the event that a step waits for."""
+    return f"  {program()} deliver {workflow_id} {shlex.quote(wait.event)} VALUE"
+
+
 def show(progress: Progress) -> None:
     """Print where a task is, for a person."""
     place = f" at {progress.step}" if progress.step else ""
@@ -91,9 +100,11 @@ def show(progress: Progress) -> None:
         f"{counted(progress.recalled, 'item')} recalled, {progress.remembered} remembered"
     )
     for wait in progress.waits:
-        out.print(f"{wait.step} waits until {wait.until:%Y-%m-%d %H:%M:%S %Z}", markup=False)
+        out.print(f"{wait.step} {wait.told}", markup=False)
     if (more := progress.waiting - len(progress.waits)) > 0:
         out.print(f"and {more} more wait")
+    if progress.kept:
+        out.print(f"events that no step has waited for yet: {progress.kept}")
     for step in progress.unknown:
         out.print(f"nobody knows whether its effect happened: {step}", markup=False)
     if progress.problem:

@@ -1,4 +1,4 @@
-"""The activities of a worker, made of its services."""
+"""The activities of a worker, built from its services."""
 
 from collections.abc import Callable
 from inspect import getmembers, iscoroutinefunction
@@ -8,6 +8,7 @@ from temporalio.client import Client
 
 from activities.accesses import AccessActivities
 from activities.consolidation import ConsolidationActivities
+from activities.correcting import CorrectingActivities
 from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
 from activities.forgetting import ForgettingActivities
@@ -24,6 +25,7 @@ from activities.submitting import Submitter
 from activities.tasks import EvaluationActivities, TaskActivities
 from activities.updating import UpdatingActivities
 from activities.values import ValueActivities
+from perdure.agent.steps.limiting import Limiter
 from perdure.agent.steps.runner import StepRunner
 from perdure.agent.steps.values import Values
 from perdure.memory.consolidation.consolidator import Consolidator
@@ -31,6 +33,7 @@ from perdure.names import DEFAULT_POLICY
 from perdure.settings import Settings
 from perdure.stores.redis.accesses import Accesses
 from perdure.stores.redis.changed import ChangedTenants
+from perdure.stores.redis.places import Places
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sweeps import SweepTurn
 from worker.wiring.services import Services
@@ -46,6 +49,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         services.whole.redis_since,
         services.whole.claimed,
         enforcer=services.enforcer,
+        limiter=Limiter(Places(services.redis)),
     )
     steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
     submitter = Submitter(
@@ -74,7 +78,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,
         ),
-        ValueActivities(values),
+        ValueActivities(values, services.notes),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),
@@ -116,7 +120,14 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             changed=changed,
             erasures=services.erasures,
         ),
-        ErasingActivities(client=client, eraser=services.eraser, members=services.members),
+        CorrectingActivities(
+            updater=services.updater,
+            longterm=services.longterm,
+            values=values,
+            policy=services.policies[DEFAULT_POLICY],
+            changed=changed,
+        ),
+        ErasingActivities(client=client, key=services.tenant_key, eraser=services.eraser, members=services.members),
         AccessActivities(accesses=Accesses(services.redis), door=services.door),
         RedatingActivities(
             forgetter=services.forgetter, longterm=services.longterm, due=services.due, whole=services.whole

@@ -13,11 +13,11 @@ from perdure.memory.door import Door
 from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.forgetting.forgetter import Forgetter
 from perdure.memory.forgetting.selection import Guard
-from perdure.memory.policies import WritePolicy
 from perdure.memory.promotion.promoter import Promoter
 from perdure.memory.reconciling.reconciler import Reconciler
 from perdure.memory.repair import Repair
 from perdure.memory.updating.updater import Updater
+from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.intake import Intake
 from perdure.memory.writing.writer import Writer
 from perdure.models.language import LanguageModels
@@ -77,7 +77,7 @@ class Services(Reading):
     models: LanguageModels
 
     async def belongs(self) -> None:
-        """Make sure that this process belongs to the installation whose stores it uses, and has nobody who was erased.
+        """Check that this process belongs to the installation whose stores it uses, and apply erasures that one lacks.
 
         Raises:
             TenantKeyMismatch: It has another tenant key.

@@ -1,21 +1,20 @@
 """What passes between a task's workflow and its steps. Pure values, each small enough for a history."""
 
 import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
 from perdure.durations import duration_of
 from perdure.entries import Lane, MemoryType
+from perdure.explanations import RecallSummary
 from perdure.identity import OwnerId, UserId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
-from perdure.registry.agents import Agent
-from perdure.skills.shape import LetStep, PromptStep, RecallStep, RememberStep, Skill, ToolStep, WaitStep
+from perdure.skills.steps import LetStep, PromptStep, RecallStep, RememberStep, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import Evaluation, MemoryMode, RecallSummary, StepStatus, TaskBinding, TaskEnvelope
-from perdure.tools import Effect
+from perdure.tasks import Evaluation, MemoryMode, StepStatus, TaskBinding
 
 INLINE_LIMIT = 4_096
 """Bytes up to which a value travels in the history itself; a larger one is kept by its digest."""
@@ -25,6 +24,9 @@ LIST_LIMIT = 262_144
 
 ITEMS_LIMIT = 5_000
 """Elements that the list of one ``for_each`` may have."""
+
+MARGIN = 10.0
+"""Seconds that an attempt has for everything but the tool itself."""
 
 QUICK_SECONDS = 0.5
 """Seconds after which a quick step is cut off and goes on as any other, and after which no further one begins in one
@@ -98,7 +100,7 @@ class StepContext(Passed):
 
 
 class Acting(Passed):
-    """For whom a tool is called and how far the task is: what policies are told besides the call itself."""
+    """For whom a tool is called and how far the task is: what policies see in addition to the call itself."""
 
     user: UserId
     agent: str
@@ -138,6 +140,8 @@ class RecallCall(StepContext):
 
     step: RecallStep
     now: Instant
+    shows_ids: bool = False
+    """Whether its ``context`` names memories by their ids, for a model that may correct them."""
 
 
 class RememberCall(StepContext):
@@ -194,10 +198,13 @@ class Asks(Passed):
 
 
 class Waits(Passed):
-    """The outcome of a step that ends at a moment, with nothing more to do."""
+    """The outcome of a step that ends at a moment, or with an event, with nothing more to do until then."""
 
     kind: Literal["waits"] = "waits"
-    until: Instant
+    until: Instant | None = None
+    event: str = ""
+    otherwise: Value | None = None
+    """The output where no event comes; None: the step fails then."""
 
 
 StepOutcome = Annotated[Ended | Asks | Waits, Field(discriminator="kind")]
@@ -293,54 +300,3 @@ class CreditCall(Passed):
     task: str
     """What the task is called in its memories' trials: the same however often it runs."""
     succeeded: bool
-
-
-class ToolShape(Passed):
-    """What a workflow has to know of a tool: pinned for the task's life."""
-
-    effect: Effect
-    timeout: float
-    quick: bool = False
-
-
-class PrepareCall(Passed):
-    """The input of a task's first activity."""
-
-    task: TaskEnvelope
-    started_at: Instant
-    first_run: str
-    """The first run of the task's workflow, which tells it from others under the same workflow id."""
-
-
-class PreparedTask(Passed):
-    """All that a task is pinned to: its skill as it is now, checked, and what each step reads."""
-
-    tenant: str
-    epoch: int | None = None
-    """The tenant's epoch: once an erasure raises it, nothing more is stored for the task. None: it is not known."""
-    skill: Skill | None = None
-    """None: it has a goal."""
-    agent: Agent | None = None
-    """Who works towards the goal."""
-    position: Any = None
-    """Where its plan stood in an earlier run that it goes on from; only the plan knows its form."""
-    version: str
-    """The digest of the content of the skill, or of the agent."""
-    tools: dict[str, ToolShape]
-    inputs: dict[str, Value]
-    """With defaults filled in."""
-    reads: dict[str, tuple[Path, ...]] = Field(default_factory=dict)
-    """What the expressions of each step refer to, by its id; the end of the task under the empty name."""
-    date: datetime.date
-    binding: TaskBinding | None = None
-    """What the task's id stands for from its first claim on."""
-    earlier: Instant | None = None
-    """When the first run of this task began of which Redis may have lost the claims; None: there is none."""
-    renew_after: Annotated[float, Field(gt=0)] = 30 * 86_400.0
-    """Seconds after which the task renews its claims."""
-    model_timeout: Annotated[float, Field(gt=0)] = 300.0
-    """Seconds that a model's turn may take."""
-    heartbeat: Annotated[float, Field(gt=0)]
-    """Seconds without a sign of life after which an attempt is given up."""
-    continue_after: int = 0
-    """Events after which the history is rolled over; 0: after about 2,000."""

@@ -12,7 +12,7 @@ from perdure.agent.steps.once import Attempt
 from perdure.agent.steps.reached import QUESTION_LIMIT, Reached, question_of
 from perdure.changes import Actor, ActorKind
 from perdure.errors import Blocked
-from perdure.policies.decision import CallFacts, Decision, decide
+from perdure.policies.decision import CallFacts, PolicyDecision, decide
 from perdure.policies.library import PolicyLibrary
 from perdure.policies.ruling import Ruling, ruling_of
 from perdure.policies.shape import Outcome, PolicySet
@@ -82,7 +82,9 @@ class Enforcer:
         )
         return PolicyGate(self, call, attempt, facts, digest=digest, so_far=so_far)
 
-    async def decide(self, facts: CallFacts, known: "tuple[PolicySet, Decision] | None") -> tuple[PolicySet, Decision]:
+    async def decide(
+        self, facts: CallFacts, known: "tuple[PolicySet, PolicyDecision] | None"
+    ) -> tuple[PolicySet, PolicyDecision]:
         """Return what the policies that count now say, and which these are.
 
         Args:
@@ -90,7 +92,7 @@ class Enforcer:
             known: What they said before; the same ones say the same again.
         """
 
-        def work() -> tuple[PolicySet, Decision]:
+        def work() -> tuple[PolicySet, PolicyDecision]:
             policies = self._library.current()
             return known if known is not None and known[0] is policies else (policies, decide(policies, facts))
 
@@ -120,8 +122,8 @@ class PolicyGate:
         self._facts = facts
         self._digest = digest
         self._so_far = so_far
-        self._known: tuple[PolicySet, Decision] | None = None
-        self._written: Decision | None = None
+        self._known: tuple[PolicySet, PolicyDecision] | None = None
+        self._written: PolicyDecision | None = None
         self.warnings: tuple[str, ...] = ()
         """The soft policies that spoke, once the call may be made."""
 
@@ -152,14 +154,14 @@ class PolicyGate:
         elif self._known is not None and self._known[0].policies:
             await self._enforcer.write(self._call, self._attempt, ruling)
 
-    async def _decide(self) -> Decision:
+    async def _decide(self) -> PolicyDecision:
         self._known = await self._enforcer.decide(self._facts, self._known)
         return self._known[1]
 
-    def _ruling(self, decision: Decision) -> Ruling:
+    def _ruling(self, decision: PolicyDecision) -> Ruling:
         return ruling_of(decision, tool=self._facts.tool, step=self._call.path, arguments=self._digest)
 
-    def _stops(self, decision: Decision) -> bool:
+    def _stops(self, decision: PolicyDecision) -> bool:
         match decision.outcome:
             case Outcome.PASS | Outcome.WARN:
                 return False

@@ -1,10 +1,10 @@
-"""What a call of a tool has to pass right before it is made, as whoever makes the call sees it."""
+"""What a call of a tool has to pass right before it is made, as seen by the code that makes the call."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 from perdure.model import Passed
-from perdure.policies.decision import Decision
+from perdure.policies.decision import PolicyDecision
 from perdure.policies.ruling import Ruling
 
 
@@ -19,7 +19,7 @@ class Verdict(Passed):
 class Stopped:
     """Policies do not let the tool act now. Its effect has not happened, and this attempt claims nothing."""
 
-    decision: Decision
+    decision: PolicyDecision
     ruling: Ruling
     verdict: Verdict | None = None
     """What a person found out about a claim with other arguments, which is left as it is."""

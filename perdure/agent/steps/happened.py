@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from perdure.agent.steps.awaited import TakeCall
 from perdure.agent.steps.calls import AnnounceCall, Ended, StepCall
 from perdure.entries import Lane
 from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance
@@ -24,7 +25,7 @@ _QUOTED = 200
 
 
 def done(call: StepCall, run: str, outcome: Ended, at: datetime) -> Episode:
-    """Return that a tool returned; what it returned is not told."""
+    """Return the episode that a tool returned, without what it returned."""
     text = f"{call.path}: {call.step.tool} {outcome.result.status}"
     return _episode(EpisodeKind.TOOL, f"{run}/{call.path}/done", text, at, step=call.path)
 
@@ -118,6 +119,14 @@ def answered(call: StepCall | AnnounceCall, run: str, step: str, answer: TakenAn
         # What is cut off may say the opposite.
         extracted=len(value) > LONGEST,
     )
+
+
+def delivered(call: TakeCall, run: str) -> Episode:
+    """Return the episode that an event came, without its value."""
+    event = call.event
+    by = f"{event.by.kind.value} {event.by.id}".strip()
+    text = f"{call.path}: {event.name} (delivered by {by} at {event.at:%Y-%m-%d %H:%M:%S} UTC)"
+    return _episode(EpisodeKind.TOOL, f"{run}/{call.path}/delivered", text, event.at, step=call.path)
 
 
 def asked(call: AnnounceCall, run: str, at: datetime) -> Episode:

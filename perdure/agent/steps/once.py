@@ -31,7 +31,7 @@ from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased
 from perdure.model import Instant
-from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
+from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
 from perdure.tools import Tool, ToolCall
 
 _UNUSED = 0.9
@@ -45,8 +45,8 @@ STORE_ATTEMPTS = 5
 """How often storing a result is tried, one second apart. After that it is returned all the same: Temporal keeps it."""
 
 
-class Report(Protocol):
-    """What an attempt reports: to the next one, and to whoever is asked about its failure."""
+class AttemptReport(Protocol):
+    """What an attempt reports: to the next one, and to the person who is asked about its failure."""
 
     acted: bool
     """Whether this attempt, or one before it, may have acted."""
@@ -68,7 +68,7 @@ class Attempt:
     scheduled_at: Instant
     """When the first attempt of this series was scheduled."""
     started_at: Instant
-    report: Report
+    report: AttemptReport
     cut: float | None = None  # Seconds after which it is cut off, if sooner than its tool.
 
     def follows(self, earlier: Instant | None) -> Instant | None:
@@ -168,19 +168,19 @@ class OnceRunner:
             return stopped
         mine = _Mine(tool, call, keywords, effect, attempt, seconds, seconds if cut is None else cut)
         claim = await self._claims.claim(effect, owner, seconds)
-        lost = claim.holding is Holding.OURS and (verdict is not None or await self._may_be_lost(mine, follows))
+        lost = claim.holding is ClaimState.OURS and (verdict is not None or await self._may_be_lost(mine, follows))
         if lost:
             # What an earlier attempt claimed just before the loss may happen for as long as a call takes.
             claim = await self._claims.doubt(effect, owner, seconds)
             if verdict is not None and follows is None:
                 # Nothing was tried since a person found out about the claim that was lost.
                 verdict = verdict.changed(claim=owner)
-        while claim.holding is not Holding.OURS:
+        while claim.holding is not ClaimState.OURS:
             other = claim.arguments != effect.arguments
-            if claim.holding is Holding.DONE and not other:
+            if claim.holding is ClaimState.DONE and not other:
                 return Happened(output=unpacked(claim.result), at=claim.at)
             at = None if lost and claim.owner == owner else claim.at
-            seen, deadline = claim.owner, None if claim.holding is Holding.DONE else _in(claim.remaining)
+            seen, deadline = claim.owner, None if claim.holding is ClaimState.DONE else _in(claim.remaining)
             happened = verdict.happened if verdict and verdict.claim == seen else None
             await asyncio.sleep(max(0.0, claim.remaining))
             if other and not happened:
@@ -188,7 +188,7 @@ class OnceRunner:
                 if held := unknown if happened is None else await _stopped_beside(gate, verdict):
                     return held
             claim = await self._claims.take_over(effect, seen, owner, seconds)
-            if claim.holding is Holding.OURS:
+            if claim.holding is ClaimState.OURS:
                 if happened is None and tool.check is None:
                     await self._claims.doubt(effect, owner, 0.0)
                     return Unknown(claim=owner, deadline=deadline, at=at, lost=lost)
@@ -216,7 +216,7 @@ class OnceRunner:
         if claim.left() >= mine.seconds * _UNUSED:
             return claim
         claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, mine.seconds, acts=True)
-        if claim.holding is not Holding.OURS:
+        if claim.holding is not ClaimState.OURS:
             raise ClaimLost("another attempt took the claim while the policies were asked")
         return claim
 
@@ -291,7 +291,7 @@ class OnceRunner:
             try:
                 more = mine.seconds * (1.0 if work.is_running else 0.5)
                 claim = await self._claims.take_over(mine.effect, mine.owner, mine.owner, more)
-                if claim.holding is not Holding.OURS:
+                if claim.holding is not ClaimState.OURS:
                     return
             except TenantErased:
                 return

@@ -1,14 +1,14 @@
-"""A step that a language model answers: what it is told, and what is read of its answer. Pure."""
+"""A step that a language model answers: its instructions, and the reading of its answer. Pure."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from perdure.agent.steps.validation import is_of, wanted
 from perdure.agent.tool_specs import parsed_arguments, whole
 from perdure.models.language.conversation import Replied, ToolSpec
-from perdure.skills.shape import InputType
+from perdure.skills.inputs import is_of, wanted
+from perdure.skills.steps import InputType
 
 ASKED = 3
 """How often a model is asked for an answer that can be used; a choice."""

@@ -7,14 +7,11 @@ from typing import Any
 from pydantic import JsonValue
 
 from perdure.agent.steps.calling import calling
-from perdure.agent.steps.calls import (
-    Asks,
-    Ended,
-    StepCall,
-)
+from perdure.agent.steps.calls import Asks, Ended, StepCall
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
 from perdure.agent.steps.gate import Gate, Stopped, Verdict
+from perdure.agent.steps.limiting import Limiter
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.threads import counted
@@ -29,7 +26,7 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
-from perdure.stores.redis.claims import Claims, Holding, OnceEffect
+from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool, ToolCall
 
@@ -44,6 +41,7 @@ class StepRunner(StepEvaluator):
         redis_since: Returns since when Redis, with its claims, has lost nothing.
         claimed: Counts a claim.
         enforcer: Asks the policies about each call of a tool.
+        limiter: Lets calls begin as their tools' limits allow.
     """
 
     def __init__(
@@ -55,12 +53,14 @@ class StepRunner(StepEvaluator):
         claimed: Callable[[], Awaitable[None]],
         *,
         enforcer: Enforcer,
+        limiter: Limiter,
     ) -> None:
         super().__init__(values)
         self._toolbox = toolbox
         self._claims = claims
         self._once = OnceRunner(claims, redis_since, claimed)
         self._enforcer = enforcer
+        self._limiter = limiter
 
     async def act(self, call: StepCall, attempt: Attempt) -> Ended | Asks:
         """Run a tool step: resolve, ask, act, check, render what is to be remembered.
@@ -100,9 +100,10 @@ class StepRunner(StepEvaluator):
             return asks
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, tool, **how)
-        acted = await self._perform(
-            tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict
-        )
+        async with self._limiter.within(tool, call, attempt):
+            acted = await self._perform(
+                tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict
+            )
         if not isinstance(acted, Happened):
             return _undone(call, about, so_far, acted)
         so_far = so_far.changed(warnings=gate.warnings)
@@ -117,9 +118,9 @@ class StepRunner(StepEvaluator):
         if call.step.approve is None:
             return None
         if call.earlier is not None:
-            # This attempt has no claim whose time could end: it is only told of the one that there is.
+            # This attempt has no claim whose time could end: it only asks about an existing one.
             found = await self._claims.doubt(effect, owner, 0.0)
-            if found.holding is Holding.DONE and found.arguments == effect.arguments:
+            if found.holding is ClaimState.DONE and found.arguments == effect.arguments:
                 return None
             about = about.changed(attempted_at=found.at)
         text = written(evaluate(call.step.approve, names, f"{call.path}.approve"))
@@ -180,9 +181,9 @@ def _undone(call: StepCall, about: Subject, so_far: Reached, acted: Unknown | St
 def _key(call: StepCall, tool: Tool[..., Any], arguments: Mapping[str, JsonValue]) -> str:
     """Return the idempotency key of a call.
 
-    A path names a step of a skill, and its arguments are the same whoever runs it. Of a model's turns it names a place
-    only: asked anew, the model may want another tool or other arguments there, which is another call. So may a quick
-    step that is run again together with those before it.
+    A path names a step of a skill, whose arguments are the same in every run. In a model's turns it is only a place:
+    asked again, the model may want another tool or other arguments there, which is another call. So may a quick step
+    that is run again together with those before it.
     """
     wanted: JsonValue = [call.step.tool, dict(arguments)]
     by_place = call.arguments is None and not tool.quick

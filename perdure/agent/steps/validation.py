@@ -3,26 +3,25 @@
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue
 
 from perdure.agent.steps.calls import Path
 from perdure.documents import kind_of, nearest
 from perdure.durations import duration_of
-from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill, InvalidTask
+from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
-from perdure.skills.shape import (
+from perdure.skills.inputs import filled_inputs, is_of, require_checks, wanted
+from perdure.skills.shape import Skill, lane_path
+from perdure.skills.steps import (
+    EventStep,
     ForEach,
-    InputSpec,
-    InputType,
     LetStep,
     Parallel,
     PromptStep,
     RecallStep,
-    Skill,
     Step,
     ToolStep,
     WaitStep,
-    lane_path,
     templates_of,
 )
 from perdure.toolbox import Toolbox
@@ -33,6 +32,7 @@ _PARTS: dict[object, frozenset[str]] = {
     RecallStep: frozenset({"items", "records", "context", "status"}),
     PromptStep: frozenset({"output", "status", "problem"}),
     WaitStep: frozenset({"status"}),
+    EventStep: frozenset({"output", "status"}),
     ForEach: _COUNTS,
     Parallel: _COUNTS,
 }
@@ -44,70 +44,17 @@ _OWN: dict[type[object], dict[str, tuple[str, ...]]] = {
 }
 """Which fields of a step know its own result."""
 
-_json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
-_TYPES: dict[InputType, TypeAdapter[Any]] = {
-    InputType.STRING: TypeAdapter(str),
-    InputType.INTEGER: TypeAdapter(int),
-    InputType.NUMBER: TypeAdapter(float),
-    InputType.BOOLEAN: TypeAdapter(bool),
-    InputType.LIST: TypeAdapter(list[JsonValue]),
-    InputType.OBJECT: TypeAdapter(dict[str, JsonValue]),
-    InputType.ANY: _json,
-}
-_WANTED: dict[InputType, str] = {
-    InputType.STRING: "text",
-    InputType.INTEGER: "a whole number",
-    InputType.NUMBER: "a number",
-    InputType.BOOLEAN: "true or false",
-    InputType.LIST: "a list",
-    InputType.OBJECT: "a mapping",
-}
-
 
 def checked_inputs(skill: Skill, given: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Check a task's inputs and fill in defaults.
+    """Check a task's inputs, fill in defaults, and ask the skill's safety checks about them.
 
     Raises:
-        InvalidTask: Naming the input.
+        InvalidTask: Naming the input, or the check that does not hold with what it says.
+        InvalidExpression: A check has no value.
     """
-    for name in given:
-        if name not in skill.inputs:
-            problem = f"skill {skill.name!r} has no such input"
-            raise InvalidTask(f"inputs.{name}", problem, fix=nearest(name, skill.inputs))
-    return {name: _input(name, spec, given) for name, spec in skill.inputs.items()}
-
-
-def _input(name: str, spec: InputSpec, given: Mapping[str, JsonValue]) -> JsonValue:
-    field = f"inputs.{name}"
-    if name not in given:
-        if spec.required and spec.default is None:
-            raise InvalidTask(field, "is missing", fix=spec.description or f"give {_wanted(spec)}")
-        return spec.default
-    if not _fits(spec, given[name]):
-        raise InvalidTask(field, f"is {kind_of(given[name])}", fix=f"give {_wanted(spec)}")
-    return given[name]
-
-
-def _wanted(spec: InputSpec) -> str:
-    return wanted(spec.type)
-
-
-def _fits(spec: InputSpec, value: JsonValue) -> bool:
-    return is_of(spec.type, value)
-
-
-def is_of(kind: InputType, value: JsonValue) -> bool:
-    """Return whether a value is of a type."""
-    try:
-        _TYPES.get(kind, _json).validate_python(value, strict=True)
-    except ValidationError:
-        return False
-    return True
-
-
-def wanted(kind: InputType) -> str:
-    """Return what is to be given where a type is wanted, in a few words."""
-    return _WANTED.get(kind, f"a value of type {kind}")
+    inputs = filled_inputs(skill, given)
+    require_checks(skill, inputs)
+    return inputs
 
 
 def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
@@ -124,9 +71,11 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
         InvalidExpression: For a name that is not there.
     """
     for name, spec in skill.inputs.items():
-        if spec.default is not None and not _fits(spec, spec.default):
+        if spec.default is not None and not is_of(spec.type, spec.default):
             problem = f"is {kind_of(spec.default)}"
-            raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give {_wanted(spec)}")
+            raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give {wanted(spec.type)}")
+    for place, name in enumerate(skill.requires.tools if skill.requires else ()):
+        toolbox.get(name, f"requires.tools[{place}]", InvalidSkill)
     check = _Check(skill, toolbox)
     known = check.steps(skill.steps, "steps", _Known({}, {}))
     output = [("output", reference) for reference in references(skill.output, "output")]

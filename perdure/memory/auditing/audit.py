@@ -1,4 +1,4 @@
-"""What a process tells the audit: changes at once and synced, reads behind the recall, heads each minute."""
+"""What a process reports to the audit: changes at once and synced, reads after the recall, heads each minute."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ from perdure.stores.tenant_key import TenantKey
 from perdure.together import to_its_end
 
 HEADS_EVERY = 60.0
-"""Seconds between two times that a chain's head is told to Redis; what is cut off since is not noticed."""
+"""Seconds between two reports of a chain's head to Redis; what is cut off since the last one is not noticed."""
 
 READS_WITHIN = 0.5
 """Seconds that a read waits to be written, together with others: a kill loses them."""
@@ -37,7 +37,7 @@ _RECENT = 10_000
 """Operations of reads that are remembered, so that a retried activity adds none."""
 
 _NAMED = 1_000
-"""Entries that the line of a read names; of more it tells the number."""
+"""Entries that the line of a read names; of further ones it gives the number."""
 
 _CLOSED_WITHIN = 0.5
 """Seconds that Redis has at the end of a process to learn how far its chain came."""
@@ -70,7 +70,7 @@ class Audit:
         self._ending = asyncio.Event()
 
     async def ready(self) -> None:
-        """Check that lines can be written, before anything is done that they are about.
+        """Check that lines can be written, before the action that they record.
 
         Raises:
             StoreUnavailable: They cannot.
@@ -110,7 +110,7 @@ class Audit:
         await self._commit(waiting)
 
     async def read(self, tenant: str, ids: Sequence[str], *, why: str, operation: str, by: Actor) -> bool:
-        """Have it written soon that memories were read; returns False where it cannot be, now.
+        """Have a read of memories written soon; returns False if that is impossible now.
 
         The same operation is written once.
         """
@@ -172,7 +172,7 @@ class Audit:
         self._news = True
 
     async def accepting(self, missing: Sequence[Missing], by: Actor) -> None:
-        """Write that a person knows of losses.
+        """Write that a person accepts losses.
 
         Raises:
             StoreUnavailable: It cannot be written.
@@ -183,12 +183,12 @@ class Audit:
         self._news = True
 
     async def written(self) -> None:
-        """Wait until the reads that wait are written, or cannot be."""
+        """Wait until the pending reads are written, or cannot be."""
         while self._waiting and not self._failing:
             await self._commit()
 
     async def close(self) -> None:
-        """Write what waits, end the chain, and tell Redis how far it came."""
+        """Write what waits, end the chain, and report to Redis how far it came."""
         # Redis's client may swallow a cancellation: the end of a process then waited for the next minute (seen).
         self._ending.set()
         for task in (self._soon, self._telling):
@@ -208,7 +208,7 @@ class Audit:
         await self._chain.end()
 
     async def _commit(self, waiting: "_Waiting | None" = None) -> None:
-        """Write everything that waits, for everybody who waits for it.
+        """Write all pending lines, for all their callers.
 
         Raises:
             StoreUnavailable: What waits cannot be written.
@@ -262,9 +262,9 @@ class Audit:
                     await self._ending.wait()
 
     async def _tell(self, *, closing: bool = False) -> None:
-        """Write the heads of the other chains into this one, and tell Redis this one's instead.
+        """Write the heads of the other chains into this one, and report this one's to Redis instead.
 
-        Only where there is news: of two that are idle, each would answer to the other for ever.
+        Only if there is news: otherwise two idle chains would answer each other for ever.
         """
         others: list[KnownHead] = []
         with suppress(PerdureError, TimeoutError):
@@ -283,7 +283,7 @@ class Audit:
                 await self._heads.publish(KnownHead(head, news), others)
         except (PerdureError, TimeoutError) as error:
             self._news = self._news or news
-            raise StoreUnavailable("redis", "has not been told how far the audit came") from error
+            raise StoreUnavailable("redis", "does not know yet how far the audit came") from error
 
     def _is_own(self, known: KnownHead) -> bool:
         return self._chain.head is not None and known.head.file == self._chain.head.file
@@ -322,7 +322,7 @@ class Audit:
 
 
 def _tells(written: AuditLine, line: AuditLine) -> bool:
-    """Whether a line of the same operation tells what another one would.
+    """Whether a line of the same operation reports the same as another one would.
 
     An operation on many entries has a line for each of its parts. A retry may give another reason for what it finds
     done: where it inserted, it says that it reinforced.

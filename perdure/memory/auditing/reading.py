@@ -38,7 +38,7 @@ def shown(folder: Path, key: bytes, tenant: str, since: datetime | None = None) 
 
 
 class Removal(NamedTuple):
-    """Old files, and what another chain has to say before they are removed."""
+    """Old files, and what another chain has to record before they are removed."""
 
     files: tuple[str, ...]
     removed: tuple[AuditHead, ...]
@@ -50,7 +50,7 @@ class Removal(NamedTuple):
 def removable(folder: Path, key: bytes, known: Collection[AuditHead], before: datetime) -> Removal:
     """Return the files whose last line is older than a moment.
 
-    A file that is in use stays, and so does one with which something is wrong, or that tells of an accepted loss.
+    A file that is in use stays, and so does one with a problem, or with a line about an accepted loss.
     """
     chains, found = _read(folder, key, known)
     old = [

@@ -1,4 +1,4 @@
-"""Whether the audit is as it was written: compares chains with each other and with what Redis knows. Pure."""
+"""Whether the audit is intact: compares chains with each other and with what Redis knows. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -38,13 +38,13 @@ class AuditReport(Model):
     notes: tuple[AuditFinding, ...] = ()
     """What a kill or the loss of Redis leaves, what was removed on purpose, and losses that a person has accepted."""
     missing: Mapping[str, Missing] = Field(default_factory=dict[str, Missing], exclude=True)
-    """What is missing at the ends of files, and that nobody has accepted."""
+    """Missing ends of files that nobody has accepted."""
     read: Mapping[str, AuditHead] = Field(default_factory=dict[str, AuditHead], exclude=True)
-    """The head of each file, as far as nothing is wrong with it."""
+    """The head of each file that has no problem."""
 
 
 class Claim(NamedTuple):
-    """That a chain has a line, as somebody else knows."""
+    """Another chain's or Redis's knowledge that a chain has a line."""
 
     by: str
     head: AuditHead

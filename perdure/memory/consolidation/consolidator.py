@@ -21,7 +21,7 @@ _PAGE = 200
 """New memories that one call looks at: some seconds."""
 
 _LATE = timedelta(days=1)
-"""How long after it was accepted something may be written and still count as new: stores may have been away."""
+"""How long after its acceptance an entry may be written and still count as new: stores may have been away."""
 
 MOST = 100
 """Merges of one tenant that one call returns."""
@@ -41,7 +41,7 @@ class Duplicates(Passed):
     pairs: tuple[Pair, ...] = ()
     """No memory is in two of them."""
     after: str = ""
-    """Up to which id it looked; empty: at all."""
+    """The id up to which it looked; empty: it looked at all."""
 
 
 class Consolidator:
@@ -59,7 +59,7 @@ class Consolidator:
         self._updater = updater
 
     async def find(self, tenant: str, *, since: datetime | None, after: str, now: datetime) -> Duplicates:
-        """Return pairs of memories that say the same, of which one is new.
+        """Return pairs of memories that say the same, at least one of them new.
 
         Args:
             tenant: Whose.
@@ -98,7 +98,7 @@ class Consolidator:
         return Duplicates(pairs=tuple(pairs), after=page[-1].id if len(waiting) > len(page) else "")
 
     async def merge(self, tenant: str, pair: Pair, *, operation: str, by: Actor, at: datetime) -> bool:
-        """Make two memories one; returns False where one of them was changed meanwhile, so that it cannot be.
+        """Merge two memories; returns False if one of them was changed meanwhile, so that it is impossible.
 
         Raises:
             TenantErased: The user was erased meanwhile.

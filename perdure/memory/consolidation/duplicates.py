@@ -1,6 +1,6 @@
 """Whether two memories say the same in other words. Pure.
 
-That they are alike only nominates them. With all-MiniLM-L6-v2, "Python over JavaScript" and its reverse have a cosine
+Similarity only nominates them. With all-MiniLM-L6-v2, "Python over JavaScript" and its reverse have a cosine
 of .990, "db-1" and "db-2" of .975 (measured): so words, and their order, decide.
 """
 
@@ -12,17 +12,17 @@ SIMILAR = 0.9
 """The least cosine of two memories that are compared (R30)."""
 
 _RECALLED = 0.7
-"""What recall returns by default is believed this much: a merger, which averages, takes nothing out of it."""
+"""The confidence that recall requires by default: a merger, which averages, takes nothing below it."""
 
 _EMPTY = frozenset({"also", "just", "please", "really", "simply"})
-"""Words without which a statement states the same."""
+"""Words that do not change what a statement says."""
 
 _FRONTED = frozenset({"on", "in", "at", "during", "every", "since"})
 """What may begin a phrase that stands before a sentence as well as behind it: "on Tuesdays, …"."""
 
 
 def is_duplicate(one: Memory, other: Memory) -> bool:
-    """Return whether two memories can be made one without losing anything; where in doubt, they cannot.
+    """Return whether two memories can be merged without losing anything; if in doubt, they cannot.
 
     Constraints and pinned memories stay as somebody wrote them.
     """
@@ -38,13 +38,13 @@ def is_duplicate(one: Memory, other: Memory) -> bool:
 
 
 def kept_first(one: Memory, other: Memory) -> tuple[Memory, Memory]:
-    """Return the one whose text stays, and the other: the one seen more often, then the one that is older."""
+    """Return the memory whose text stays, and the other: the one seen more often stays, otherwise the older one."""
     first, second = sorted((one, other), key=lambda memory: (-memory.seen, memory.first_seen, memory.id))
     return first, second
 
 
 def normal(content: str) -> tuple[str, ...]:
-    """Return a statement's words as far as they state something, with a phrase that stands in front moved to its end.
+    """Return a statement's significant words, with a phrase in front moved to its end.
 
     >>> normal("On Tuesdays, deploys really happen.")
     ('deploys', 'happen', 'on', 'tuesdays')
@@ -72,7 +72,7 @@ def _is_free(memory: Memory) -> bool:
 
 
 def _frame(memory: Memory) -> object:
-    """Return what has to be equal beside what is stated: where, when and for what it holds, what is kept with it."""
+    """Return what has to be equal in addition to the statement: its scopes, dates, purpose and metadata."""
     return (
         memory.memory_type,
         memory.purpose,

@@ -1,7 +1,7 @@
 """Erases all that the stores have of a user, proves it, and removes again what an older copy of a store brings back.
 
-The epoch comes first, in every store: from then on nothing that was accepted before is written. In Redis it rises once
-more when the stores are emptied: nothing that was read before is written either.
+The epoch comes first, in every store: from then on nothing that was accepted before is written. In Redis it is raised
+again when the stores are emptied, so that nothing that was read before is written either.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from perdure.memory.membership import MemberBook
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
-from perdure.stores.redis.holdings import Holdings, holdings
+from perdure.stores.redis.holdings import INDEXES, Holdings, holdings
 from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
@@ -39,8 +39,8 @@ class Erasures(Protocol):
         ...
 
 
-class Removed(NamedTuple):
-    """What was removed of a user."""
+class Counts(NamedTuple):
+    """How much there is of a user."""
 
     entries: int
     keys: int
@@ -57,7 +57,7 @@ class Eraser:
         members: The lists of teams and agents that may name a user.
         leases: One writer a tenant.
         logs: The erasures that each store knows of.
-        audit: Is told of every erasure, and keeps what it was told before.
+        audit: Records every erasure, and keeps its earlier lines.
     """
 
     def __init__(
@@ -98,18 +98,26 @@ class Eraser:
         await self._audit.changed(tenant, {"erased": ()}, operation=operation, by=by, again=True)
         return known
 
-    async def remove(self, tenant: str) -> Removed:
+    async def count(self, tenant: str) -> Counts:
+        """Return how much the stores have of a user.
+
+        Raises:
+            StoreUnavailable: A store does not answer; call it again.
+        """
+        entries, found = await together(self._longterm.total(tenant), holdings(self._redis, tenant))
+        return Counts(entries, len(_content(found, tenant)))
+
+    async def remove(self, tenant: str) -> None:
         """Remove everything that the stores have of a user but the erasure itself.
 
         Raises:
             LeaseLost: Another writer holds the tenant; call it again.
             StoreUnavailable: A store does not answer; call it again.
         """
-        # A writer that was on its way has ended once the lease is ours, and the next one is refused by its epoch.
+        # An active writer has ended once the lease is ours, and the next one is refused by its epoch.
         async with self._leases.hold(tenant):
-            # Whoever has read under the epoch of ``begin`` what goes now must not write it back.
+            # A process that has read under the epoch of ``begin`` what is removed now must not write it back.
             await ask(self._redis, "INCR", keys.epoch(tenant))
-            entries = len(await self._longterm.everything(tenant))
             await self._longterm.drop_tenant(tenant)
             reached(CrashPoint.ERASE_DROPPED)
             await self._spool.erase(tenant)
@@ -120,19 +128,18 @@ class Eraser:
             reached(CrashPoint.ERASE_JOURNAL)
             held = await holdings(self._redis, tenant)
             await self._remove_keys(tenant, held)
-            # A copy that was taken since ``begin`` knows of the erasure, and has what it has removed by now.
+            # A copy taken since ``begin`` knows of the erasure, but still has what has been removed by now.
             begun = await self._latest(tenant)
             if begun is not None:
                 await together(*(log.add(begun.changed(removed=True)) for log in self._logs.values()))
-        return Removed(entries, len(_content(held, tenant)))
 
     async def end(self, tenant: str) -> None:
-        """Forget what an erasure that is proved had to know itself: who may erase a team again, who wrote last."""
+        """Forget what the erasure itself needed until it was proved: who may erase a team again, who wrote last."""
         await self._members.end_erasure(tenant)
         await ask(self._redis, "DEL", keys.writer(tenant))
 
     async def left(self, tenant: str) -> tuple[str, ...]:
-        """Return what is left of a user in the stores, read anew; empty: nothing."""
+        """Return what is left of a user in the stores, read again; empty: nothing."""
         stored, held = await together(self._longterm.tenants(), holdings(self._redis, tenant))
         waited, journaled = await together(self._spool.read(tenant), self._journal.tenants())
         found = {
@@ -144,12 +151,12 @@ class Eraser:
         return tuple(name for name, is_there in found.items() if is_there)
 
     async def apply(self) -> int:
-        """Have every store know of every erasure, and remove what one that did not know still has of its user.
+        """Record every erasure in every store, and remove the user's data from a store that lacked one.
 
-        A store that was set back to an older copy has what was erased since.
+        A store that was restored from an older copy has what was erased since.
 
         Returns:
-            How many users something was removed of.
+            How many users' data was removed.
 
         Raises:
             LeaseLost: Another writer holds one of the tenants; call it again.
@@ -183,7 +190,7 @@ class Eraser:
             await ask(self._redis, "DEL", key)
         for key in held.shared:
             match key:
-                case keys.DUE | keys.CHECKS | keys.ACTIVE | keys.ACCESSED | keys.PROMOTING | keys.CHANGED:
+                case key if key in INDEXES:
                     await ask(self._redis, "ZREM", key, tenant)
                 case keys.UNFILED:
                     await ask(self._redis, "ZREMRANGEBYLEX", key, f"[{tenant} ", f"({tenant}!")
@@ -201,8 +208,8 @@ class Eraser:
 def _content(held: Holdings, tenant: str) -> list[str]:
     """Return the keys that hold something of a user.
 
-    These are all but the epoch, the lease of whoever removes them and of who was refused last, and who may erase a
-    team again until it is proved.
+    These are all but the epoch, the leases of the writer that removes them and of the last refused one, and the list of
+    those who may erase a team again until it is proved.
     """
     kept = {keys.epoch(tenant), keys.lease(tenant), keys.writer(tenant), keys.former(tenant)}
     return [key for key in held.keys if key not in kept]

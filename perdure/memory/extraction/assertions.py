@@ -48,13 +48,13 @@ class Stated(NamedTuple):
     """What a sentence asserts, and when that holds."""
 
     assertion: Assertion | None = None
-    """None: it cannot be told."""
+    """None: it cannot be determined."""
     valid_from: datetime | None = None
     valid_until: datetime | None = None
 
     @property
     def dates(self) -> dict[str, datetime]:
-        """Its dates that are told, by name."""
+        """Its stated dates, by name."""
         dates = {"valid_from": self.valid_from, "valid_until": self.valid_until}
         return {name: date for name, date in dates.items() if date}
 

@@ -140,7 +140,7 @@ _NEW_ROLE = re.compile(r"^(?:my|our|the)\s+new\s+(?P<role>[\w\s'-]{2,50}?)\s+(?P
 
 
 def clause_of(sentence: str) -> Clause | None:
-    """Return the clause of a sentence that states something; None: none that can be told."""
+    """Return the clause of a sentence that states something; None: none that can be recognised."""
     sentence = _THAT_IS_HOW.sub(r"\g<does> \g<new>", _THAT_IS_WHERE.sub(r"\g<does> on \g<new>", sentence))
     sentence = _PRELUDE_AND.sub("", sentence)
     sentence = _OVER_AND.sub("", _ASKED_FIRST.sub(r"\g<said>\g<topic>", sentence))

@@ -8,7 +8,7 @@ _SEGMENT = re.compile(
 )
 _WE = r"(?:i|we|(?:our|my) (?:team|family|household|group|office|band|department|company|board|firm|crew|club|choir))"
 _ANYBODY = rf"(?:{_WE}|(?:our|my|the) [\w-]+|he|she|they)"
-"""Whose tastes are told; what others than the speakers have or take tells none."""
+"""The subjects whose tastes are stated; what others than the speakers have or take states none."""
 _ADVERBS = (
     r"(?:'ve)?(?: (?:(?:have |has )?(?:come|grown|learn(?:ed|t)) to|"
     r"now|still|really|much|always|usually|generally|just|would|do|also|actually|far|by far|tend to))*"

@@ -15,7 +15,7 @@ from perdure.memory.extraction.grounds import orders, rendered
 from perdure.memory.extraction.rules import RuleExtractor
 from perdure.memory.extraction.screening import screen
 from perdure.memory.extraction.verifying import source_of
-from perdure.memory.policies import WritePolicy
+from perdure.memory.write_policies import WritePolicy
 from perdure.model import Model, Unit
 from perdure.models.language import LanguageModel
 from perdure.said import Candidate, Extraction, Extractor, Ground, Left, Said, Voice

@@ -98,7 +98,7 @@ def polarity(text: str) -> Polarity:
             (either if first else denied).update(before)
             denied.update(first)
             verb = first[:1]
-            # "I don't smoke and drink": whether the second one is denied too cannot be told.
+            # "I don't smoke and drink": whether the second one is denied too is unclear.
             either.update(stem for other in after[1:] for stem in stems(NEGATION.sub(" ", other)))
             alone = bool(_ALONE.match(part))
             awaited = not before and not first and not alone

@@ -13,7 +13,7 @@ from perdure.jobs import UnusableItem
 from perdure.memory.extraction.findings.finding import Kind
 from perdure.memory.extraction.findings.remainder import says_something
 from perdure.memory.extraction.screening import screen
-from perdure.memory.policies import Private, WritePolicy
+from perdure.memory.write_policies import Private, WritePolicy
 from perdure.model import Model
 
 M = TypeVar("M", bound=Model)
@@ -53,7 +53,7 @@ def screened(item: Item, policy: WritePolicy) -> Item | UnusableItem:
         return UnusableItem(reason=_refusal(clean.kinds))
     content = clean.fields.get("content", getattr(item, "content", None))
     if isinstance(content, str) and "[" in content and not says_something(content):
-        return UnusableItem(reason="beside private data or a secret it says nothing")
+        return UnusableItem(reason="it says nothing besides private data or a secret")
     try:
         return redacted(item, clean.fields)
     except InvalidItem as error:

@@ -39,7 +39,7 @@ _REASONS = {
     Ground.INSTRUCTION: "It is an order to an AI inside a text from elsewhere",
     Ground.HEARSAY: "It is about somebody else, at second hand",
     Ground.RECALLED: "It quotes what is already remembered",
-    Ground.UNCLEAR: "What it states cannot be told",
+    Ground.UNCLEAR: "What it states is unclear",
 }
 
 
@@ -127,7 +127,7 @@ def _statements(text: str, judge: _Judge) -> tuple[list[str], tuple[Left, ...]]:
     kept: list[str] = []
     for sentence in sentences:
         if sentence.ground is None:
-            # Beside a sentence that is not believed, another one is only if it stands by itself.
+            # Next to a sentence that is not believed, another one is believed only if it stands by itself.
             if tainting and not standing.stands(reading.words_of(sentence.text)):
                 grounds.append(Ground.UNCLEAR)
             else:
@@ -138,7 +138,7 @@ def _statements(text: str, judge: _Judge) -> tuple[list[str], tuple[Left, ...]]:
 
 
 def _happened(sentence: _Sentence) -> bool:
-    """Whether a sentence tells what happened once, which says nothing of the sentences beside it."""
+    """Whether a sentence reports what happened once, which says nothing about the sentences next to it."""
     words = reading.words_of(sentence.text)
     return passing.is_event(words) and not passing.is_of_now(words)
 

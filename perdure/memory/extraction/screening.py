@@ -50,8 +50,8 @@ _DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
 )
 
 _ROUNDS = 4
-"""What is left is screened again, since taking something out can leave a label beside another value. No text that still
-had findings after so many rounds has been seen; what they found is taken out, and no more is looked for."""
+"""What is left is screened again, since taking something out can leave a label next to another value. No text has been
+seen that still had findings after so many rounds; what they found is taken out, and the search ends."""
 
 
 _TELLING = 6
@@ -66,7 +66,7 @@ class Screened(NamedTuple):
     kinds: tuple[Kind, ...] = ()
     """What was found, each kind once, in the order of the text."""
     says_something: bool = True
-    """Whether what is left still states something, beside "my card is"."""
+    """Whether what is left still states something, apart from "my card is"."""
 
 
 def brief(text: str) -> str:

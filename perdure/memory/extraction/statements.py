@@ -50,7 +50,7 @@ def stated(item: MemoryItem) -> MemoryItem:
     told = {name: date for name, date in found.dates.items() if getattr(item, name) is None}
     begin, end = told.get("valid_from", item.valid_from), told.get("valid_until", item.valid_until)
     if begin is not None and end is not None and end <= begin:
-        # What its caller gives counts, and not what words seem to say beside it.
+        # What its caller gives counts, and not what its words seem to say.
         told = {}
     return item.changed(assertion=found.assertion, **told) if found.assertion or told else item
 

@@ -105,7 +105,7 @@ class Told:
 
     @cached_property
     def adds(self) -> bool:
-        """Whether it says of itself that it comes beside something else."""
+        """Whether its own words say that it is in addition to something else."""
         return bool(_ADDED.search(self.text))
 
     @cached_property

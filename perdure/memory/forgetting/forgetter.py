@@ -23,7 +23,7 @@ _CONFLICTS = 5
 
 
 class Tombstoned(Passed):
-    """What a step of a sweep has let go: only what has left the due set counts."""
+    """What a step of a sweep has done: only entries that have left the due set count."""
 
     forgotten: int = 0
     """Entries that are never recalled from here on."""
@@ -37,7 +37,7 @@ class Restored(Passed):
     restored: int
     """Entries that this undoing has brought back so far."""
     more: bool = False
-    """There are more than one call takes."""
+    """Whether there are more than one call takes."""
 
 
 class Forgetter:
@@ -95,7 +95,7 @@ class Forgetter:
         """Forget what was chosen: from here on it is never recalled, and can be undone.
 
         Raises:
-            VersionConflict: One of them changed since: plan again. What was logged of those that stay is taken back.
+            VersionConflict: One of them changed since: plan again. The log's lines on those that stay are undone.
         """
         tenant, at = forgetting.tenant, forgetting.at
         chosen = (*forgetting.tombstone, *forgetting.backdated)
@@ -151,7 +151,7 @@ class Forgetter:
         return self._rules.version
 
     async def redate(self, tenant: str, *, operation: str, by: Actor) -> int:
-        """Date a tenant's entries by today's rules where others dated them; return how many.
+        """Date by today's rules a tenant's entries that were dated by others; return how many.
 
         Raises:
             VersionConflict: The tenant's memory changes all the time.
@@ -202,7 +202,7 @@ class Forgetter:
         if not chosen:
             return Restored(restored=restored)
         stored = await self._longterm.get(tenant, [line.id for line in chosen])
-        # What is gone cannot be restored: its lines say so from now on.
+        # Purged entries cannot be restored: their lines say so from now on.
         lines = [line.changed(restored_at=at) if line.id in stored else line.changed(purged=True) for line in chosen]
         # Those that are not forgotten any more are restored already; only their lines may be missing.
         changes = [

@@ -30,7 +30,7 @@ class Forgetting(Passed):
     purge: tuple[DueEntry, ...] = ()
     """Forgotten long enough ago to be removed for good."""
     backdated: tuple[DueEntry, ...] = ()
-    """Due by old rules, and kept by the present ones: only their date is put right."""
+    """Due by old rules, but kept by the current ones: only their date is corrected."""
     due: dict[str, int] = Field(default_factory=dict[str, int])
     """How many are due in all, those of later plans included, for each reason."""
     purgeable: int = 0
@@ -38,11 +38,11 @@ class Forgetting(Passed):
     held: str = ""
     """Why nothing is tombstoned until a person approves; empty: go on."""
     more: bool = False
-    """There is more due than one plan takes."""
+    """Whether more is due than one plan takes."""
 
 
 class Counts(Model):
-    """How much there is of a tenant, beyond what one plan reads."""
+    """How many entries a tenant has, beyond what one plan reads."""
 
     stored: int
     """Current entries."""
@@ -58,10 +58,10 @@ class Guard(Model):
     fraction: Unit = 0.3
     """The largest share of a tenant's entries that goes without a person's approval."""
     free: Annotated[int, Field(ge=0)] = 20
-    """So many go in any case: a share of a handful says nothing."""
+    """This many go in any case: a share of a handful says nothing."""
 
     def objection(self, due: int, stored: int) -> str:
-        """Return why a person has to look first; empty: nobody has to."""
+        """Return why a person has to approve first; empty: nobody has to."""
         if due <= self.free or due <= stored * self.fraction:
             return ""
         return f"{due} of {stored} entries are due, more than {self.fraction:.0%}"
@@ -87,7 +87,7 @@ def select(
         counts: How many there are in all.
         rules: Today's rules; they have the last word over a date computed by earlier ones.
         guard: Stops what looks like a mistake.
-        approved: A person has looked and said yes.
+        approved: A person has approved it.
         at: The sweep's moment.
     """
     tombstone: list[DueEntry] = []
@@ -98,7 +98,7 @@ def select(
             tombstone.append(DueEntry(id=entry.id, version=entry.version, reason=reason))
         else:
             backdated.append(DueEntry(id=entry.id, version=entry.version, reason="the rules changed"))
-    # What was read is judged by today's rules; the rest is counted by the reason under which it was dated.
+    # Entries that were read are judged by today's rules; the rest are counted by the reason that dated them.
     reasons = Counter(counts.due)
     reasons.subtract(entry.forget_reason for entry in due)
     reasons.update(item.reason for item in tombstone)

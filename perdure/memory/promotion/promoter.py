@@ -16,7 +16,7 @@ from perdure.identity import digest
 from perdure.jobs import Batch
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction import observing
-from perdure.memory.policies import WritePolicy
+from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import read_batch
 from perdure.said import Extractor, Said, Voice
 from perdure.stores.redis.promotions import Promotions, Taken
@@ -28,11 +28,11 @@ _ITEMS = 100
 """Items that a batch may have."""
 
 Submit = Callable[[Batch, str], Awaitable[object]]
-"""Submits a batch as the job of this id, or finds the job there is."""
+"""Submits a batch as the job of this id, or finds the existing job."""
 
 
 class Promoted(NamedTuple):
-    """What was promoted of one tenant."""
+    """The result of promoting one tenant's episodes."""
 
     sessions: int = 0
     episodes: int = 0
@@ -48,7 +48,7 @@ class Promoter:
         promotions: What waits.
         consents: What users consent to.
         extractor: Finds what may be believed.
-        policy: The write policy of whoever names none.
+        policy: The write policy for requests that name none.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class Promoter:
         return await self._promotions.tenants(now, limit)
 
     async def promote(self, tenant: str, *, now: datetime, by: Actor, submit: Submit) -> Promoted:
-        """Promote what is due of a tenant; what was begun is ended. A session that fails waits for a later call.
+        """Promote a tenant's due sessions, finishing those already begun. A session that fails waits for a later call.
 
-        Without consent, or under a policy that extracts nothing, it waits no longer either: who consents later does not
-        consent to what was said before.
+        Without consent, or under a policy that extracts nothing, it is dropped: later consent does not apply to what
+        was said before.
 
         Args:
             tenant: Whose sessions.
@@ -80,7 +80,7 @@ class Promoter:
             submit: Where batches go.
 
         Raises:
-            StoreUnavailable: Redis does not answer, or nobody can tell what is consented to: call it again.
+            StoreUnavailable: Redis does not answer, or consent is unknown: call it again.
         """
         token = await self._promotions.begin(tenant, now)
         extracts = not self._policy.verbatim and is_granted(await self._consents.of(tenant), Purpose.EXTRACTED)
@@ -122,7 +122,7 @@ class Promoter:
                 if isinstance(batch, InvalidItem):
                     unusable.append(batch)
                     continue
-                # The id is of the episodes and not of the items: a model need not find the same in them twice.
+                # The id is derived from the episodes and not the items: a model may not find the same in them twice.
                 await work.submit(batch, f"ingest-{work.tenant}-{digest('promoted/1', name, place)[:32]}")
                 jobs += 1
         return jobs, unusable

@@ -1,6 +1,6 @@
-"""What users have none of, known for as long as nobody writes: so that not every recall asks for it.
+"""Kinds of entries that a user has none of, remembered while nobody writes, so that not every recall asks for them.
 
-Most users have pinned nothing and have no turns. To find out either takes a search's time in every recall.
+Most users have pinned nothing and have no turns. Finding that out takes a search's time in every recall.
 """
 
 import time
@@ -28,12 +28,12 @@ class Absences:
         self._known: OrderedDict[tuple[str, What], tuple[float, str]] = OrderedDict()
 
     def known(self, tenant: str, what: What, writer: str) -> bool:
-        """Return whether there was nothing when this one had written last."""
+        """Return whether there was nothing when this writer had written last."""
         until, last = self._known.get((tenant, what), (0.0, ""))
         return last == writer and until > _now()
 
     def note(self, tenant: str, what: What, writer: str) -> None:
-        """Note that there was nothing after this one had written last, and before anybody else did."""
+        """Note that there was nothing after this writer had written last, and before anybody else did."""
         self._known[tenant, what] = _now() + _FOR, writer
         self._known.move_to_end((tenant, what))
         if len(self._known) > _KEPT:

@@ -1,4 +1,4 @@
-"""What one recall asks of the stores, within one time limit; what does not answer is noted, and asked of the journal.
+"""One recall's requests to the stores, within one time limit; if a store does not answer, the journal is asked.
 
 Never decides what is returned.
 """
@@ -41,16 +41,16 @@ largest block holds, as what the block leaves out is counted."""
 _CALLED = 200
 """Memories that are looked at for one name, the newest first. A choice: twice the largest limit."""
 _COMPARING_SHARE = 0.4
-"""Of the time limit: when it is not known by then whether the store lost data, it is not asked. It is compared every
-ten seconds, and after it was away."""
+"""Part of the time limit: if it is still unknown by then whether the store lost data, it is not asked. It is compared
+every ten seconds, and after it was away."""
 _WRITER_SHARE = 0.1
-"""Of the time limit: where Redis takes longer to say who wrote last, the store is asked, which is only slower."""
+"""Part of the time limit: if Redis takes longer to say who wrote last, the store is asked, which is only slower."""
 _EMBEDDING_SHARE = 0.4
-"""Of the time limit: when there is no vector by then, words alone are searched."""
+"""Part of the time limit: if there is no vector by then, only words are searched."""
 _STORES_SHARE = 0.75
-"""Of the time limit: what did not answer by then is looked for on disk."""
+"""Part of the time limit: what has not been answered by then is looked for on disk."""
 _ALL_SHARE = 0.95
-"""Of the time limit: the rest is for putting the result together."""
+"""Part of the time limit: the rest is for putting the result together."""
 
 
 class Asking:
@@ -88,9 +88,9 @@ class Asking:
             self.degraded.add("weaviate")
 
     async def withheld(self) -> tuple[tuple[Purpose, ...], tuple[Purpose, ...]]:
-        """Return what the user does not consent to, and what of it has to be told: it is not so by default.
+        """Return the purposes that the user does not consent to, and those of them to report, as they were withdrawn.
 
-        Where nothing can tell, nothing is consented to.
+        If neither store answers, nothing counts as consented to.
         """
         book = self._from.consents
         if book is None:
@@ -103,7 +103,7 @@ class Asking:
         return found, self._withdrawn
 
     def limited(self, query: Query) -> None:
-        """Take the question as it is once it is known what the user consents to."""
+        """Replace the question by its form once the user's consents are known."""
         self._query = query
 
     async def sought(self) -> Sought:
@@ -127,7 +127,7 @@ class Asking:
         return Sought(asked, vector, names.total())
 
     async def hits(self, sought: Sought, wanted: Wanted) -> tuple[list[Hit], FoundBy]:
-        """Return the hits of the store, or of the journal where it does not answer, and which of them answered."""
+        """Return the hits of the store, or of the journal if it does not answer, and which of them answered."""
 
         async def search(vector: Vector | None) -> list[Hit]:
             return await self._from.longterm.search(
@@ -147,7 +147,7 @@ class Asking:
         return await self._by_words(entries), FoundBy.JOURNAL
 
     async def nearby(self, sought: Sought, *, limit: int, min_confidence: float) -> list[Hit]:
-        """Return the entries near to the question whatever they are limited to, the superseded ones too."""
+        """Return the entries near to the question regardless of its filters, including superseded ones."""
 
         async def search(vector: Vector | None) -> list[Hit]:
             return await self._from.longterm.nearby(
@@ -251,7 +251,7 @@ class Asking:
         return {identifier: entry for identifier, entry in found.items() if isinstance(entry, Memory)}
 
     async def episodes(self) -> list[Episode]:
-        """Return what happened in the session, as far as it may be told: the newest and the most important."""
+        """Return what happened in the session, as far as it may be shown: the newest and the most important."""
         if Purpose.GIVEN in self._query.withheld:
             return []
         told, session = self._from.episodes.told, self._query.session
@@ -284,7 +284,7 @@ class Asking:
         return found
 
     async def _writer(self) -> str | None:
-        """Return who had written last when it was first asked; None: somebody wrote, or Redis did not tell in time."""
+        """Return who had written last when first asked; None: somebody wrote since, or Redis did not answer in time."""
         async with self._looking:
             if not self._looked:
                 self._last_writer, self._looked = await self._look(), True

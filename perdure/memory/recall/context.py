@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from perdure.entries import EntryKind, MemoryType
 from perdure.episodes import Episode, EpisodeKind
-from perdure.identity import canonical_json
+from perdure.identity import canonical_json, short_id
 from perdure.memory.recall.query import FoundBy, RecalledItem
 from perdure.model import Model
 
@@ -42,10 +42,10 @@ class _Line(Model):
     section: str
     text: str
     of: str = ""
-    """The id of the item that it is of."""
+    """The id of its item."""
     is_constraint: bool = False
     only_pinned: bool = False
-    """Whether nothing else brought it here, so that it may take no more than its share."""
+    """Whether it is here only because it is pinned, so that it may take no more than its share."""
 
 
 class Rendered(NamedTuple):
@@ -63,6 +63,7 @@ def render(
     episodes: Sequence[Episode],
     degraded: Sequence[str],
     characters: int,
+    shows_ids: bool = False,
 ) -> Rendered:
     """Make the context block.
 
@@ -76,8 +77,9 @@ def render(
         episodes: What happened, oldest first.
         degraded: The stores that did not answer.
         characters: How long the block may be.
+        shows_ids: Whether each memory is named by the beginning of its id, for a reader who may correct it.
     """
-    lines = [_line_of(item) for item in items]
+    lines = [_line_of(item, shows_ids=shows_ids) for item in items]
     is_first = [line.is_constraint for line in lines]
     candidates = [
         *(line for line, first in zip(lines, is_first, strict=True) if first),
@@ -102,7 +104,7 @@ def render(
 
 
 def _fitting(pinned: Sequence[_Line], candidates: Sequence[_Line], room: int, for_pinned: int) -> list[bool]:
-    """Return which lines fit: of the pinned ones as many as their share holds, then of all in their order."""
+    """Return whether each candidate fits: as many pinned ones as their share holds, then all others in their order."""
     kept = [False] * len(candidates)
     sections: set[str] = set()
     share = min(room, for_pinned)
@@ -164,22 +166,23 @@ def _section(item: RecalledItem) -> str:
     return f"{_LOG}: {_safe(item.lane.value, 40)}" if item.lane else _LOG
 
 
-def _line_of(item: RecalledItem) -> _Line:
+def _line_of(item: RecalledItem, *, shows_ids: bool) -> _Line:
     return _Line(
         section=_section(item),
-        text=_of_item(item),
+        text=_of_item(item, shows_ids=shows_ids),
         of=item.id,
         is_constraint=item.memory_type is MemoryType.CONSTRAINT,
         only_pinned=item.found_by is FoundBy.PINNED,
     )
 
 
-def _of_item(item: RecalledItem) -> str:
+def _of_item(item: RecalledItem, *, shows_ids: bool) -> str:
     times = f"seen {item.seen}×, last {item.last_seen:%Y-%m-%d}"
     if item.kind is EntryKind.MEMORY:
-        return f"{_safe(item.text)} ({times}; confidence {item.confidence:.2f})"
+        named = f"; {_safe(short_id(item.id))}" if shows_ids else ""
+        return f"{_safe(item.text)} ({times}; confidence {item.confidence:.2f}{named})"
     if item.kind is EntryKind.TURN:
-        # By its kind a line is told from a list of somebody's own dates, and never taken for something new.
+        # Its kind distinguishes a line from a list of somebody's own dates, so it is never taken for something new.
         return f"{item.last_seen:%Y-%m-%d} {EpisodeKind.TURN}: {_safe(item.text)}"
     payload = canonical_json(item.payload).decode()
     return f"{_safe(item.key, 200)}: {_safe(item.text, 300)} ({times}) {_safe(payload, 300)}"

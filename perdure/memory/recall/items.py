@@ -42,7 +42,7 @@ def recalled(scored: Scored, found_by: FoundBy, why: str) -> RecalledItem:
 
 
 def explained(scored: Scored, profile: Profile) -> str:
-    """Return what a score is made of, in words."""
+    """Return the parts of a score, in words."""
     parts = scored.parts
     if isinstance(scored.entry, Turn):
         return "said: " + ", ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
@@ -52,7 +52,7 @@ def explained(scored: Scored, profile: Profile) -> str:
 
 
 def with_others(items: list[RecalledItem], others: list[RecalledItem]) -> list[RecalledItem]:
-    """Return items, and behind them those of others that are not among them."""
+    """Return items, followed by the others that are not among them."""
     known = {item.id for item in items}
     return items + [item for item in others if item.id not in known]
 

@@ -1,4 +1,4 @@
-"""What the journal on disk answers within a time, the newest first, where the store does not answer."""
+"""What the journal on disk answers within a time limit, the newest first, if the store does not answer."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ _DECIDED = 100
 async def journaled(
     sources: Sources, query: Query, log: Coroutine[Any, Any, Sequence[Deletion] | None], *, end: float
 ) -> local.Local:
-    """Return what the journal knows, as far as there is time for it.
+    """Return what the journal knows, as far as time allows.
 
     Args:
         sources: What is asked.
@@ -46,7 +46,7 @@ async def journaled(
         return lines, is_all, time.monotonic() - began
 
     (lines, is_all, took), forgotten = await together(newest(), log)
-    # How busy the machine is, the reading has shown.
+    # The reading has shown how busy the machine is.
     most = max(_DECIDED, int(len(lines) * each / (took * _DECIDING)))
     # In a thread, so that neither the time limit nor heartbeats wait for it.
     return await asyncio.to_thread(

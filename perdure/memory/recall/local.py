@@ -1,6 +1,6 @@
 """Recall from the journal's lines, for when the store does not answer. Pure: no file, no store, no clock.
 
-What is written is told by the lines. What is only accepted is decided by the rules that its job will apply, so
+The lines contain what is written. Items that are only accepted are decided by the rules that their job will apply, so
 nothing is recalled that would be refused.
 """
 
@@ -13,8 +13,8 @@ from perdure.items import Item
 from perdure.jobs import Batch, UnusableItem
 from perdure.labels import halves as halves_of
 from perdure.labels import labels_of
-from perdure.memory.policies import WritePolicy, policy_of
 from perdure.memory.recall.query import Query
+from perdure.memory.write_policies import WritePolicy, policy_of
 from perdure.memory.writing.observation import applied
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import Instant

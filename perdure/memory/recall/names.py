@@ -13,7 +13,7 @@ _USERS = 10_000
 
 
 class Speakers:
-    """How many turns there are of each speaker, by user.
+    """The number of each speaker's turns, by user.
 
     Args:
         longterm: Where the turns are.

@@ -1,4 +1,4 @@
-"""What a question names among what is known: by name, by what a relation links, by what replaced it. Pure.
+"""The memories that a question names: directly, through a relation, or through what replaced them. Pure.
 
 The candidates are fetched by their labels, a step at a time; nothing that a question does not name is returned.
 """
@@ -47,13 +47,13 @@ def directly(text: str, candidates: Candidates) -> dict[str, bool]:
 
 
 def relatives(candidates: Candidates) -> list[str]:
-    """Return the ids of what replaced some of these, or was replaced by them, and is not a candidate yet."""
+    """Return the ids of memories that replaced these or were replaced by them, and are not candidates yet."""
     around = [identifier for memory in candidates.values() for identifier in (memory.superseded_by, memory.supersedes)]
     return [*dict.fromkeys(identifier for identifier in around if identifier and identifier not in candidates)]
 
 
 def standing(candidates: Candidates, identifier: str) -> str:
-    """Return the id of what holds in a memory's place: itself, or the last of what replaced it; empty: nothing does."""
+    """Return the id of the memory that holds in place of one: itself, or its last successor; empty: none does."""
     passed: set[str] = set()
     while (memory := candidates.get(identifier)) is not None and identifier not in passed:
         if memory.state is not State.SUPERSEDED:
@@ -64,10 +64,10 @@ def standing(candidates: Candidates, identifier: str) -> str:
 
 
 def links_of(candidates: Candidates, direct: Mapping[str, bool]) -> Links:
-    """Return the labels by which what is linked to the named memories is found, in either direction."""
+    """Return the labels that find what is linked to the named memories, in either direction."""
     standing_ones = {standing(candidates, identifier) for identifier in direct} - {""}
     relations = [relation.to for identifier in standing_ones for relation in candidates[identifier].relations]
-    # What is linked to an old name is linked to what bears the new one.
+    # A link to an old name is a link to the memory with the new one.
     meant = [memory for identifier, memory in candidates.items() if standing(candidates, identifier) in standing_ones]
     names = [name for memory in meant for name in memory.called]
     return Links(labels_of(relations), labels_of(names))
@@ -101,7 +101,7 @@ def answered(
         why = why if heir == identifier else "it replaced what the question names"
         found.setdefault(heir, (1.0 if exact else _MISSPELT, FoundBy.NAMED, why))
     links = links_of(candidates, direct)
-    # What a relation leads to need not be a memory: the question may name it all the same.
+    # The target of a relation need not be a memory: the question may name it all the same.
     ends = {*links.linked, *map(label, named(text, _known(candidates)))}
     for memory in candidates.values():
         leads_here = memory.state is State.CURRENT and any(label(one.to) in ends for one in memory.relations)

@@ -9,16 +9,16 @@ from perdure.memory.recall.query import LeftOut, Query, RecalledItem
 from perdure.strategies import Strategy
 
 EXPLAINED = 50
-"""How many omissions are told. A choice."""
+"""How many omissions are reported. A choice."""
 
 LEAST_CONFIDENCE = 0.3
-"""What is believed less is not told: the rules forget it (R33)."""
+"""Omissions with less confidence are not reported: the rules forget them (R33)."""
 
 NOT_MEANT = -1.0
-"""Stands for the cosine of what was looked at by its name, and is not what the question names."""
+"""Stands in for the cosine of a candidate that was found by name, and is not what the question names."""
 
 _BEGINNING = 200
-"""Characters of a text that are told."""
+"""Characters of a text that are shown."""
 
 
 def omissions(
@@ -54,9 +54,9 @@ def omissions(
 
 
 def alternating(hits: Iterable[Hit]) -> list[Hit]:
-    """Return hits nearest first, of each kind in turn: a user's many turns would leave no place for a memory.
+    """Return hits nearest first, alternating between kinds: a user's many turns would leave no place for a memory.
 
-    What was found by its key or its name goes before all that is only near.
+    Hits by key or by name come before those that are only near.
     """
     nearest = sorted(hits, key=lambda hit: (-_nearness(hit), -hit.entry.last_seen.timestamp(), hit.entry.id))
     places: Counter[str] = Counter()

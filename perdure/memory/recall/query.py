@@ -1,4 +1,4 @@
-"""What is asked of recall, and what it returns. Pure values."""
+"""Recall's input and output. Pure values."""
 
 from typing import Annotated, Self
 
@@ -9,7 +9,7 @@ from perdure.documents import fitted
 from perdure.entries import EntryKind, Key, Lane, MemoryType, Purpose
 from perdure.episodes import Episode
 from perdure.filters import Filters, Omission
-from perdure.model import Instant, Model, Name, OpenEnum, Passed, Question, Unit
+from perdure.model import Instant, Model, Name, OpenEnum, Passed, QueryText, Unit
 from perdure.strategies import ProfileName, Strategy
 
 
@@ -49,7 +49,7 @@ class Query(Model):
 
     tenant: str
     session: str
-    text: Question = ""
+    text: QueryText = ""
     """What is looked for, in words."""
     lane: Lane | None = None
     """Look in this log first."""
@@ -72,29 +72,31 @@ class Query(Model):
     """Only what the task with this workflow id wrote, or what is tagged so; for the order ``hybrid``, that comes first
     instead."""
     limit: Annotated[int, Field(ge=1, le=100)] = 10
-    """How many items at most; given besides are everything that is found under ``keys``, what is pinned, and with
+    """How many items at most; in addition come everything that is found under ``keys``, what is pinned, and with
     ``structured`` every constraint."""
     enough: Annotated[int, Field(ge=0)] = 3
     """With this many exact items, nothing more is looked for."""
     min_confidence: Unit | None = None
-    """What is believed less is recalled only where it is pinned; None: as recall is configured."""
+    """Items with less confidence are recalled only if they are pinned; None: as recall is configured."""
     only_reads: bool = False
     """Whether what is recalled does not count as used, so that asking leaves no trace in what is remembered."""
     tell_left_out: bool = False
-    """Whether to say what the searches of this recall found and it left out, and why. It takes no search more."""
+    """Whether to report what this recall's searches found and it left out, and why. It takes no extra search."""
     explain: bool = False
-    """The same, and what is near to the question and within no filter: that takes one more round of searches."""
+    """The same, and what is near to the question but outside the filters: that takes one more round of searches."""
     withheld: tuple[Purpose, ...] = ()
-    """Nothing that is kept for these, which the user does not consent to; recall looks that up."""
+    """Nothing that is kept for these purposes, which the user does not consent to; recall looks them up."""
     working: tuple[str, ...] = ()
     """Lines of working memory, for the context block."""
     context_characters: Annotated[int, Field(ge=500, le=100_000)] = 8_000
     """How long the context block may be."""
+    shows_ids: bool = False
+    """Whether the context block names each memory by the beginning of its id, for a reader who may correct it."""
     now: Instant
     by: Actor = Actor(kind=ActorKind.SYSTEM)
     """Who asks."""
     operation: str = ""
-    """The id under which the audit has it once, however often it is attempted; empty: one of its own."""
+    """The id under which the audit records it once, however often it is attempted; empty: a new one."""
 
     @model_validator(mode="after")
     def _keys_need_a_lane(self) -> Self:
@@ -169,7 +171,7 @@ class RecalledItem(Passed):
     version: int = 0
     """The version of the entry that was read; 0: not known."""
     recorded_at: Instant | None = None
-    """When that was recorded: of two with one ``last_seen`` the later one is the newer."""
+    """When that was recorded: of two with the same ``last_seen`` the later one is the newer."""
     confidence: Unit = 1.0
     pinned: bool = False
 

@@ -62,10 +62,10 @@ class _Judging(NamedTuple):
 
 
 def quality_parts(entry: Entry, now: datetime, rules: RetentionRules = _RULES) -> dict[str, float]:
-    """Return how good an entry is in itself, whatever is asked (R31).
+    """Return an entry's quality, independent of the question (R31).
 
-    An entry is as fresh as its last observation; 90 days take all but a tenth of that away. Its confidence is what
-    decay has left of it.
+    An entry is as fresh as its last observation; after 90 days a tenth of that is left. Its confidence is taken after
+    decay.
     """
     days = max(0.0, (now - entry.last_seen).total_seconds() / _DAY)
     return {
@@ -83,7 +83,7 @@ def score_exact(
     relevance: float = 1.0,
     rules: RetentionRules = _RULES,
 ) -> Scored:
-    """Score what was not searched for: with nothing else said, nothing is more relevant than what was asked for."""
+    """Score an entry that was not searched for: unless stated, it is as relevant as can be, as it was asked for."""
     return _scored(entry, {"relevance": relevance}, _Judging(now, profile, rules))
 
 
@@ -105,7 +105,7 @@ def reordered(
 
 
 def until_it_falls(strengths: Sequence[float], share: float) -> int:
-    """Return how many come before the first one that has less than a share of the strongest."""
+    """Return how many come before the first one below a share of the strongest."""
     least = share * max(strengths, default=0.0)
     return next((index for index, strength in enumerate(strengths) if strength < least), len(strengths))
 

@@ -1,4 +1,4 @@
-"""Answers a question to memory from every tier: chooses what is asked, and puts what was found together.
+"""Answers a question to memory from every tier: chooses what to ask, and combines what was found.
 
 Never changes what is remembered, and never fails for a store.
 """
@@ -15,7 +15,6 @@ from perdure.filters import Omission
 from perdure.labels import asked_labels
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
-from perdure.memory.policies import POLICIES, WritePolicy
 from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.asking import Asking
 from perdure.memory.recall.context import render
@@ -40,6 +39,7 @@ from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
 from perdure.memory.recall.uses import Uses
 from perdure.memory.retention import RetentionRules
 from perdure.memory.wholeness import Wholeness
+from perdure.memory.write_policies import POLICIES, WritePolicy
 from perdure.models.embedding import Embedder
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis.accesses import Accesses
@@ -54,7 +54,7 @@ from perdure.strategies import Strategy
 from perdure.together import together
 
 MIN_CONFIDENCE = 0.7
-"""What is believed less is not recalled, unless a question or the settings say otherwise (R31)."""
+"""Items with less confidence are not recalled, unless a question or the settings say otherwise (R31)."""
 
 _FALLBACK_MOST = 10
 """How many items the search after a thin exact result may add."""
@@ -62,7 +62,7 @@ _EXACT_MOST = 1_000
 _CANDIDATES = 30
 """How many each search gives to the ranking: three times what is usually asked for."""
 _SUCCESSIONS = 20
-"""How often in a row something may have been replaced and still be followed to what holds today. A choice."""
+"""How many replacements in a row are followed to the memory that holds today. A choice."""
 
 
 class _Found(NamedTuple):
@@ -80,17 +80,17 @@ class Recall:
         spool: Has the episodes that wait for Redis.
         checks: Has a tenant repaired whose vectors cannot be searched.
         deletions: What was forgotten, which the journal may not know.
-        leases: Tell whether anybody has written since something was looked for.
-        whole: Knows whether the store has lost what was written to it, and would answer too little.
+        leases: Know whether anybody has written since something was looked for.
+        whole: Knows whether the store has lost data, so that its answers would be incomplete.
         embedder: The model whose vectors ``longterm`` holds.
         limit_seconds: How long a recall may take, whatever is down.
-        min_confidence: What is believed less is left out where a question does not say otherwise.
+        min_confidence: Items with less are left out unless a question says otherwise.
         policies: What may be believed, by name; they decide on items whose jobs are not done.
         rules: How belief decays.
-        accesses: Where it is noted that something was used; None: nowhere.
+        accesses: Where uses are noted; None: nowhere.
         telemetry: Where spans and figures go; without one, to the global providers, without content.
-        consents: What users consent to; without it, what holds of one who has said nothing.
-        audit: Is told who recalled what; None: nobody is.
+        consents: What users consent to; without it, the default applies to everybody.
+        audit: Records who recalled what; None: it is not recorded.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Recall:
         return result
 
     async def _audited(self, query: Query, result: RecallResult) -> RecallResult:
-        """Have it audited who recalled what; the result says so where that cannot be."""
+        """Audit who recalled what; the result says so if that is impossible."""
         if self._audit is None:
             return result
         ids, operation = [item.id for item in result.items], query.operation or f"recall:{secrets.token_hex(8)}"
@@ -193,6 +193,7 @@ class Recall:
             episodes=episodes,
             degraded=tuple(sorted(asking.degraded)),
             characters=query.context_characters,
+            shows_ids=query.shows_ids,
         )
         tells = query.explain or query.tell_left_out
         left_out = await self._left_out(query, asking, found.items, rendered.unplaced) if tells else ()
@@ -233,7 +234,7 @@ class Recall:
         return [recalled(score_exact(one, now=query.now, rules=self._rules), found_by, why) for one in records]
 
     async def _always(self, query: Query, asking: Asking) -> list[RecalledItem]:
-        """Return what is given besides the limit: constraints where the strategy has them all, and what is pinned."""
+        """Return what comes in addition to the limit: constraints if the strategy has them all, and pinned memories."""
         constraints, pinned = await together(asking.constraints(), asking.pinned())
 
         def given(entry: Entry, found_by: FoundBy, why: str) -> RecalledItem:

@@ -1,4 +1,4 @@
-"""What a recall can ask, and what it asks with. Values only."""
+"""The sources that a recall can ask, and the inputs of its searches. Values only."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

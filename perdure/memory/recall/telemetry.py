@@ -15,7 +15,7 @@ _BUCKETS = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5
 
 
 class Telemetry:
-    """What is told about recalls.
+    """Spans and figures about recalls.
 
     Args:
         content: Whether spans may carry the question and what was recalled.

@@ -21,10 +21,10 @@ Floats = npt.NDArray[np.float64]
 _REACH = 4
 """How many turns before and after one are heard with it."""
 _LATER, _EARLIER, _ASKED = 0.4, 0.6, 0.9
-"""What a turn counts for another one: for each step that it comes later or earlier, and as the question before it."""
+"""A turn's weight for another one: for each step that it comes later or earlier, and as the question before it."""
 _K1, _B = 1.2, 0.75
 _AROUND = 0.3
-"""What the cosines of the turns before and after count for a turn's own."""
+"""The weight of the neighbouring turns' cosines for a turn's own."""
 _MEANING = 0.75
 _SPEAKER = 0.2
 _QUESTION = -0.2
@@ -75,7 +75,7 @@ def named(question: str, speakers: Collection[str]) -> list[str]:
 
 
 def without_names(question: str, names: Collection[str]) -> str:
-    """Return a question without these names, as it is embedded: a name is near to all that its bearer said."""
+    """Return a question without these names, as it is embedded: a name is near to everything that its bearer said."""
     left = question
     for name in names:
         left = _spelled(name).sub(" ", left)

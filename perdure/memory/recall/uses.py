@@ -1,4 +1,4 @@
-"""Notes what was recalled as used, behind the answer. Never changes an entry: a workflow counts the notes later."""
+"""Notes recalled entries as used, after the answer. Never changes an entry: a workflow counts the notes later."""
 
 import asyncio
 import contextlib
@@ -33,6 +33,6 @@ class Uses:
 
     @staticmethod
     async def _note(accesses: Accesses, query: Query, ids: list[str]) -> None:
-        # What is lost where Redis does not answer is one use.
+        # If Redis does not answer, only one use is lost.
         with contextlib.suppress(StoreUnavailable):
             await accesses.note(query.tenant, ids, query.now)

@@ -1,4 +1,4 @@
-"""Merges what the long-term store has with what the journal and the deletion log say. Pure: no store, no file."""
+"""Merges the entries of the long-term store with the journal and the deletion log. Pure: no store, no file."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -21,16 +21,16 @@ class Origin(StrEnum):
 
 
 class Merged(NamedTuple):
-    """What has to be done so that store, journal and deletion log agree."""
+    """The changes that make store, journal and deletion log agree."""
 
     origins: Counter[Origin]
     """How many entries were found where."""
     write: tuple[Entry, ...]
-    """What the store lacks, or has in an earlier state; as it has to be."""
+    """Entries that the store lacks, or has in an earlier state, in their correct state."""
     journal: tuple[Entry, ...]
-    """What the journal lacks, or has in an earlier state."""
+    """Entries that the journal lacks, or has in an earlier state."""
     purge: tuple[str, ...]
-    """What was purged, and is back."""
+    """Entries that were purged, and are back."""
 
 
 def reconcile(remote: Mapping[str, Entry], local: Mapping[str, Entry]) -> dict[str, tuple[Origin, Entry]]:
@@ -62,7 +62,7 @@ def merge(
     origins: Counter[Origin] = Counter()
     write: list[Entry] = []
     journal: list[Entry] = []
-    # What is observed anew after a purge begins at version 1 again: an entry from before it must not be compared.
+    # An entry that is observed again after a purge restarts at version 1: one from before it must not be compared.
     remote, there = _without_purged(remote, deletions)
     local, here = _without_purged(local, deletions)
     purge = tuple(sorted((there | here) - remote.keys() - local.keys()))
@@ -90,7 +90,7 @@ def logged(
         entries: What is stored.
         one: A copy, by id.
         other: The other one.
-        at: What a tombstone counts as forgotten at that does not say when it was.
+        at: The time of forgetting for a tombstone that does not record it.
     """
     found = latest(one, other.values())
     for identifier, entry in entries.items():

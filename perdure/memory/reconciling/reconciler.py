@@ -48,7 +48,7 @@ class _Work(NamedTuple):
 
 
 class Merging(NamedTuple):
-    """What became of a tenant, and what its journal says is still to be done."""
+    """The result for a tenant, and what its journal lists as still to be done."""
 
     found: Reconciled
     pending: tuple[Accepted, ...]
@@ -56,7 +56,7 @@ class Merging(NamedTuple):
 
 
 class Reconciler:
-    """Brings a tenant's share of the three stores to say the same."""
+    """Makes a tenant's share of the three stores agree."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Reconciler:
             repair: Writes entries as they are, and has the tenant's vectors checked afterwards.
             grace: How long forgetting can be undone.
             client_timeout: As for the door.
-            audit: Is told of every change.
+            audit: Records every change.
         """
         self._longterm = longterm
         self._journal = journal
@@ -101,13 +101,13 @@ class Reconciler:
         self._audit = audit
 
     async def reconcile(self, tenant: str, *, operation: str, by: Actor, check: bool = False) -> Merging:
-        """Reconcile one tenant; begin anew where it is erased meanwhile, so that nothing read before comes back.
+        """Reconcile one tenant; start again if it is erased meanwhile, so that nothing read before comes back.
 
         Args:
             tenant: Whose memories.
             operation: The id of the reconciliation.
             by: Who asked for it.
-            check: Whether what it finds is to be checked by the search as well: Redis has lost who is to be checked.
+            check: Whether the search has to check what it finds as well, as Redis has lost the list of such tenants.
 
         Raises:
             LeaseLost: Another writer holds the tenant; call it again.
@@ -143,11 +143,11 @@ class Reconciler:
         return Merging(result.plus(Reconciled(deletions=restored)), folded.pending)
 
     async def _agree_on_consents(self, tenant: str, epoch: int, lines: Sequence[Line]) -> None:
-        """Have Redis and the journal say of each purpose what was said last."""
+        """Write the latest statement about each purpose to Redis and the journal."""
         if await self._consents.of(tenant) == consents_of(lines):
             return
         async with self._leases.hold(tenant, epoch=epoch) as lease:
-            # More may have been said meanwhile.
+            # There may be newer statements meanwhile.
             journaled, known = consents_of(await self._journal.read(tenant)), await self._consents.of(tenant)
             last = latest((*known.values(), *journaled.values()))
             missing = [one for purpose, one in last.items() if journaled.get(purpose) != one]
@@ -190,7 +190,7 @@ class Reconciler:
             deletions = {**log, **now}
             merged = merge(stored, local, deletions, self._grace)
             if merged.journal:
-                # Others may have journaled since it was read; what they said of who and why must not be told anew.
+                # Others may have journaled since it was read; their lines on who and why must not be repeated.
                 folded = await asyncio.to_thread(fold, await self._journal.read(tenant))
                 local = {identifier: folded.entries[identifier] for identifier in ids if identifier in folded.entries}
                 merged = merge(stored, local, deletions, self._grace)

@@ -1,4 +1,4 @@
-"""What a correction changes of a memory, and what it says instead. Pure."""
+"""What a correction changes in a memory, and what the memory says instead. Pure."""
 
 from datetime import datetime
 from typing import Any
@@ -14,16 +14,16 @@ from perdure.model import Unit
 from perdure.updates import Correction
 
 _BY_A_PERSON = 0.95
-"""How much what a person corrects is believed (R32)."""
+"""The confidence in a person's correction (R32)."""
 
 _BY_OTHERS = 0.9
-"""How much what an agent or a schedule corrects is believed: as what it remembers."""
+"""The confidence in an agent's or a schedule's correction: as in what it remembers."""
 
 _FIELDS = frozenset(Described.model_fields) | {"valid_until"}
 
 
 def fields_of(memory: Memory, update: Correction, at: datetime) -> dict[str, Any]:
-    """Return what a correction changes of a memory beside the text, by name."""
+    """Return the fields of a memory that a correction changes in addition to the text, by name."""
     given = {name: getattr(update, name) for name in update.model_fields_set & _FIELDS}
     fields = {name: value for name, value in given.items() if value is not None}
     if update.content is not None:
@@ -49,26 +49,26 @@ def require_lasting(memory: Memory, fields: dict[str, Any], at: datetime) -> Non
 
 
 def says_the_same(memory: Memory, item: MemoryItem) -> bool:
-    """Return whether a correction leaves a memory what it is, in other words or with other fields."""
+    """Return whether a correction keeps a memory's meaning, in other words or with other fields."""
     now, before = (item.memory_type, statement(item.content)), (memory.memory_type, statement(memory.text))
     return now == before
 
 
 def as_said_of(stored: Memory, item: MemoryItem, fields: dict[str, Any]) -> MemoryItem:
-    """Return what a correction says of a memory that is there already: of dates and scopes only what it gives."""
+    """Return what a correction changes of an existing memory: dates and scopes only if it gives them."""
     kept = {name: getattr(stored, name) for name in ("valid_from", "valid_until", "scopes") if name not in fields}
     return item.changed(**kept)
 
 
 def fields_beside(new: Entry, update: Correction, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return what a correction changes of a memory that says the same already, and has names of its own."""
+    """Return what a correction changes of a memory that already says the same, and has names of its own."""
     if update.names is not None or not update.asked or not isinstance(new, Memory):
         return fields
     return {**fields, "names": names_learned(update.asked, new.names, new.text)}
 
 
 def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind, confidence: Unit | None = None) -> None:
-    """Check that whoever corrects a memory may say that it was wrong, or holds less, or at another time.
+    """Check that the actor who corrects a memory may say that it was wrong, or holds less, or at another time.
 
     Args:
         memory: The memory.
@@ -77,7 +77,7 @@ def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind, confidenc
         confidence: How much it is to be believed, if that is given.
 
     Raises:
-        InvalidInput: Somebody else than a person contradicts what a person said, or would lift a constraint.
+        InvalidInput: An actor other than a person contradicts what a person said, or would lift a constraint.
     """
     if by is ActorKind.PERSON:
         return
@@ -96,7 +96,7 @@ def require_undoubted(memory: Memory, item: MemoryItem, by: ActorKind, confidenc
 
 
 def believed_anew(memory: Memory, update: Correction, by: ActorKind) -> tuple[Source, Unit]:
-    """Return how a memory is believed that says the same as before: another than a person only adds to it."""
+    """Return source and confidence of a memory that says the same; by default, only a person changes them."""
     if by is ActorKind.PERSON:
         return Source.EXPLICIT, _BY_A_PERSON if update.confidence is None else update.confidence
     return memory.source, memory.confidence if update.confidence is None else update.confidence
@@ -112,14 +112,14 @@ def item_of(
     operation: str,
     at: datetime,
 ) -> MemoryItem:
-    """Return what would have been remembered had it been said as it is corrected.
+    """Return the item that would have been remembered if the corrected text had been said.
 
     Args:
         memory: The memory as it is.
         update: The correction.
-        fields: What it changes beside the text.
+        fields: What it changes in addition to the text.
         text: What it says afterwards.
-        by: Who corrects it: what another than a person says was learned.
+        by: Who corrects it; a correction that no person makes counts as learned.
         operation: The id of the operation.
         at: When it is corrected.
     """
@@ -132,7 +132,7 @@ def item_of(
         confidence=usual if update.confidence is None else update.confidence,
         importance=memory.importance,
         supersedes=memory.id,
-        # The same may be corrected in the same way again, once it was purged and observed anew.
+        # The same memory may be corrected in the same way again, once it was purged and observed again.
         occurrence=f"{operation} {at.isoformat()}",
         occurred_at=at,
     )

@@ -84,7 +84,7 @@ def read(lines: Iterable[str]) -> list[Exported]:
     """Read an export as a whole.
 
     Raises:
-        InvalidInput: It is none, of a newer build, cut off or damaged; with the line.
+        InvalidInput: It is not an export, or is of a newer build, cut off or damaged; with the line.
     """
     numbered = enumerate((line.rstrip("\n") for line in lines), start=1)
     number, first = next(numbered, (1, ""))
@@ -104,7 +104,7 @@ def read(lines: Iterable[str]) -> list[Exported]:
 
 
 def items(exported: Sequence[Exported]) -> list[JsonValue]:
-    """Return what can be remembered of an export: what was replaced or forgotten is history, and stays in the file.
+    """Return the items of an export that can be remembered: replaced or forgotten ones are history, and left out.
 
     Raises:
         InvalidItem: One cannot be remembered; with its id.
@@ -113,7 +113,7 @@ def items(exported: Sequence[Exported]) -> list[JsonValue]:
 
 
 def batches(given: Sequence[JsonValue]) -> Iterator[tuple[JsonValue, ...]]:
-    """Return items in as many batches as one job may take each."""
+    """Return items in batches that one job may take."""
     batch: list[JsonValue] = []
     size = 0
     for item in given:

@@ -1,4 +1,4 @@
-"""What a person's correction of a recall teaches about how they call a memory. Pure."""
+"""What a person's correction of a recall teaches about their name for a memory. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -12,16 +12,16 @@ _OWNED = re.compile(r"['’]s$")
 
 
 def names_learned(asked: str, names: Iterable[str], text: str) -> tuple[str, ...]:
-    """Return a memory's names, with the one that a question calls it by and that is none of them yet.
+    """Return a memory's names, with the one that a question uses for it and that is not among them yet.
 
     Only a word that is written as a name counts (with a digit or a sign in it, or with a capital that is not due to
-    where it stands), and only where it is the only one: of several nobody can tell which is meant. Days, measures and
-    words of any talk are none.
+    its position), and only if it is the only one: with several, the intended one is unknown. Days, measures and common
+    words of conversation do not count.
 
     Args:
         asked: The question whose recall was corrected.
         names: The names that the memory has.
-        text: What the memory says; what stands there is no other name of it.
+        text: What the memory says; a word of it is not a new name.
     """
     names = tuple(names)
     words = {label(word): word for word in _names_in(asked)}
@@ -47,7 +47,7 @@ def _names_in(asked: str) -> list[str]:
 
 
 def _is_written_as_one(word: str, *, opens: bool, shouted: bool) -> bool:
-    """Return whether a word is written as a name, and not with a capital for where it stands."""
+    """Return whether a word is written as a name, and does not just have a capital because of its position."""
     if not word.replace("'", "").isalpha():
         return True
     capitals = [place for place, letter in enumerate(word) if letter.isupper()]

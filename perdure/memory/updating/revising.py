@@ -1,6 +1,6 @@
-"""What a change by somebody makes of a memory. Pure: absolute values from what is stored and what is asked.
+"""What a requested change makes of a memory. Pure: absolute values from the stored state and the request.
 
-Each takes memories as they are stored and returns them as they are to be; versions are the door's.
+Each function takes memories as they are stored and returns them as they should be; the door sets versions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,19 +17,19 @@ from perdure.model import Unit
 from perdure.updates import Correction, Credit, Feedback, MemoryUpdate, Merger, Pinning, Removal, Reversion, Update
 
 FORGOTTEN = "forgotten on request"
-"""Why something is forgotten that somebody names. It stays in the deletion log, which has no content."""
+"""The reason for forgetting something by request. It stays in the deletion log, which has no content."""
 
 HELPFUL = 0.1
-"""What helping adds to a memory's confidence (R32)."""
+"""What positive feedback adds to a memory's confidence (R32)."""
 
 UNHELPFUL = -0.2
-"""What not helping takes from it (R32)."""
+"""What negative feedback takes from it (R32)."""
 
 _MOST_LISTED = 20
 """Tags, names, relations and scopes that a memory may have."""
 
 _REVERTED = (*Described.model_fields, "text", "confidence", "importance", "valid_until")
-"""What an earlier version gives back: what a memory says and how much it is believed, and not its evidence."""
+"""The fields that an earlier version restores: a memory's content and confidence, but not its evidence."""
 
 
 def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
@@ -37,9 +37,9 @@ def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
 
     Args:
         tenant: Whose memory.
-        request: The change. Feedback that tells what it is about, and any change that names the version that it
-            expects, is the same operation however often it is asked for.
-        run: The run that was started for it, which is any other change's identity.
+        request: The change. Feedback that says what it is about, and any change that names the version that it
+            expects, is the same operation however often it is requested.
+        run: The run that was started for it, which identifies any other change.
     """
     by = (request.by.kind.value, request.by.id)
     match request.update:
@@ -54,7 +54,7 @@ def operation_of(tenant: str, request: MemoryUpdate, run: str) -> str:
 
 
 def purposes_of(update: Update, made: Iterable[Memory]) -> set[Purpose]:
-    """Return what a change writes content for: a correction is given, and a merger writes what is known of both.
+    """Return the purposes for which a change writes content: a correction is given, a merger has those of both.
 
     Args:
         update: The change.
@@ -72,7 +72,7 @@ def purposes_of(update: Update, made: Iterable[Memory]) -> set[Purpose]:
 
 
 def revised(tenant: str, memory: Memory, update: Feedback | Pinning | Credit) -> Memory:
-    """Return a memory after what changes nothing of what it says."""
+    """Return a memory after a change that keeps its content."""
     match update:
         case Feedback(helpful=helpful):
             return refined(memory, helpful=helpful)
@@ -89,12 +89,12 @@ def refined(memory: Memory, *, helpful: bool) -> Memory:
 
 
 def credited(memory: Memory, trial: str, *, succeeded: bool) -> Memory:
-    """Return a memory after a task that recalled it has ended; a task that is reported again is not counted again.
+    """Return a memory after a task that recalled it has ended; a repeated report of a task is not counted again.
 
     Args:
         memory: The memory.
         trial: The task, see ``trial_of``.
-        succeeded: Whether it did what it was to do, as far as is known now.
+        succeeded: Whether it succeeded, as far as is known now.
     """
     if trial not in memory.trials and len(memory.trials) >= OCCURRENCES_KEPT:
         return memory
@@ -134,7 +134,7 @@ def corrected(
 
 
 def merged_id(operation: str, one: str, other: str) -> str:
-    """Return the id of what two memories become: neither of theirs, and another one for each merging."""
+    """Return the id of the memory that two become: a new one for each merger."""
     return f"mem_{digest('merged/1', operation, one, other)}"
 
 
@@ -147,7 +147,7 @@ def merged(identifier: str, first: Memory, second: Memory) -> Memory:
     oldest, newest = sorted((first, second), key=lambda one: one.newest)
     occurrences = _union(oldest.occurrences, newest.occurrences)
     important = [one.importance for one in (first, second) if one.importance is not None]
-    # One that counts everywhere, or for ever, still does.
+    # If one counts everywhere, or for ever, the result does too.
     everywhere = not (first.scopes and second.scopes)
     constraint = MemoryType.CONSTRAINT in (first.memory_type, second.memory_type)
     trials = _union(oldest.trials, newest.trials)
@@ -188,7 +188,7 @@ def merged(identifier: str, first: Memory, second: Memory) -> Memory:
 
 
 def reverted(memory: Memory, earlier: Memory, at: datetime) -> Memory:
-    """Return a memory that says again what it said at an earlier version, and is believed again if it was then.
+    """Return a memory with the content of an earlier version, believed again if it was then.
 
     Args:
         memory: As it is.
@@ -215,7 +215,7 @@ def _union(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _metadata(first: Memory, second: Memory) -> JsonValue:
-    """Return the metadata of both: where they differ, what the second says stands under its id."""
+    """Return the metadata of both: if they differ, the second's is kept under its id."""
     one, other = first.metadata_json, second.metadata_json
     both: JsonValue
     if one is None or other is None or one == other:

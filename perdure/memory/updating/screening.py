@@ -1,4 +1,6 @@
-"""What a change loses before it is sent, and again before it is made: private data and secrets. Pure."""
+"""Removes private data and secrets from a change, before it is sent and again before it is made. Pure."""
+
+from typing import TypeVar
 
 from pydantic import JsonValue
 
@@ -6,14 +8,16 @@ from perdure.entries import MARKER
 from perdure.errors import InvalidInput
 from perdure.memory.extraction.findings.remainder import says_something
 from perdure.memory.extraction.private import redacted, screened_json
-from perdure.memory.policies import WritePolicy
-from perdure.updates import Correction, UpdateRequest
+from perdure.memory.write_policies import WritePolicy
+from perdure.updates import Correction, MemoryUpdate
+
+U = TypeVar("U", bound=MemoryUpdate)
 
 _DESCRIBING = ("names", "relations", "tags", "scopes")
-"""What a correction gives besides its text that may hold anything."""
+"""The fields of a correction, besides its text, that may hold anything."""
 
 
-def screened_update(request: UpdateRequest, policy: WritePolicy) -> UpdateRequest:
+def screened_update(request: U, policy: WritePolicy) -> U:
     """Return a change as it may be made.
 
     Raises:

@@ -12,7 +12,7 @@ from perdure.items import MemoryItem, statement
 from perdure.jobs import Batch, Decision
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
-from perdure.memory.holding import Holding
+from perdure.memory.holding import HoldPolicy
 from perdure.memory.updating import correcting, revising
 from perdure.memory.updating.versions import outcome, version_of
 from perdure.memory.writing.contradictions import overtaken, verdict
@@ -33,7 +33,7 @@ from perdure.updates import (
 )
 
 CREDITED = "credit"
-"""Why a memory is changed that a task recalled which has ended."""
+"""The reason for a change to a memory whose recalling task has ended."""
 
 
 class _Asked(NamedTuple):
@@ -46,7 +46,7 @@ class _Asked(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What a change comes to."""
+    """The result of a change."""
 
     id: str
     """The memory that carries it afterwards."""
@@ -77,7 +77,7 @@ class Updater:
         door: Door,
         consents: ConsentBook,
         grace: timedelta,
-        hold: Holding,
+        hold: HoldPolicy,
     ) -> None:
         self._longterm = longterm
         self._embedder = embedder
@@ -87,20 +87,22 @@ class Updater:
         self._grace = grace
         self._hold = hold
 
-    async def update(self, tenant: str, request: MemoryUpdate, *, operation: str, at: datetime) -> Updated:
-        """Make one change, once for each operation id.
+    async def update(
+        self, tenant: str, request: MemoryUpdate, *, operation: str, at: datetime, epoch: int | None = None
+    ) -> Updated:
+        """Make one change, once for each operation id; of what was accepted under an epoch, if one is given.
 
         Raises:
             InvalidInput: There is no such memory of the user, it is not as expected, the change makes no sense, or the
                 user does not consent to what it would have believed.
-            TenantErased: The user was erased meanwhile.
+            TenantErased: The user was erased meanwhile, or since that epoch.
             VersionConflict: Another writer changed it since it was read: call it again.
             StoreUnavailable: A store does not answer, or has lost data.
         """
         asked = _Asked(tenant, request, operation, at)
         if answer := await self._answer(asked):
             return answer
-        epoch = await self._door.epoch(tenant)
+        epoch = await self._door.epoch(tenant) if epoch is None else epoch
         plan = await self._plan(asked)
         # Before the lease: a model may take seconds, and the plan under it finds the vectors there.
         first = await self._changes(asked, plan)
@@ -149,16 +151,16 @@ class Updater:
         await self._door.count(tenant, ids, credited, operation=operation, by=by, why=CREDITED)
 
     async def _answer(self, asked: _Asked) -> Updated | None:
-        """Return what an operation that is done has come to; None: it is not done.
+        """Return the result of an operation that is done; None: it is not done.
 
-        It is not planned again: what it changed, others may have changed since.
+        It is not planned again, as others may have changed the same entries since.
         """
         request, operation = asked.request, asked.operation
         lines = await self._journal.read(asked.tenant, naming=(operation, request.id))
         if (done := outcome(lines, operation, request.id)) is None:
             return None
         new = [entry.id for entry in done.made if _replaces(entry, request)]
-        # Whoever died before it was audited has settled it.
+        # An attempt that died before this was audited has settled it.
         why = {revising.why_of(request.update): sorted({entry.id for entry in done.made} & done.versions.keys())}
         await self._door.audited(asked.tenant, why, operation=operation, by=request.by)
         return _updated(asked, next((one for one in reversed(new) if one in done.versions), request.id), done.versions)
@@ -317,7 +319,7 @@ class Updater:
         return entry
 
     async def _entry(self, asked: _Asked, identifier: str, *, field: str = "id", expected: bool = True) -> Entry:
-        """Return an entry of the user; another user's is as if it did not exist.
+        """Return an entry of the user; another user's counts as nonexistent.
 
         Raises:
             InvalidInput: There is none, or it is no longer at the version that was named.
@@ -344,5 +346,5 @@ def _replaces(entry: Entry, request: MemoryUpdate) -> bool:
 
 
 def unknown(field: str, identifier: str) -> InvalidInput:
-    """Return the error for an id that is nobody's, or somebody else's: nothing tells the two apart."""
+    """Return the error for an id that does not exist, or is another user's: the two are indistinguishable."""
     return InvalidInput(field, f"there is no {identifier!r} of this user", fix="perdure memories list shows the ids")

@@ -1,4 +1,4 @@
-"""What the journal's lines tell about entries' versions, and about what did not become memory. Pure."""
+"""Versions of entries, and items that did not become memory, from the journal's lines. Pure."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -36,8 +36,8 @@ def version_of(changes: Sequence[Changed], version: int) -> Memory:
     return entry
 
 
-class Outcome(NamedTuple):
-    """What an operation that is done has come to."""
+class OperationOutcome(NamedTuple):
+    """The result of an operation that is done."""
 
     versions: dict[str, int]
     """The version of each entry that it changed."""
@@ -45,8 +45,8 @@ class Outcome(NamedTuple):
     """The entries as it wrote them."""
 
 
-def outcome(lines: Sequence[Line], operation: str, identifier: str) -> Outcome | None:
-    """Return what an operation has come to; None: it is not done.
+def outcome(lines: Sequence[Line], operation: str, identifier: str) -> OperationOutcome | None:
+    """Return the result of an operation; None: it is not done.
 
     Args:
         lines: Those that name the operation or the memory, at least.
@@ -59,7 +59,7 @@ def outcome(lines: Sequence[Line], operation: str, identifier: str) -> Outcome |
     if not any(settled):
         return None
     made = [line.entry for line in since if isinstance(line, Changed) and line.operation == operation]
-    return Outcome({name: version for one in settled for name, version in one.items()}, made)
+    return OperationOutcome({name: version for one in settled for name, version in one.items()}, made)
 
 
 def _is_purge(line: Line, identifier: str) -> bool:
@@ -79,7 +79,7 @@ def rejections(lines: Sequence[Line]) -> list[Rejection]:
 
 
 def settled_jobs(lines: Sequence[Line], jobs: Collection[str]) -> list[SettledJob]:
-    """Return what lines tell of those of these jobs that are done.
+    """Return what the lines record of the given jobs that are done.
 
     Args:
         lines: A tenant's lines.

@@ -68,7 +68,7 @@ _CIRCUMSTANCES = {
     }.items()
     for word in word_list(words)
 }
-"""What a thing can be in, at or on beside any place where it is, and beside what is of another kind."""
+"""What a thing can be in, at or on in addition to any place where it is, and to anything of another kind."""
 _TITLES = frozenset(
     stem(title)
     for title in [
@@ -107,7 +107,7 @@ def agreement(old: Assertion, new: Assertion) -> Agreement:
     """Return how a later statement stands to an earlier one; both are somebody's about the same user."""
     found = _agreement(old, new)
     if found in _OPPOSED and {found, _agreement(new, old)} == _OPPOSED:
-        # The same one way round and a contradiction the other: it cannot be told.
+        # The same one way round and a contradiction the other: undecidable.
         return Agreement.LIKELY
     return found
 
@@ -268,7 +268,7 @@ def _differing(old: Assertion, one: _Frame, new: Assertion, other: _Frame) -> Ag
 
 
 def _aligned(one: _Frame, other: _Frame) -> tuple[Facets, Facets]:
-    """Return what both tell by kind, where "moved to" tells a new value of whatever was told before."""
+    """Return what both state by kind, where "moved to" states a new value of whatever was stated before."""
     facets, others = dict(one.facets), dict(other.facets)
     for these, those, verb in ((facets, others, one.verb), (others, facets, other.verb)):
         if verb == "change":
@@ -291,7 +291,7 @@ def _equal(kind: str, one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _are_counts_of_two(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Return whether what is told are numbers of different things, or a number and something else."""
+    """Return whether both state numbers of different things, or one a number and the other something else."""
     counted = [any(is_identifier(word) for word in words) for words in (before, after)]
     if not (before and after and any(counted)):
         return False

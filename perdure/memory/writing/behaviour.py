@@ -18,19 +18,19 @@ from perdure.memory.extraction.trimming import trimmed
 from perdure.memory.extraction.verbs import FORMS
 
 _DENIALS = NEGATIONS - {"without"}
-"""What turns round what is done; "without Kim" says how."""
+"""Words that reverse what is done; "without Kim" says how it is done."""
 _LIGHT = AUXILIARIES | DETERMINERS | _DENIALS | {"just", "also"}
 _NUMBER = re.compile(r"(?<=\S)#\d+$")
-"""What tells the statements of one message from each other."""
+"""Distinguishes the statements of one message from each other."""
 _INFERRED = frozenset({Source.LEARNED, Source.INFERRED})
 _ONCE = frozenset({MemoryType.OUTCOME, MemoryType.CONSTRAINT})
-"""What nobody waits to see again: what came of something, and what has to be kept to."""
+"""Types that need no second observation: outcomes and constraints."""
 
 
 def behaviour_of(item: MemoryItem) -> tuple[str, ...]:
-    """Return what an item tells of somebody's behaviour, in the words that two observations of it share.
+    """Return the behaviour that an item reports, in the words that two observations of it share.
 
-    Empty: it tells none, or somebody has stated it, or it is an outcome or a constraint.
+    Empty: it reports none, or somebody has stated it, or it is an outcome or a constraint.
     """
     if item.source not in _INFERRED or item.memory_type in _ONCE:
         return ()

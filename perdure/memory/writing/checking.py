@@ -38,7 +38,7 @@ def require_timely(item: Item, accepted_at: Instant, field: str) -> None:
 
 
 def require_span(item: Item, field: str) -> None:
-    """Refuse what would end before it begins.
+    """Refuse an item that would end before it begins.
 
     Raises:
         InvalidItem: Naming the field and the fix.
@@ -89,7 +89,7 @@ def read_batch(
         policy: The write policy that decides on it.
 
     Raises:
-        InvalidItem: None of the items can be used, or there are none, or too many; or the key or agent is no good.
+        InvalidItem: None of the items can be used, or there are none, or too many; or the key or agent is invalid.
     """
     if not 1 <= len(items) <= 100:
         raise InvalidItem("items", f"there are {len(items)}", fix="a batch has 1 to 100 items")

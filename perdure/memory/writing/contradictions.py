@@ -1,4 +1,4 @@
-"""What becomes of a statement beside what is believed about the same: decided by what both say, who said it and when.
+"""What becomes of a statement, given what is believed about the same: decided by what both say, who said it and when.
 
 Pure. A later statement of the same user replaces an earlier one. A person is asked (the statement is held) only where
 time does not order the two, where a guess or a tool speaks against a person, or where a constraint would be lifted.
@@ -20,18 +20,18 @@ _EVER = datetime.max.replace(tzinfo=UTC)
 
 
 class Verdict(NamedTuple):
-    """What to do with a statement."""
+    """The decision on a statement."""
 
     decision: Decision
     same: Memory | None = None
-    """The memory that says the same already."""
+    """The memory that already says the same."""
     over: tuple[Memory, ...] = ()
-    """What it contradicts and goes before, newest first."""
+    """The memories that it contradicts and overrides, newest first."""
     reason: str = ""
 
 
 NOTHING_BESIDE = Verdict(Decision.INSERT)
-"""What is decided on what has nothing to do with anything believed."""
+"""The decision on a statement that is unrelated to anything believed."""
 
 
 def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_at: datetime | None = None) -> Verdict:
@@ -40,8 +40,8 @@ def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_a
     Args:
         item: The statement.
         target: The id of the memory that it becomes by itself.
-        known: What is believed; of it counts what is about the same.
-        settled_at: When a person said that it goes before what it contradicts; None: nobody did.
+        known: What is believed; only memories about the same count.
+        settled_at: When a person decided that it overrides what it contradicts; None: nobody did.
     """
     known = list(known)
     others = [memory for memory in known if _is_beside(memory, item, target)]

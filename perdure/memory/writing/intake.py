@@ -1,6 +1,6 @@
-"""What a batch loses before it is accepted: private data, secrets, more than its session may add, what has to wait.
+"""What is taken out of a batch before it is accepted: private data, secrets, more than its session may add, held items.
 
-What its memories assert is added where nobody says it.
+Assertions are added to its memories unless they come with one.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from perdure.jobs import Batch, BatchItem, PlannedItem, UnusableItem
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.extraction.private import screened
 from perdure.memory.extraction.statements import stated
-from perdure.memory.policies import WritePolicy, policy_named, policy_of
+from perdure.memory.write_policies import WritePolicy, policy_named, policy_of
 from perdure.memory.writing.behaviour import behaviour_of, place_of
 from perdure.memory.writing.observation import purpose_of
 from perdure.stores.redis.observations import Observations
@@ -27,7 +27,7 @@ _SEEN_ONCE = "it is a habit that was observed only once: it is kept when it is o
 _UNTOLD = "it is a habit, and Redis cannot tell now whether it was observed before: observe it again"
 
 _PLACES = 2
-"""In how many places somebody has to be seen to do something before it is believed."""
+"""In how many places a behaviour has to be observed before it is believed."""
 
 
 class Taken(NamedTuple):
@@ -92,7 +92,7 @@ class Intake:
         return _held(batch, policy, job, at) if batch.approved is None else Taken(batch, ())
 
     async def _repeated(self, tenant: str, items: Sequence[BatchItem]) -> list[BatchItem]:
-        """Return items without those that tell what somebody was seen to do once, and that is not believed yet."""
+        """Return items without behaviour that was observed only once and is not believed yet."""
         once: dict[int, str] = {}
         is_away = False
         for index, item in enumerate(items):
@@ -140,7 +140,7 @@ class Intake:
         return batch.changed(items=tuple(admitted_items))
 
     def doubtful(self, batch: Batch, held: Iterable[PlannedItem], *, job: str, at: datetime) -> list[Hold]:
-        """Return what of a batch contradicts what is believed, each to be put on hold.
+        """Return the items of a batch that contradict what is believed, each to be put on hold.
 
         Args:
             batch: The batch.
@@ -157,7 +157,7 @@ class Intake:
 
 
 def _held(batch: Batch, policy: WritePolicy, job: str, at: datetime) -> Taken:
-    """Take out what the policy holds; what it will refuse anyway does not trouble a person."""
+    """Take out what the policy holds; items that it will refuse anyway are not put to a person."""
     items, holds = list(batch.items), list[Hold]()
     for index, item in enumerate(batch.items):
         if not isinstance(item, MemoryItem) or item.confidence < policy.minimum_confidence:

@@ -1,4 +1,4 @@
-"""What one more observation makes of an entry. Pure: absolute values from what is stored and what was seen."""
+"""An entry after one more observation. Pure: absolute values from the stored state and the observation."""
 
 import base64
 from collections import ChainMap
@@ -16,7 +16,7 @@ REINFORCEMENT = 0.1
 """What one more independent observation adds to a memory's confidence (R32)."""
 
 WRITING = frozenset({Decision.INSERT, Decision.REINFORCE, Decision.SUPERSEDE})
-"""The decisions after which something is written."""
+"""The decisions that lead to a write."""
 
 
 def occurrence_of(tenant: str, item: Item) -> str:
@@ -126,7 +126,7 @@ def _end(stored: Entry, item: Item) -> datetime | None:
 
 
 def after(batch: Batch, planned: PlannedItem, stored: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return the entries that one planned item changes, without what it says itself that it replaces."""
+    """Return the entries that one planned item changes, without those that it names in ``supersedes``."""
     item = batch.items[planned.index]
     if isinstance(item, UnusableItem) or planned.decision not in WRITING:
         return {}

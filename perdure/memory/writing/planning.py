@@ -1,4 +1,4 @@
-"""What to do with each item of a batch. Pure: from what is stored and what is offered to decisions.
+"""What to do with each item of a batch. Pure: derives decisions from the stored state and the offered items.
 
 Vectors take no part. With all-MiniLM-L6-v2, "likes peanuts" and "does not like peanuts" have a cosine of .979, while
 true paraphrases have .72 to .74 (measured): so what a statement asserts decides what it has to do with another.
@@ -17,7 +17,7 @@ from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch, BatchItem, Decision, PlannedItem, UnusableItem, WritePlan
 from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.extraction.telling import says_it_was_otherwise, told
-from perdure.memory.policies import WritePolicy
+from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import require_span, require_timely
 from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
 from perdure.memory.writing.observation import after, occurrence_of, purpose_of, recorded_at
@@ -34,7 +34,7 @@ class Known(Model):
     withheld: tuple[Purpose, ...] = ()
     """What the user does not, or no longer, consent to."""
     operation: str = ""
-    """The batch's own, where an attempt may have written some of it: to that nothing is objected any more."""
+    """The batch's own operation, if an attempt may have written part of it: that part is not refused any more."""
 
 
 def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch: int = 0) -> WritePlan:
@@ -58,13 +58,13 @@ def plan(batch: Batch, known: Known, *, policy: WritePolicy, at: datetime, epoch
 
 
 class _Beside:
-    """The memories that a batch's statements may contradict, after the items that were decided on."""
+    """The memories that a batch's statements may contradict, after the items decided so far."""
 
     def __init__(self, batch: Batch, known: Known) -> None:
         changed: dict[str, Entry] = {}
         self._changed = changed
         self.entries = ChainMap[str, Entry](changed, dict(known.entries))
-        """All that is known, after the items that were decided on."""
+        """All known entries, after the items decided so far."""
         self._about: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._saying: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._replaced: defaultdict[str, list[str]] = defaultdict(list)
@@ -94,7 +94,7 @@ class _Beside:
         return [entry for identifier in ids if isinstance(entry := self.entries[identifier], Memory)]
 
     def replaced_by(self, target: str) -> list[str]:
-        """Return what an earlier attempt has replaced by a memory: it is still to be settled and audited."""
+        """Return what an earlier attempt has replaced by a memory, and still has to be settled and audited."""
         return self._replaced[target] if target else []
 
     def _list(self, entries: Iterable[Entry]) -> None:
@@ -109,7 +109,7 @@ class _Beside:
 
 @dataclass(frozen=True)
 class _Case:
-    """What an item is decided from."""
+    """The inputs of the decision on an item."""
 
     batch: Batch
     index: int
@@ -153,14 +153,14 @@ def _decide(case: _Case, item: BatchItem) -> PlannedItem:
 
 
 def _ended(item: Item, at: datetime) -> str:
-    """Return that something is over already; empty: it is not."""
+    """Return a note that an item has already ended; empty: it has not."""
     if item.valid_until is None or item.valid_until > at:
         return ""
     return f"kept, and not recalled: it was over on {item.valid_until:%Y-%m-%d}"
 
 
 def _withheld_or_known(case: _Case, item: Item, target: str) -> PlannedItem | None:
-    """Return what is decided on an item that is not consented to, or counted already; None: it is neither."""
+    """Return the decision on an item that is not consented to, or is a duplicate; None: it is neither."""
     purpose, index = purpose_of(case.batch, item), case.index
     if purpose in case.known.withheld:
         return _rejected(index, refusal(purpose))
@@ -174,14 +174,14 @@ def _withheld_or_known(case: _Case, item: Item, target: str) -> PlannedItem | No
 
 
 def _taken_out(item: Item) -> str:
-    """Return what is not kept of an item; empty: everything is."""
+    """Return which part of an item is not kept; empty: everything is."""
     text = item.summary if isinstance(item, RecordItem) else item.content
     kinds = dict.fromkeys(match.group() for match in TAKEN_OUT.finditer(text))
     return f"kept without what identifies somebody or gives access: {', '.join(kinds)}" if kinds else ""
 
 
 def _known_as(case: _Case, item: Item, target: str) -> Memory | None:
-    """Return the memory that says the same in other words, and counts this very observation already."""
+    """Return the memory that says the same in other words, and already counts this very observation."""
     if not isinstance(item, MemoryItem):
         return None
     occurrence = occurrence_of(case.batch.tenant, item)

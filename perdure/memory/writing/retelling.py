@@ -1,4 +1,4 @@
-"""Whether two sentences tell the same, or a change of it, in words that are put together otherwise. Pure.
+"""Whether two sentences state the same, or a change of it, in words that are arranged differently. Pure.
 
 ``agreement`` compares what two sentences assert part by part: what one says in the active and the other in the passive,
 or one with a verb and the other with its noun, is apart for it. Where a statement itself says that something is not
@@ -21,7 +21,7 @@ LEAST_SHARED = 2
 
 
 def changes(new: Told, old: Told) -> bool:
-    """Return whether a statement that tells of a change says that what an earlier one says holds no more."""
+    """Return whether a statement about a change says that an earlier one no longer holds."""
     if not new.changed or new.adds or len(old.words & new.words) < LEAST_SHARED:
         return False
     if _names_former(new, old) or _names_former(old, new):
@@ -30,10 +30,10 @@ def changes(new: Told, old: Told) -> bool:
 
 
 def restates(new: Told, old: Told) -> bool:
-    """Return whether two statements say the same with the same words, put together otherwise.
+    """Return whether two statements say the same with the same words, arranged differently.
 
-    A phrase may be fronted, and what is done by somebody may be told in the passive; in any other order the same words
-    may say the contrary.
+    A phrase may be fronted, and an action may be stated in the passive; in any other order the same words may say the
+    contrary.
     """
     if len(old.order) <= LEAST_SHARED or old.words != new.words or old.ended or new.ended:
         return old.order == new.order and old.ended == new.ended and len(old.order) > LEAST_SHARED
@@ -43,7 +43,7 @@ def restates(new: Told, old: Told) -> bool:
 
 
 def _in_passive(one: Told, other: Told) -> bool:
-    """Return whether one tells in the passive what the other says that somebody does."""
+    """Return whether one states in the passive what the other says that somebody does."""
     if not _PASSIVE.search(one.text) or _PASSIVE.search(other.text):
         return False
     _, by, agent = one.text.rpartition(" by ")
@@ -83,7 +83,7 @@ def _is_another_value(old: Told, part: Told, left: frozenset[str], added: frozen
         case _Kind.NAME:
             return len(left) <= shared + 1
         case _Kind.WORD:
-            # Of what kind two words are cannot be told.
+            # The kind of two words cannot be determined.
             return len(left) < shared
 
 

@@ -1,4 +1,4 @@
-"""Plan, apply and confirm a batch on the real stores. Each can be repeated; the decisions are planning's."""
+"""Plan, apply and confirm a batch on the real stores. Each can be repeated; ``planning`` makes the decisions."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +15,8 @@ from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, UnusableIt
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.door import Door
 from perdure.memory.extraction.telling import says_it_was_otherwise
-from perdure.memory.policies import WritePolicy, policy_of
 from perdure.memory.repair import Repair
+from perdure.memory.write_policies import WritePolicy, policy_of
 from perdure.memory.writing.observation import WRITING, applied, purpose_of
 from perdure.memory.writing.planning import Known, plan
 from perdure.model import OpenEnum
@@ -33,10 +33,10 @@ _AT_ONCE = 8
 """Searches for one batch at the same time."""
 
 APPROVED = "approve"
-"""Why something is written that a person has approved."""
+"""The reason for a write that a person has approved."""
 
 REWORDED = "approve reworded"
-"""Why something is written that a person has approved in their own words."""
+"""The reason for a write that a person has approved in their own words."""
 
 
 class Writer:
@@ -92,7 +92,7 @@ class Writer:
         _require_known(entry.state for entry in entries.values())
         known = Known(entries=entries, deletions=deletions, withheld=withheld(consents), operation=operation)
         policy, epoch = policy_of(self._policies, batch.policy), await self.epoch(batch)
-        # A hundred statements that tell of changes, beside a thousand memories, take seconds: heartbeats must go on.
+        # A hundred statements about changes, compared with a thousand memories, take seconds: heartbeats must go on.
         return await asyncio.to_thread(plan, batch, known, policy=policy, at=at, epoch=epoch)
 
     async def _beside(self, batch: Batch) -> list[Memory]:
@@ -121,10 +121,10 @@ class Writer:
         return await self._door.epoch(batch.tenant)
 
     async def apply(self, batch: Batch, decided: WritePlan, *, operation: str) -> Applied:
-        """Write what was decided, once for each operation id.
+        """Write the decisions, once for each operation id.
 
-        Where what the plan was made from has changed, it is made again under the lease, under which nothing changes:
-        so a job needs two plans at most, however many other jobs write the same.
+        If the state that the plan was made from has changed, it is made again under the lease, under which nothing
+        changes: so a job needs two plans at most, however many other jobs write the same.
 
         Raises:
             TenantErased: The user was erased after the batch was accepted.
@@ -160,7 +160,7 @@ class Writer:
         return Applied(versions=versions, plan=anew[0] if anew and anew[0] != decided else None)
 
     async def _planned_again(self, batch: Batch, first: WritePlan, operation: str) -> WritePlan:
-        """Decide again on what a plan would write; what it rejected stays rejected."""
+        """Decide again on the items that a plan would write; rejected ones stay rejected."""
         items = tuple(
             batch.items[item.index] if item.decision in WRITING else UnusableItem(reason=item.reason)
             for item in first.items
@@ -216,7 +216,7 @@ class Writer:
         return changes
 
     async def refuse(self, batch: Batch, reason: str, *, operation: str) -> None:
-        """Settle a batch of which nothing becomes memory."""
+        """Settle a batch none of whose items becomes memory."""
         refused = [Refusal(index=index, reason=reason) for index in range(len(batch.items))]
         await self._door.refuse(batch.tenant, operation, refused)
 
@@ -298,7 +298,7 @@ def _refused(decided: WritePlan) -> list[Refusal]:
 
 
 def _require_known(values: Iterable[OpenEnum]) -> None:
-    """Leave a job to the workers of a newer build where it decided, or stored, what this one does not know.
+    """Leave a job to the workers of a newer build if that decided, or stored, something unknown to this one.
 
     Raises:
         WorkerUnavailable: Naming what it is.

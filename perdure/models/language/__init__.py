@@ -92,7 +92,7 @@ class LanguageModels:
     """The models of one server, each opened when it is first asked.
 
     Args:
-        default: The model of whoever names none; empty: there is none.
+        default: The model for callers that name none; empty: there is none.
         api: How the server is asked.
         api_key: The key; without one, ``OPENAI_API_KEY``.
         base_url: The address of a server that is compatible with OpenAI's.

@@ -1,4 +1,4 @@
-"""What is said to a language model in turns, and what it says or wants to have done. Pure values."""
+"""The turns of a conversation with a language model: its input, its replies and its tool calls. Pure values."""
 
 from pydantic import Field, JsonValue
 
@@ -6,7 +6,7 @@ from perdure.model import Model
 
 
 class ToolSpec(Model):
-    """A tool as a model is told of it."""
+    """A tool as a model sees it."""
 
     name: str
     description: str
@@ -18,14 +18,14 @@ class ToolUse(Model):
     """A tool call that a model wants to have made."""
 
     id: str
-    """What its output is told by."""
+    """The id by which its output refers to it."""
     tool: str
     arguments: str
     """As the model wrote them: JSON, if it made no mistake."""
 
 
 class Instruction(Model):
-    """What the model is told from outside."""
+    """What the model is told from outside its own turns."""
 
     text: str
 
@@ -38,10 +38,10 @@ class Reply(Model):
 
 
 class ToolOutput(Model):
-    """What a tool call gave."""
+    """The result of a tool call."""
 
     id: str
-    """That of the call."""
+    """The id of the call."""
     text: str
 
 

@@ -1,7 +1,7 @@
 """What OpenAI and compatible servers answer, as a model's turn. Pure: sends nothing.
 
 Servers differ from each other and from the form that they promise. What cannot be read counts as not said: a turn in
-which nothing can be read is empty, which the model is told, instead of being asked for again and again.
+which nothing can be read is empty, and reported to the model as such, instead of being asked for again and again.
 """
 
 import json
@@ -22,7 +22,7 @@ def read_response(body: str) -> Replied:
     """Read an answer of the Responses API.
 
     Raises:
-        StoreUnavailable: It is none, or the server failed.
+        StoreUnavailable: It is not an answer of this API, or the server failed.
     """
     answer = _object(body)
     if answer.get("status") in _FAILED:
@@ -44,7 +44,7 @@ def read_completion(body: str) -> Replied:
     """Read an answer of chat completions.
 
     Raises:
-        StoreUnavailable: It is none.
+        StoreUnavailable: It is not an answer of this API.
     """
     answer = _object(body)
     choices = _mappings(answer.get("choices"))

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from perdure.stores.audit.lines import AuditHead, AuditKind, AuditLine, decode, encode
 
 LABEL = "audit/1"
-"""Tells the key of the chains from all others that are derived from the tenant key."""
+"""Distinguishes the key of the chains from all others that are derived from the tenant key."""
 
 _LINE = re.compile(rb'(\{"n":([1-9]\d{0,11}),"line":(\{.*\})),"mac":"([0-9a-f]{64})"\}')
 
 
 class Problem(NamedTuple):
-    """Something that shows that a file is not as it was written."""
+    """A sign that a file is not as it was written."""
 
     file: str
     line: int
@@ -31,7 +31,7 @@ class Checked(NamedTuple):
     macs: Mapping[int, str]
     """The HMAC of each line that is there."""
     lines: Mapping[int, AuditLine]
-    """The lines that are as they were written, as far as this build understands them."""
+    """The intact lines, as far as this build understands them."""
     problems: tuple[Problem, ...]
     torn: bool
     """Whether the last line is half written."""
@@ -48,7 +48,7 @@ class Checked(NamedTuple):
 
 
 def root(key: bytes, file: str) -> AuditHead:
-    """Return what the first line of a file is chained to, so that no file can stand under another name."""
+    """Return what the first line of a file is chained to, so that no file can be renamed unnoticed."""
     return AuditHead(file=file, line=0, mac=_mac(key, b"", file.encode()))
 
 
@@ -65,13 +65,13 @@ def chained(key: bytes, head: AuditHead, lines: Iterable[AuditLine]) -> tuple[by
 
 
 def body_of(raw: bytes) -> bytes | None:
-    """Return the part of a written line that says something, unchecked; None where it is no line."""
+    """Return the content of a written line, unchecked; None if it is not a line."""
     match = _LINE.fullmatch(raw)
     return match[3] if match else None
 
 
 def check(key: bytes, file: str, content: bytes) -> Checked:
-    """Check a chain by itself. That its end is cut off shows only to who knows a later head of it."""
+    """Check a chain by itself. A missing end shows only by comparison with a later head."""
     *raws, rest = content.split(b"\n")
     problems: list[Problem] = []
     found: list[tuple[int, bytes, bytes, str]] = []
@@ -85,7 +85,7 @@ def check(key: bytes, file: str, content: bytes) -> Checked:
         macs.setdefault(number, mac)
     lines: dict[int, AuditLine] = {}
     for number, text, body, mac in found:
-        # What follows a line that is gone cannot be checked; that the line is gone is said below.
+        # Lines after a missing one cannot be checked; the missing line is reported below.
         if (before := macs.get(number - 1)) is None:
             continue
         if not hmac.compare_digest(mac, _mac(key, before.encode(), text)):

@@ -1,6 +1,6 @@
-"""The files of the audit: one that is appended by the process that made it, and all of them to be read.
+"""The files of the audit: each is appended to by the process that made it, and all can be read.
 
-A process holds the lock of its file for as long as it lives, so that one of a process that was killed can be told.
+A process holds the lock of its file for as long as it lives, so that the file of a killed process can be recognised.
 """
 
 import contextlib
@@ -117,7 +117,7 @@ def lines_of(folder: Path, operation: str) -> list[bytes]:
         with contextlib.suppress(FileNotFoundError):
             content = path.read_bytes()
             if sought in content:
-                # Whoever wrote it may have been killed before it was on the disk.
+                # The process that wrote it may have been killed before it was on the disk.
                 _sync(path)
                 found += [raw for raw in content.split(b"\n")[:-1] if sought in raw]
     return found

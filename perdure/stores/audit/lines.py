@@ -1,4 +1,4 @@
-"""What a line of the audit says. Pure: values and bytes, no file."""
+"""The content of the audit's lines. Pure: values and bytes, no file."""
 
 import json
 
@@ -78,7 +78,7 @@ def encode(line: AuditLine) -> bytes:
 
 
 def decode(raw: bytes) -> AuditLine | None:
-    """Return what a line says; None where it is none that this build understands."""
+    """Return the content of a line; None if this build does not understand it."""
     try:
         return AuditLine.model_validate_json(raw)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""The erasure log beside the journal: a line for each erasure, outside its user's folder. Never compacted."""
+"""The erasure log next to the journal: a line for each erasure, outside its user's folder. Never compacted."""
 
 from collections.abc import Collection
 from contextlib import suppress

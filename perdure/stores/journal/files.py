@@ -178,7 +178,7 @@ def _erase(path: Path, condemned: Callable[[bytes], bool]) -> None:
 
 
 def is_torn(line: bytes) -> bool:
-    """Return whether a line is no JSON, which only a crash leaves; one of a newer build is JSON."""
+    """Return whether a line is not JSON, which only a crash leaves; a newer build's line is JSON."""
     if line.startswith(b"{") and line.endswith(b"}") and HOLE not in line:
         return False
     try:

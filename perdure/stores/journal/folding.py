@@ -1,4 +1,4 @@
-"""What the journal's lines mean together, and which of them are still needed. Pure: no file, no store, no clock."""
+"""The state that the journal's lines add up to, and which lines are still needed. Pure: no file, store or clock."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,11 +22,11 @@ from perdure.stores.journal.lines import (
 )
 
 HISTORY = timedelta(days=90)
-"""For how long compaction keeps the lines that only tell history."""
+"""How long compaction keeps the lines that only serve as history."""
 
 
 class Folded(NamedTuple):
-    """What the lines of a tenant say in the end."""
+    """The state that a tenant's lines add up to."""
 
     entries: dict[str, Entry]
     """By id, each as it was last written, whatever its state."""
@@ -36,11 +36,11 @@ class Folded(NamedTuple):
 
 
 def fold(lines: Iterable[Line], log: Iterable[Deletion] = ()) -> Folded:
-    """Return what the lines say.
+    """Return the state that the lines add up to.
 
     Args:
         lines: A tenant's lines.
-        log: The deletion log as another store has it, which may know of more.
+        log: The deletion log as another store has it, which may have more lines.
 
     A deletion counts at once: an entry that was not recorded after it is forgotten, whether or not its tombstone is
     known to be written.

@@ -1,4 +1,4 @@
-"""What the journal's lines say, and how they are written. Pure: bytes and values, no file."""
+"""The content of the journal's lines, and how they are written. Pure: bytes and values, no file."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
@@ -32,14 +32,14 @@ class Accepted(Stored):
     policy: str = DEFAULT_POLICY
     """The write policy that decides on it."""
     by: Actor | None = None
-    """Who asked; None: the task, or somebody who did not say who."""
+    """Who asked; None: the task, or an unnamed caller."""
     unusable: dict[str, UnusableItem] = Field(default_factory=dict[str, UnusableItem])
     """The places of the batch that have no line, since they were refused or are held, by their numbers."""
     at: Instant
 
 
 class Changed(Stored):
-    """An entry is about to be written. Whether it was, a later line tells."""
+    """An entry is about to be written. A later line shows whether it was."""
 
     kind: Literal["changed"] = "changed"
     entry: Entry
@@ -115,7 +115,7 @@ def encode(lines: Iterable[Line]) -> bytes:
 
 
 def decode(raw: bytes) -> Line | None:
-    """Return what a line says; None for one that a newer build or a crash has left."""
+    """Return the content of a line; None for one that a newer build or a crash has left."""
     try:
         return _line.validate_json(raw)
     except ValidationError:
@@ -145,7 +145,7 @@ def accepted(job: str, batch: Batch, at: Instant) -> list[Accepted]:
 
 
 def batch_of(tenant: str, lines: Sequence[Accepted]) -> Batch:
-    """Return the batch that the lines of one job tell of, as far as it is kept; each item has its place.
+    """Return the batch in the lines of one job, as far as it is kept; each item has its place.
 
     Args:
         tenant: Whose it is.

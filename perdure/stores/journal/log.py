@@ -173,7 +173,7 @@ class Journal:
     async def erase(self, tenant: str) -> None:
         """Remove all that the folder has of a tenant, large values too, for good.
 
-        Whoever waits for the folder's lock finds it gone, and begins a new one.
+        A process that waits for the folder's lock finds it gone, and begins a new one.
         """
 
         def remove() -> None:
@@ -206,7 +206,7 @@ class Journal:
         erased: Callable[[Sequence[bytes]], Collection[bytes]] | None,
         require: Callable[[], None],
     ) -> bool:
-        # One that was begun anew has another id, which is compared with that of the stores elsewhere.
+        # A new journal has another id, which is compared with that of the stores elsewhere.
         found = known_id(self.folder)
         if self._id is not None and found is None:
             raise StoreLost(Store.JOURNAL, f"{self.folder} no longer holds it: mount it again, or restore its backup")

@@ -37,7 +37,7 @@ class ValueFiles:
 
         Args:
             tenant: Whose value it is.
-            name: What it is called.
+            name: Its name.
             content: The value.
             epoch: The tenant's epoch that it was begun under; None: not known.
 

@@ -1,4 +1,4 @@
-"""What was recalled and is not yet written to long-term memory: how often, and when last. Writes no memory itself."""
+"""Uses that are not yet written to long-term memory: how often, and when last. Writes no memory itself."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.connection import INDEXED, Script, ask
 
 _KEPT = timedelta(days=7)
-"""How long uses wait to be written, where the schedule is paused; then they are lost, and nothing else is."""
+"""How long uses wait to be written if the schedule is paused; then they are lost, but nothing else is."""
 
 _AT = "@"
 """What stands before an id in the field that says when it was last used."""
@@ -28,7 +28,7 @@ indexed(KEYS[2], KEYS[1], tonumber(ARGV[2]))
 """
 )
 
-# What was taken and not written, because a worker died, is taken again, under the operation that it was taken for.
+# Uses that were taken but not written, because a worker died, are taken again, under the same operation.
 _TAKE = (
     INDEXED
     + """

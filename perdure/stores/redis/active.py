@@ -1,4 +1,4 @@
-"""Which tenants Weaviate has open, as far as all processes of the installation know. Opens and closes none."""
+"""The tenants that Weaviate has open, as known to all processes of the installation. Opens and closes none."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What Redis knows of a task as a whole: what its id is bound to, which workflow runs it, and what lives as long.
+"""What Redis knows about a task as a whole: what its id is bound to, which workflow runs it, and what lives as long.
 
 A task is a tenant and a task id. Decides nothing about it: whether a workflow is still open is asked elsewhere.
 """

@@ -1,4 +1,4 @@
-"""Which tenants memories were written for since they were consolidated: a pass costs what is new. Compares nothing."""
+"""The tenants with memories written since their consolidation, so that a pass costs what is new. Compares nothing."""
 
 from datetime import UTC, datetime
 
@@ -42,7 +42,7 @@ class ChangedTenants:
         return [(tenant, f"{score:.0f}") for tenant, score in found]
 
     async def done(self, tenant: str, token: str) -> None:
-        """Strike a tenant off, unless it was written since it was listed.
+        """Remove a tenant from the list, unless it was written to since it was listed.
 
         Raises:
             StoreUnavailable: Redis does not answer.
@@ -50,7 +50,7 @@ class ChangedTenants:
         await self._done([keys.CHANGED], tenant, token)
 
     async def since(self) -> datetime | None:
-        """Return from when on something is new; None: all is.
+        """Return since when memories count as new; None: all do.
 
         Raises:
             StoreUnavailable: Redis does not answer.

@@ -16,8 +16,8 @@ either may be set forward. A process compares its own share of that time with a 
 or the process is suspended, so an attempt that slept through its deadline knows it.
 A result is only taken from the present owner: an attempt that took over may have acted, or asked a person,
 so a late result of the previous owner is not taken. Where there is no claim at all, Redis has lost it, or it was
-released: then the result is taken from whoever has one, as it is what happened, also where the claim of an attempt
-that took over was lost as well. That attempt then finds it, instead of asking or acting once more.
+released: then the result is taken from any attempt that has one, as it is what happened, even if the claim of an
+attempt that took over was lost as well. That attempt then finds it, instead of asking or acting once more.
 """
 
 import datetime
@@ -144,8 +144,8 @@ return {'theirs', '', 0, '', '', '', 0}
 )
 
 
-class Holding(StrEnum):
-    """Who has a claim."""
+class ClaimState(StrEnum):
+    """The state of a claim's ownership."""
 
     OURS = "ours"
     THEIRS = "theirs"
@@ -183,7 +183,7 @@ class OnceEffect:
 class Claim:
     """A claim as it was found or made."""
 
-    holding: Holding
+    holding: ClaimState
     owner: str
     remaining: float
     """Seconds to its deadline when it was asked for."""
@@ -253,7 +253,7 @@ class Claims:
             ClaimLost: When somebody else has the claim.
         """
         claim = await _ask(self._store, effect, *self._taking(effect, owner, 0.0), *_binding(effect), result)
-        if claim.holding is Holding.THEIRS:
+        if claim.holding is ClaimState.THEIRS:
             raise ClaimLost("another attempt took this effect over before its result was stored")
 
     async def doubt(self, effect: OnceEffect, owner: str, seconds: float) -> Claim:
@@ -286,9 +286,9 @@ class Claims:
             effect: The effect.
             owner: Who asks, and has none.
         """
-        # Of somebody who has no claim, this changes nothing.
+        # For a caller without a claim, this changes nothing.
         found = await self.doubt(effect, owner, 0.0)
-        return found.holding is not Holding.DONE and not found.owner
+        return found.holding is not ClaimState.DONE and not found.owner
 
     def _taking(self, effect: OnceEffect, owner: str, seconds: float) -> tuple[str | int, ...]:
         return owner, max(1, int(seconds * 1000)), self._ttl, _FORMAT, effect.arguments, effect.step, noted(seconds)
@@ -305,7 +305,7 @@ async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Cla
     if holding == "bound" and effect.binding is not None:
         raise effect.binding.refused(effect.task_id, TaskBinding.model_validate_json(result))
     return Claim(
-        holding=Holding(holding),
+        holding=ClaimState(holding),
         owner=str(owner or ""),
         remaining=max(int(milliseconds) / 1000, left(note) if note else 0.0),
         result=str(result),

@@ -22,11 +22,11 @@ class RedisConsents:
         self._redis = redis
 
     async def of(self, tenant: str) -> dict[Purpose, Consent]:
-        """Return what was said last of each purpose."""
+        """Return the latest statement about each purpose."""
         lines: list[str] = await ask(self._redis, "HVALS", keys.consents(tenant))
         return latest(map(Consent.model_validate_json, lines))
 
     async def write(self, tenant: str, consents: Iterable[Consent], lease: Lease) -> None:
-        """Keep what was said, in place of what was said before, while the tenant's lease is held."""
+        """Replace the statements about these purposes, while the tenant's lease is held."""
         fields = (text for one in consents for text in (one.purpose.value, one.model_dump_json()))
         await lease.write("HSET", keys.consents(tenant), *fields)

@@ -1,4 +1,4 @@
-"""Whether Redis keeps what it is told: read from its settings, where it shows them. Changes none."""
+"""Whether Redis keeps what is written to it: read from its settings, if it shows them. Changes none."""
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError

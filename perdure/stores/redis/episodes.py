@@ -116,7 +116,7 @@ class Episodes:
             known(epoch),
         )
         if promotable:
-            # After the episode, and again with a duplicate: whoever died in between writes it again.
+            # After the episode, and again with a duplicate: a retry after a crash in between writes it again.
             due = due_at(episode.at, episode.at, held)
             await ask(self._redis, "ZADD", keys.PROMOTING, "LT", int(due.timestamp() * 1000), tenant)
         return bool(kept)

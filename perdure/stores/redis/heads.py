@@ -1,4 +1,4 @@
-"""The heads of the audit's chains: of those alone that no line of another chain holds."""
+"""The heads of the audit's chains, except those that a line of another chain holds."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

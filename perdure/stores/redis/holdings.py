@@ -7,6 +7,9 @@ from redis.asyncio import Redis
 from perdure.stores.redis import keys
 from perdure.stores.redis.connection import Script, ask
 
+INDEXES = (keys.DUE, keys.CHECKS, keys.WRITTEN, keys.ACTIVE, keys.ACCESSED, keys.PROMOTING, keys.CHANGED)
+"""The installation's sorted sets whose members are tenants."""
+
 # Every key named here is the tenant's, and so on the same node as its index.
 _KEYS = """
 local found = {}
@@ -38,8 +41,7 @@ async def holdings(redis: Redis, tenant: str) -> Holdings:
         StoreUnavailable: Redis does not answer.
     """
     own: list[str] = await Script(redis, _KEYS)(keys.fixed(tenant))
-    indexes = (keys.DUE, keys.CHECKS, keys.ACTIVE, keys.ACCESSED, keys.PROMOTING, keys.CHANGED)
-    shared = [key for key in indexes if await ask(redis, "ZSCORE", key, tenant) is not None]
+    shared = [key for key in INDEXES if await ask(redis, "ZSCORE", key, tenant) is not None]
     if await ask(redis, "ZLEXCOUNT", keys.UNFILED, f"[{tenant} ", f"({tenant}!"):
         shared.append(keys.UNFILED)
     for run in sorted(await ask(redis, "SMEMBERS", keys.runs(tenant))):

@@ -9,8 +9,11 @@ from perdure.identity import digest
 DUE = "perdure:due"
 """A sorted set: each tenant that has something to forget, by its next due date."""
 
-CHECKS = "perdure:checks"
+CHECKS = "perdure:{checks}"
 """A sorted set: each tenant that was written since its indexes were compared, by when that is to happen."""
+
+WRITTEN = "perdure:{checks}:written"
+"""A sorted set: each tenant whose indexes are to be compared, by its last write."""
 
 ACTIVE = "perdure:active"
 """A sorted set: each tenant that Weaviate has open, by when it was last used."""
@@ -110,6 +113,11 @@ def named(tenant: str) -> str:
 def former(tenant: str) -> str:
     """Return the key of who belonged to a team or an agent when its erasure emptied it, until it is proved: a set."""
     return _of(tenant, "former")
+
+
+def places(tenant: str, limit: str) -> str:
+    """Return the key of the calls that have a place in a limit: a user's own, or, without a tenant, everybody's."""
+    return _of(tenant, f"places:{limit}") if tenant else f"perdure:places:{limit}"
 
 
 def claim(tenant: str, key: str) -> str:

@@ -26,7 +26,7 @@ SHORT_WRITE = 5.0
 """Seconds of a lease that must be left before a few lines are appended to the journal (some ms measured); a choice."""
 
 WRITER_KEPT = 600.0
-"""Seconds for which it is known who wrote last; a choice: longer than anybody keeps what that tells."""
+"""Seconds for which the last writer is known; a choice: longer than anybody relies on it."""
 
 _FIELDS = 1000
 """Arguments of one command: Lua cannot unpack more than some 8,000."""
@@ -61,10 +61,10 @@ class Fence:
         self._until = until
 
     def __call__(self) -> None:
-        """Make sure that it is not over.
+        """Check that the moment has not passed.
 
         Raises:
-            LeaseLost: It is: the process slept, or was held up.
+            LeaseLost: It has: the process slept, or was held up.
         """
         if (late := time.clock_gettime(BOOT_CLOCK) - self._until) > 0:
             raise LeaseLost(f"the write comes {late:.1f} s too late for the lease that it was planned under")

@@ -1,4 +1,4 @@
-"""What Redis says of itself: the id of its journal, since when it lost nothing, and how far each process came."""
+"""Redis's own marks: the id of its journal, since when it lost nothing, and how far each process came."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ _MARK = """
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 local done = known and tonumber(string.match(known, ' (%d+)$')) or 0
 if redis.call('HEXISTS', KEYS[1], ARGV[4]) == 0 or done < tonumber(ARGV[3]) then return 0 end
--- A command that was late must not take back what a later one has told.
+-- A command that was late must not undo what a later one has written.
 if done < tonumber(string.match(ARGV[2], ' (%d+)$')) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 return 1
 """
@@ -48,7 +48,7 @@ class RedisMarks:
         return opened(self._redis)
 
     async def told(self) -> Told:
-        """Return what Redis says of itself."""
+        """Return the journal's id and the marks that Redis has."""
         found: dict[str, str] = await ask(self._redis, "HGETALL", keys.MARKS)
         marks = {name.removeprefix(_OF): Mark.read(text) for name, text in found.items() if name.startswith(_OF)}
         for name, text in found.items():
@@ -89,7 +89,7 @@ class RedisMarks:
             at_least: How many done operations of the process it must know of, since the journal does.
 
         Raises:
-            StoreLost: It does not.
+            StoreLost: It knows of fewer.
         """
         if not await self._mark([keys.MARKS], f"{_OF}{writer}", str(mark), at_least, _ID):
             raise StoreLost(Store.REDIS, "has lost what was written to it")

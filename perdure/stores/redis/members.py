@@ -21,22 +21,22 @@ class RedisMembers:
         self._redis = redis
 
     async def one(self, owner: str, member: str) -> Membership | None:
-        """Return what was said last of one user, in the same time whether or not there is such an owner."""
+        """Return the latest statement about one user, in the same time whether or not there is such an owner."""
         found = await ask(self._redis, "HGET", keys.members(owner), member)
         return Membership.model_validate_json(found) if found else None
 
     async def all(self, owner: str) -> dict[str, Membership]:
-        """Return what was said last of each user, by the user's tenant."""
+        """Return the latest statement about each user, by the user's tenant."""
         found: dict[str, str] = await ask(self._redis, "HGETALL", keys.members(owner))
         return {member: Membership.model_validate_json(line) for member, line in found.items()}
 
     async def write(self, owner: str, memberships: Iterable[Membership], lease: Lease) -> None:
-        """Keep what was said, in place of what was said before, while the owner's lease is held."""
+        """Replace the statements about these users, while the owner's lease is held."""
         fields = (text for one in memberships for text in (one.member, one.model_dump_json()))
         await lease.write("HSET", keys.members(owner), *fields)
 
     async def strike(self, owner: str, member: str, lease: Lease) -> None:
-        """Remove all that is said of a user, while the owner's lease is held."""
+        """Remove the statement about a user, while the owner's lease is held."""
         await lease.write("HDEL", keys.members(owner), member)
         await lease.write("SREM", keys.former(owner), member)
 

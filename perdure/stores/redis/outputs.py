@@ -149,7 +149,7 @@ class Outputs:
         """Remove the files of values that are gone from Redis with their task, and write those that could not be.
 
         A file goes once it is older than the time for which a value is kept. What Redis lost stays for that long as
-        well, since nothing tells it from what has run out; by then, a task that lives has renewed its claims.
+        well, since nothing distinguishes it from what has run out; by then, a live task has renewed its claims.
 
         Raises:
             StoreUnavailable: Redis does not answer, or the files cannot be used.

@@ -14,7 +14,7 @@ _AWAY = 2 * IDLE
 """How long a tenant that is looked at stays out of the list; longer than until a session that is written meanwhile is
 due, so that such a write shows in its score."""
 
-# Whoever dies leaves what it has taken, and the next one takes the very same: so it can be told from anything else.
+# A process that dies leaves what it has taken, and the next one takes the very same: so it can be recognised.
 _TAKE = (
     INDEXED
     + """

@@ -82,6 +82,11 @@ def identified(ids: Sequence[str]) -> Condition:
     return Filter.by_property("identifier").contains_any(list(ids))
 
 
+def beginning(beginning: str) -> Condition:
+    """Whose id begins with this, which holds neither of the signs ``*`` and ``?``."""
+    return Filter.by_property("identifier").like(f"{beginning}*")
+
+
 def filterable(kind: str) -> Condition:
     """In each of the indexes that recall filters by; which a write that was cut off may leave apart."""
     condition = Filter.by_property("state").like("?*")

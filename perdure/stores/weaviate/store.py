@@ -47,7 +47,7 @@ class LongTerm(Searches):
         api_key: A key, if Weaviate wants one.
         prefix: What the collections' names begin with.
         query_timeout: Seconds that one question may take.
-        write_timeout: Seconds after which the caller of ``put`` or ``delete`` is told that Weaviate does not answer.
+        write_timeout: Seconds after which ``put`` or ``delete`` reports to its caller that Weaviate does not answer.
             The write itself goes on for as long again.
         active: Knows which tenants are active, for all processes; without it, none is ever made inactive.
         most_active: How many may be, see ``resting.most_active``.
@@ -145,6 +145,17 @@ class LongTerm(Searches):
         )
         return {entry.id: entry for entries in found for entry in entries}
 
+    async def beginning(self, tenant: str, beginning: str, *, limit: int) -> list[str]:
+        """Return the ids of memories that begin so, whatever the state of the memories.
+
+        Args:
+            tenant: Whose memories.
+            beginning: Letters, digits and underscores.
+            limit: How many at most.
+        """
+        found = await self._queries.fetch(tenant, "memory", conditions.beginning(beginning), limit=limit)
+        return [entry.id for entry in found]
+
     async def stored(self, tenant: str, ids: Sequence[str]) -> dict[str, Entry]:
         """Return the entries that are there, whether or not any index has them: some 2 ms each, and so for repairs."""
         found = await together(
@@ -225,8 +236,12 @@ class LongTerm(Searches):
         Those are counted: Weaviate knows the number of all, and reads each one that meets a condition.
         """
         others = conditions.state_is(State.SUPERSEDED, State.FORGOTTEN)
-        everything, gone = await together(self._count(tenant), self._count(tenant, others))
+        everything, gone = await together(self.total(tenant), self._count(tenant, others))
         return everything - gone
+
+    async def total(self, tenant: str) -> int:
+        """Return how many entries there are, whatever their state."""
+        return await self._count(tenant)
 
     async def tenants(self) -> list[str]:
         """Return every tenant that something was written for."""

@@ -142,6 +142,17 @@ async def write(
         await redis.aclose()
 
 
+async def written_at_last(servers: Servers, tenant: str, run: str, folder: Path) -> None:
+    """Write one record as an activity does: again, where a busy machine took too much of the lease's time."""
+    for attempt in range(20):
+        try:
+            return await write(servers, tenant, run, folder)
+        except LeaseLost:
+            if attempt == 19:
+                raise
+    return None
+
+
 async def read(servers: Servers, tenant: str) -> str:
     longterm = opened(servers)
     await longterm.prepare()
@@ -180,7 +191,7 @@ async def test_a_writer_that_slept_past_its_lease(
     thread = threading.Thread(target=sleeper)
     thread.start()
     await _until_leased(servers, tenant)
-    await write(servers, tenant, "second", tmp_path)
+    await written_at_last(servers, tenant, "second", tmp_path)
     wake.set()
     await asyncio.to_thread(thread.join)
     assert isinstance(outcome[0], LeaseLost) == protected

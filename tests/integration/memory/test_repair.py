@@ -134,8 +134,10 @@ async def test_a_repair_that_died_loses_nothing_to_the_next_writer(
         lost = (await stored(stores, tenant, versions))[missing[0]]
         assert (lost.version, lost.seen) == (1, 1), "what was observed first is gone"
         return
+    await client.zrem(keys.WRITTEN, tenant)
     found = await stores.writer.apply(other, again, operation="other")
     assert found.plan is not None, "planned again, on what was restored"
+    assert await client.zscore(keys.WRITTEN, tenant), "what was restored is checked once Weaviate has flushed it"
     assert {(one.version, one.seen) for one in (await stored(stores, tenant, versions)).values()} == {(2, 2)}
     assert await stores.longterm.unsearchable(tenant) == []
 
@@ -176,8 +178,31 @@ async def test_a_tenant_that_was_written_is_checked_and_repaired(
     )
     assert await repair.check_next(NOW) == tenant
     assert await stores.longterm.unsearchable(tenant) == []
+    assert await repair.check_next(LATER) == tenant, "what it has written is checked as well"
     assert await repair.check_next(LATER) is None
     await redis.aclose()
+
+
+async def test_what_was_written_shortly_before_it_was_checked_is_checked_once_more(
+    servers: Servers, tenant: str
+) -> None:
+    redis: Any = connect(f"{servers.redis_url}/3")
+    checks = Checks(redis)
+    try:
+        await checks.written(tenant, NOW)
+        for seconds in (5, 10):
+            # Weaviate was killed, and is back: what its index has may not have been flushed.
+            back = NOW + timedelta(seconds=seconds)
+            await checks.hasten(back)
+            assert await checks.claim(back) == tenant
+            await checks.done(tenant, back)
+            assert await checks.pending(back) == 0
+        assert await checks.claim(NOW + QUIET - timedelta(seconds=1)) is None
+        assert await checks.claim(NOW + QUIET) == tenant
+        await checks.done(tenant, NOW + QUIET)
+        assert await checks.claim(LATER) is None
+    finally:
+        await redis.aclose()
 
 
 async def test_a_check_that_died_is_taken_over_and_a_write_meanwhile_is_checked_again(

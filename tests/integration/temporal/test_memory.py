@@ -13,7 +13,7 @@ from temporalio.worker import Replayer, Worker
 
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.names import Activity
-from perdure.requests import Recalled, RecallHandle, Submitted
+from perdure.requests import HandleItem, RecallHandle, Submitted
 from perdure.temporal import Plugin
 from perdure.temporal.memory import QUEUE
 from tests.conftest import Servers
@@ -51,9 +51,9 @@ async def test_a_workflow_of_somebodys_own_remembers_and_recalls(here: Deploymen
 async def remembered(gateway: Gateway, user: str) -> RecallHandle:
     item: JsonValue = {"kind": "memory", "content": WISH, "occurrence": "o", "occurred_at": "2026-05-01T12:00:00Z"}
     job = await gateway.remember(RememberRequest(user_id=user, key="k", items=(item,)), by=TESTER)
-    await gateway.receipt(job)
+    await gateway.receipt(job, by=TESTER)
     found = await gateway.recall(RecallRequest(user_id=user, text=WISH), by=TESTER)
-    return RecallHandle(items=tuple(Recalled(id=one.id, version=one.version, score=one.score) for one in found.items))
+    return RecallHandle(items=tuple(HandleItem(id=one.id, version=one.version, score=one.score) for one in found.items))
 
 
 async def test_what_was_forgotten_or_is_another_users_is_not_read(here: Deployment, gateway: Gateway) -> None:

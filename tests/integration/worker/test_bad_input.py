@@ -31,7 +31,7 @@ async def told(gateway: Gateway, user: str, *contents: str, **fields: Any) -> Re
         for index, content in enumerate(contents)
     )
     request = RememberRequest(user_id=user, key=uuid4().hex, items=items)
-    return await gateway.receipt(await gateway.remember(request, by=TESTER))
+    return await gateway.receipt(await gateway.remember(request, by=TESTER), by=TESTER)
 
 
 async def test_what_is_too_much_is_refused_before_it_is_sent(gateway: Gateway, user: str) -> None:

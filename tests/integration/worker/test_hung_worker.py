@@ -43,7 +43,7 @@ async def test_a_caller_is_told_and_not_left_for_ever(
     said: list[str] = []
     settings = clean_settings(tmp_path / "home", task_queue=given.environment["PERDURE_TASK_QUEUE"])
     async with Gateway(settings, servers, notify=said.append) as gateway:
-        progress = await until(lambda: gateway.progress(task), lambda now: bool(now and now.questions))
+        progress = await until(lambda: gateway.progress(task, by=TESTER), lambda now: bool(now and now.questions))
         assert progress is not None
         answer = Answer(question_id=progress.questions[0].id, value="MIT")
         process.send_signal(signal.SIGSTOP)
@@ -62,7 +62,7 @@ async def test_a_caller_is_told_and_not_left_for_ever(
         await client.start_workflow(Workflow.INGEST_MEMORY, id=f"job-{queue}", task_queue=queue)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
-                await gateway.receipt(f"job-{queue}")
+                await gateway.receipt(f"job-{queue}", by=TESTER)
         assert said == [f"waiting for a worker to end job-{queue}"], "its receipt may be far away"
     if limited:
         status = await given.perdure("status", file)

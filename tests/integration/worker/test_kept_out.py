@@ -48,7 +48,7 @@ async def observed(gateway: Gateway, user: str, policy: str) -> list[Fate]:
     one = Said(text=TEXT, by=Voice.USER, at=datetime.now(UTC), occurrence=uuid4().hex)
     request = ObserveRequest(user_id=user, session="s", said=(one,), policy=policy)
     found = await gateway.observe(request, by=TESTER)
-    return [item.fate for item in (await gateway.receipt(found.job)).items]
+    return [item.fate for item in (await gateway.receipt(found.job, by=TESTER)).items]
 
 
 async def told(gateway: Gateway, user: str) -> str:
@@ -84,7 +84,7 @@ async def test_what_was_offered_before_an_erasure_is_not_kept_after_it(
     assert "erased after this was asked" in str(refused.value.cause)
     assert await here.services.longterm.everything(tenant) == {}
     later = request.changed(asked_at=None)
-    assert (await gateway.receipt(await gateway.remember(later, by=TESTER))).items[0].fate is Fate.SEARCHABLE
+    assert (await gateway.receipt(await gateway.remember(later, by=TESTER), by=TESTER)).items[0].fate is Fate.SEARCHABLE
 
 
 @pytest.mark.slow

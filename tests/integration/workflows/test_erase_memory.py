@@ -14,15 +14,17 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.episodes import PATIENCE
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
-from perdure import Actor, ActorKind, AgentTask, RecallRequest, RememberRequest
+from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import Erasure
-from perdure.errors import TenantErased
+from perdure.errors import TenantErased, UnknownOwner
 from perdure.jobs import Fate, Receipt
 from perdure.losses import Store
+from perdure.memory.membership import MemberBook
 from perdure.memory.writing.checking import read_batch
 from perdure.names import Attribute, Workflow
 from perdure.requests import EraseRequest
@@ -69,7 +71,7 @@ def item(content: str = SECRET) -> dict[str, JsonValue]:
 
 async def remembered(gateway: Gateway, user: str, content: str = SECRET) -> None:
     request = RememberRequest(user_id=user, key=uuid4().hex, items=(item(content),))
-    receipt = await gateway.receipt(await gateway.remember(request, by=TESTER))
+    receipt = await gateway.receipt(await gateway.remember(request, by=TESTER), by=TESTER)
     assert receipt.count(Fate.SEARCHABLE) == 1
 
 
@@ -88,7 +90,7 @@ async def test_nothing_of_a_user_is_left_anywhere_and_nobody_else_is_touched(
     await gateway.start(waiting, by=TESTER)
 
     async def asked() -> bool:
-        progress = await gateway.progress(waiting.workflow_id)
+        progress = await gateway.progress(waiting.workflow_id, by=TESTER)
         return bool(progress and progress.questions)
 
     await until(asked, bool)
@@ -111,7 +113,7 @@ async def test_nothing_of_a_user_is_left_anywhere_and_nobody_else_is_touched(
     assert held.shared == ()
     assert await texts(gateway, user) == []
     with pytest.raises(Exception, match="none with the id"):
-        await gateway.task(waiting.workflow_id)
+        await gateway.task(waiting.workflow_id, by=TESTER)
     assert SECRET not in receipt.model_dump_json()
     assert user not in receipt.model_dump_json()
     assert await texts(gateway, other) == [SECRET]
@@ -233,8 +235,10 @@ async def test_a_tool_that_is_under_way_leaves_nothing_after_the_erasure(
     services, tenant = here.services, here.services.tenant_key.tenant_of(user)
     write = services.notes.write
 
-    async def told(of: str, session: str, episodes: Sequence[Episode], *, epoch: int | None = None) -> None:
-        await write(of, session, episodes, epoch=epoch)
+    async def told(
+        of: str, session: str, episodes: Sequence[Episode], *, epoch: int | None = None, patience: float = PATIENCE
+    ) -> None:
+        await write(of, session, episodes, epoch=epoch, patience=patience)
         noted.set()
 
     monkeypatch.setattr(services.notes, "write", told)
@@ -248,6 +252,22 @@ async def test_a_tool_that_is_under_way_leaves_nothing_after_the_erasure(
         await noted.wait()
     assert await services.eraser.left(tenant) == ()
     assert not (here.settings.journal_folder / tenant).exists()
+
+
+async def test_who_leaves_a_team_while_it_is_erased_does_not_stop_the_erasure(
+    here: Deployment, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, team, erasable, asked = f"user {uuid4().hex}", f"team:{uuid4().hex}", MemberBook.erasable, list[str]()
+    await gateway.set_member(MemberRequest(of=team, user_id=user, belongs=True), by=TESTER)
+
+    async def once_more(self: MemberBook, user_id: str, of: str | None) -> str:
+        asked.append(user_id)
+        if len(asked) > 2:
+            raise UnknownOwner("of", "the user has left it")
+        return await erasable(self, user_id, of)
+
+    monkeypatch.setattr(MemberBook, "erasable", once_more)
+    assert (await gateway.erase(EraseRequest(user_id=user, of=team), by=TESTER)).proved
 
 
 async def test_an_erasure_that_is_repeated_raises_the_epoch_once(here: Deployment) -> None:
@@ -343,5 +363,5 @@ async def test_an_erasure_that_is_killed_goes_on(own_servers: OwnServers, tmp_pa
         finally:
             after.signal(signal.SIGKILL)
             await after.wait()
-        assert (receipt["proved"], receipt["epoch"]) == (True, 1)
+        assert (receipt["proved"], receipt["epoch"], receipt["entries"]) == (True, 1, 1)
         assert await here.services.eraser.left(here.services.tenant_key.tenant_of(user)) == ()

@@ -13,7 +13,6 @@ from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
-from temporalio.worker import UnsandboxedWorkflowRunner
 
 from activities.forgetting import ForgettingActivities
 from perdure.changes import Actor
@@ -26,7 +25,7 @@ from perdure.memory.forgetting import forgetter
 from perdure.memory.forgetting.forgetter import Forgetter, Tombstoned
 from perdure.memory.forgetting.selection import Forgetting
 from perdure.memory.writing.checking import read_batch
-from perdure.requests import ForgetResult, Report
+from perdure.requests import ForgetResult, SweepReport
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.due import DueIndex
 from perdure.stores.weaviate.mapping import properties_of
@@ -109,8 +108,7 @@ async def test_a_tenant_that_fails_does_not_starve_those_after_it(
     monkeypatch.setattr(failures, "_LONGEST_PAUSE", 0.01)
     if not protected:
         monkeypatch.setattr(options, "SWEEP_ATTEMPTS", 0)
-    # The sandbox has modules of its own.
-    async with deployment(servers, tmp_path, workflow_runner=UnsandboxedWorkflowRunner()) as here:
+    async with deployment(servers, tmp_path) as here:
         broken, whole = two
         for tenant in two:
             await write(here, tenant, note(1))
@@ -136,7 +134,7 @@ async def test_a_tenant_that_changes_all_the_time_does_not_starve_those_after_it
     if not protected:
         monkeypatch.setattr(options, "IDLE_PLANS", 1_000_000)
     tombstone, passes = Forgetter.tombstone, 0
-    async with deployment(servers, tmp_path, workflow_runner=UnsandboxedWorkflowRunner()) as here:
+    async with deployment(servers, tmp_path) as here:
         busy, quiet = two
         for tenant in two:
             await write(here, tenant, note(1))
@@ -260,5 +258,5 @@ async def test_what_was_undone_is_due_no_more(
         stored = await here.services.longterm.get(tenant, old)
         assert {(entry.state, entry.forget_after) for entry in stored.values()} == {(State.SUPERSEDED, None)}
         again = await (await swept(here, user_id=user, approved=True)).result()
-        assert again.report == Report(tenants=1)
+        assert again.report == SweepReport(tenants=1)
         assert await here.services.longterm.get(tenant, old) == stored, "nor is it written again"

@@ -17,7 +17,7 @@ from localservers import Server
 from perdure import Actor, ActorKind, RecallRequest, RememberRequest
 from perdure.entries import MARKER, Memory, Purpose, State
 from perdure.errors import InvalidInput, PerdureError
-from perdure.holds import Decided, HeldAnswer, Hold, Outcome, Silence, hold_id
+from perdure.holds import Decided, HeldAnswer, Hold, HoldOutcome, Silence, hold_id
 from perdure.jobs import Approved, Batch, Decision, Fate, ItemReceipt, Receipt
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.updating.versions import versions
@@ -69,7 +69,7 @@ def item(content: str = SECRET, *tags: str, **more: JsonValue) -> JsonValue:
 
 async def offered(gateway: Gateway, user: str, *items: JsonValue, key: str = "", **more: Any) -> Receipt:
     request = RememberRequest(user_id=user, key=key or uuid4().hex, items=items, **more)
-    return await gateway.receipt(await gateway.remember(request, by=ANNA))
+    return await gateway.receipt(await gateway.remember(request, by=ANNA), by=ANNA)
 
 
 async def on_hold(gateway: Gateway, user: str, content: str = SECRET, **more: Any) -> str:
@@ -151,7 +151,7 @@ async def test_approved_it_is_believed_by_that_person_and_no_more_than_it_was_of
 ) -> None:
     hold = await on_hold(gateway, user)
     decided = await gateway.decide(user, hold, approve=True, note="ask lena@example.com", by=ANNA)
-    assert (decided.outcome, decided.by) == (Outcome.APPROVED, ANNA)
+    assert (decided.outcome, decided.by) == (HoldOutcome.APPROVED, ANNA)
     assert decided.receipt is not None
     [line] = decided.receipt.items
     assert (line.fate, line.decision) == (Fate.SEARCHABLE, Decision.INSERT)
@@ -201,7 +201,7 @@ async def test_rejected_it_is_recorded_without_its_text(here: Deployment, gatewa
     hold = await on_hold(gateway, user)
     decided = await gateway.decide(user, hold, approve=False, note="not theirs", by=ANNA)
     reason = "anna rejected it (the write policy holds it: tag health): not theirs"
-    assert (decided.outcome, decided.reason, decided.receipt) == (Outcome.REJECTED, reason, None)
+    assert (decided.outcome, decided.reason, decided.receipt) == (HoldOutcome.REJECTED, reason, None)
     assert [(one.job, one.reason) for one in await gateway.rejected(user, by=ANNA)] == [(hold, reason)]
     assert "Marzipan" not in await journaled(here, user)
     assert await texts(gateway, user) == set()
@@ -331,7 +331,7 @@ async def lifting(gateway: Gateway, user: str) -> tuple[str, ItemReceipt]:
     constraint = await gateway.remember(
         RememberRequest(user_id=user, key="a", items=(stated("Monday", memory_type="constraint"),)), by=ANNA
     )
-    [first] = (await gateway.receipt(constraint)).items
+    [first] = (await gateway.receipt(constraint, by=ANNA)).items
     receipt = await offered(gateway, user, stated("Tuesday"), item(OTHER))
     assert [one.fate for one in receipt.items] == [Fate.HELD, Fate.SEARCHABLE]
     assert receipt.items[0].reason.startswith("it would lift a constraint")
@@ -400,7 +400,7 @@ async def test_an_erasure_cancels_what_is_on_hold(here: Deployment, gateway: Gat
     assert await gateway.held(user, by=ANNA) == []
     assert await gateway.memories(user, by=ANNA) == []
     assert not (here.settings.journal_folder / here.services.tenant_key.tenant_of(user)).exists()
-    assert (await gateway.decide(other, theirs, approve=True, by=ANNA)).outcome is Outcome.APPROVED
+    assert (await gateway.decide(other, theirs, approve=True, by=ANNA)).outcome is HoldOutcome.APPROVED
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["under its epoch", "accepted while Redis was away"])
@@ -411,8 +411,8 @@ async def test_what_was_put_on_hold_before_an_erasure_is_not_asked_after(here: D
     later = hold_of(tenant, accepted + timedelta(minutes=2), epoch=None)
     await services.eraser.begin(tenant, operation="erase", at=accepted + timedelta(seconds=1), by=ANNA)
     decided = await started(here, hold)
-    assert (decided.outcome, "erased after this was accepted" in decided.reason) == (Outcome.REJECTED, True)
-    assert (await started(here, later)).outcome is Outcome.APPROVED, "the control: accepted afterwards"
+    assert (decided.outcome, "erased after this was accepted" in decided.reason) == (HoldOutcome.REJECTED, True)
+    assert (await started(here, later)).outcome is HoldOutcome.APPROVED, "the control: accepted afterwards"
 
 
 async def test_an_approval_is_written_under_the_epoch_of_what_was_offered(here: Deployment) -> None:
@@ -459,7 +459,7 @@ async def test_somebody_elses_hold_is_answered_as_unknown(gateway: Gateway, user
         complaints.add(str(refused.value).replace(identifier, "ID"))
     assert complaints == {"PRD100 id: there is no 'ID' of this user (perdure memories held shows the ids)"}
     assert await gateway.held(f"not {user}", by=ANNA) == []
-    assert (await gateway.decide(user, hold, approve=True, by=ANNA)).outcome is Outcome.APPROVED
+    assert (await gateway.decide(user, hold, approve=True, by=ANNA)).outcome is HoldOutcome.APPROVED
 
 
 MALFORMED: list[tuple[dict[str, JsonValue], str]] = [
@@ -484,7 +484,7 @@ async def test_a_malformed_answer_is_refused_and_the_question_stays_open(
     # As any other question is answered.
     await gateway.answer(hold, Answer(question_id="approval", value="yes"), by=ANNA)
     decided = await here.client.get_workflow_handle(hold, result_type=Decided).result()
-    assert (decided.outcome, decided.by) == (Outcome.APPROVED, ANNA)
+    assert (decided.outcome, decided.by) == (HoldOutcome.APPROVED, ANNA)
 
 
 async def test_a_policy_that_is_gone_rejects_and_says_so(here: Deployment, user: str) -> None:
@@ -492,7 +492,7 @@ async def test_a_policy_that_is_gone_rejects_and_says_so(here: Deployment, user:
     hold = hold_of(tenant, datetime.now(UTC), epoch=0)
     gone: Batch = hold.batch.changed(policy="gone")
     decided = await started(here, hold.changed(batch=gone))
-    assert (decided.outcome, "there is no 'gone'" in decided.reason) == (Outcome.REJECTED, True)
+    assert (decided.outcome, "there is no 'gone'" in decided.reason) == (HoldOutcome.REJECTED, True)
 
 
 @pytest.mark.slow
@@ -517,5 +517,8 @@ async def test_it_waits_while_the_stores_are_away(own_servers: OwnServers, tmp_p
         await fleet.start(Server.WEAVIATE)
         decided = await handle.result()
         assert decided.receipt is not None
-        assert (decided.outcome, [one.fate for one in decided.receipt.items]) == (Outcome.APPROVED, [Fate.SEARCHABLE])
+        assert (decided.outcome, [one.fate for one in decided.receipt.items]) == (
+            HoldOutcome.APPROVED,
+            [Fate.SEARCHABLE],
+        )
         assert [entry.seen for entry in (await here.services.longterm.everything(tenant)).values()] == [1]

@@ -14,9 +14,9 @@ from perdure.episodes import EPISODES_KEPT, Episode, EpisodeKind
 from perdure.errors import ModelRefused, PerdureError, StoreUnavailable
 from perdure.items import MemoryItem
 from perdure.jobs import Batch
-from perdure.memory.policies import WritePolicy
 from perdure.memory.promotion import promoter as promotion
 from perdure.memory.promotion.promoter import Promoted, Promoter
+from perdure.memory.write_policies import WritePolicy
 from perdure.requests import PromoteRequest, PromoteResult
 from perdure.said import Candidate, Extraction, Extractor, Said, Voice
 from perdure.stores.journal.lines import Accepted

@@ -9,7 +9,8 @@ from pydantic import JsonValue
 
 from perdure.agent.cursor import MAIN, Cursor, Route, inside, leaves
 from perdure.agent.steps.calls import Result, TaskFacts, Value
-from perdure.skills.shape import ForEach, LetStep, Parallel, RecallStep, RecallTemplate, Skill, Step, ToolStep
+from perdure.skills.shape import Skill
+from perdure.skills.steps import ForEach, LetStep, Parallel, RecallStep, RecallTemplate, Step, ToolStep
 from perdure.tasks import StepStatus
 
 DONE = Result(status=StepStatus.DONE)

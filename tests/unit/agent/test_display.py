@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 from perdure.agent.display import details
 from perdure.durations import Wait
+from perdure.explanations import RecallSummary
 from perdure.questions import Approval, Question, QuestionKind, Subject, choice_of
-from perdure.tasks import Phase, Progress, RecallSummary
+from perdure.tasks import Phase, Progress
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 APPROVAL = Question(id="a[1].b", kind=QuestionKind.APPROVAL, text="Go on?", answer=choice_of(Approval))
@@ -64,6 +65,16 @@ def test_a_task_of_which_there_is_nothing_to_tell_is_one_line() -> None:
 def test_the_latest_five_recalls_are_shown_latest_first() -> None:
     shown = details(PLAIN, [recalled(f"r{number}", 1) for number in range(7)], "task-t-1")
     assert [line[3:5] for line in shown.splitlines() if line.startswith("- ")] == ["r6", "r5", "r4", "r3", "r2"]
+
+
+def test_what_waits_for_an_event_says_for_which() -> None:
+    waits = (Wait(step="a", until=NOW, event="paid 7"), Wait(step="b", event="sent"))
+    shown = details(PLAIN.changed(phase=Phase.PAUSED, waits=waits, waiting=2, kept=3), [], "task-t-1")
+    assert [line for line in shown.splitlines() if line][-3:] == [
+        "`a` waits for the event 'paid 7' until 2026-01-02 00:00:00 UTC",
+        "`b` waits for the event 'sent'",
+        "Events that no step has waited for yet: 3",
+    ]
 
 
 def test_what_waits_says_until_when() -> None:

@@ -9,22 +9,23 @@ from hypothesis import strategies as st
 
 from perdure.agent.goal_plan import MAIN, MISTAKES, REPEATS, GoalPlan, conversation_of
 from perdure.agent.plan import Act, Action, Finish
+from perdure.agent.prepared import PreparedTask
 from perdure.agent.skill_plan import SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
-from perdure.agent.steps.calls import (
-    Ended,
-    PreparedTask,
-    RecallCall,
-    RememberCall,
-    Result,
-    StepCall,
-    StepContext,
-    Value,
+from perdure.agent.steps.calls import Ended, RecallCall, RememberCall, Result, StepCall, StepContext, Value
+from perdure.agent.turns import (
+    CallKind,
+    Compressed,
+    Conversation,
+    CorrectCall,
+    ModelTurn,
+    ReasonCall,
+    Reasoned,
+    WantedCall,
 )
-from perdure.agent.turns import CallKind, Compressed, Conversation, ModelTurn, ReasonCall, Reasoned, WantedCall
 from perdure.model import LONGEST_QUESTION
 from perdure.names import Activity
-from perdure.skills.shape import MOST_AT_ONCE
+from perdure.skills.steps import MOST_AT_ONCE
 from perdure.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 1, 2, 3, tzinfo=UTC)
@@ -144,6 +145,37 @@ def test_what_the_model_remembers_is_a_value_and_no_template() -> None:
         state = returned(plan, state)
 
 
+def test_what_the_model_corrects_is_a_value_of_its_own_place() -> None:
+    plan, state = plan_of(MemoryMode.ON)
+    [action] = actions(plan, state)
+    assert isinstance(action.call, RecallCall)
+    assert action.call.shows_ids, "what it may correct it is told by its id"
+    state = ended(plan, started(state, action), action, context="")
+    given = Value(ref="kept elsewhere", size=5_000)
+    state = reasoned(plan, state, wanted("correct", "1", arguments=given), wanted("correct", "2", arguments=given))
+    calls = actions(plan, state)
+    assert [one.activity for one in calls] == [Activity.CORRECT] * 2
+    for one in calls:
+        assert isinstance(one.call, CorrectCall)
+        assert (one.call.path, one.call.arguments, one.is_step) == (one.path, given, True)
+    state = plan.failed(started(state, *calls).branch(calls[0].branch, path=""), calls[0].branch, "PRD100 no", None)
+    conversation = conversation_of(state)
+    assert conversation is not None
+    gave = conversation.turns[-1].gave(0)
+    assert gave is not None
+    assert gave.problem == "PRD100 no", "a refused correction has changed nothing"
+
+
+def test_a_model_that_may_correct_nothing_is_shown_no_ids() -> None:
+    plan, state = plan_of(MemoryMode.READ)
+    [retrieving] = actions(plan, state)
+    state = ended(plan, started(state, retrieving), retrieving, context="")
+    [recalling] = actions(plan, reasoned(plan, state, wanted("recall")))
+    for action in (retrieving, recalling):
+        assert isinstance(action.call, RecallCall)
+        assert not action.call.shows_ids
+
+
 def test_what_a_task_with_a_date_observes_is_dated_to_it_and_its_model_is_told() -> None:
     day = date(2025, 11, 30)
     prepared = plan_of()[1].prepared.changed(date=day)
@@ -162,7 +194,15 @@ def test_what_a_task_with_a_date_observes_is_dated_to_it_and_its_model_is_told()
     assert retrieving.call.now == NOW, "memory is asked as it is now"
 
 
-@pytest.mark.parametrize(("mode", "tool"), [(MemoryMode.OFF, "recall"), (MemoryMode.READ, "remember")])
+@pytest.mark.parametrize(
+    ("mode", "tool"),
+    [
+        (MemoryMode.OFF, "recall"),
+        (MemoryMode.OFF, "correct"),
+        (MemoryMode.READ, "remember"),
+        (MemoryMode.READ, "correct"),
+    ],
+)
 def test_the_memory_mode_decides_which_memory_tools_there_are(mode: MemoryMode, tool: str) -> None:
     plan, state = plan_of(mode)
     if mode.recalls:

@@ -250,3 +250,45 @@ def test_cases_are_refused_by_their_field(text: str, field: str) -> None:
     with pytest.raises(InvalidSkill) as caught:
         read_cases(text, "cases.yaml")
     assert caught.value.field == field
+
+
+EXPECTING = """
+name: expecting
+steps:
+  - parallel:
+      - {id: paid, wait: {event: "paid ${task.id}", deadline: 3d, otherwise: "${[task.date]}"}}
+      - [{id: sent, wait: {event: sent, deadline: 2d}}, {id: say, tool: echo, args: {value: "${steps.sent.output.by}"}}]
+  - {id: open, wait: {event: open}, when: "${steps.paid.output != null}"}
+output: "${[steps.paid.output, steps.say.output, steps.open.status]}"
+"""
+
+
+async def test_events_come_as_the_case_says_and_of_others_the_deadline_passes() -> None:
+    case: dict[str, Any] = {"inputs": {}, "results": {"say": "said"}, "answers": {}}
+    events = {"paid rehearsal": {"amount": 7}, "sent": {"by": "train"}, "open": None}
+    ended = await gone_through(EXPECTING, **case, events=events)
+    assert (ended.status, ended.output) == (Phase.COMPLETED, [{"amount": 7}, "said", "done"])
+    assert ended.called[0]["arguments"] == {"value": "train"}
+    late = await gone_through(EXPECTING, **case, events={"sent": {"by": "train"}, "open": 1})
+    assert late.output == [["2026-01-01"], "said", "done"]
+    nothing = await gone_through(EXPECTING, **{**case, "results": {}}, events={})
+    assert nothing.problem == "step sent: the event 'sent' did not come until 2026-01-03 00:00:00 UTC"
+    skipped = {"paid rehearsal": None, "sent": {"by": "train"}}
+    assert (await gone_through(EXPECTING, **case, events=skipped)).output == [None, "said", "skipped"]
+
+
+@pytest.mark.parametrize(
+    ("events", "field", "message"),
+    [
+        ({}, "open", "open waits for it without a deadline, and the case does not say that it comes"),
+        ({"open": 1, "paid": 1}, "paid", "is no event that was waited for .there are: open, paid rehearsal, sent"),
+        ({"open": "x" * 20_000}, "open", "has 20,002 bytes"),
+    ],
+)
+async def test_a_case_that_says_too_little_or_too_much_of_events_is_refused(
+    events: dict[str, Any], field: str, message: str
+) -> None:
+    case: dict[str, Any] = {"inputs": {}, "results": {"say": 1}, "answers": {}}
+    with pytest.raises(InvalidInput, match=message) as caught:
+        await gone_through(EXPECTING, **case, events={"sent": {"by": "x"}, **events})
+    assert caught.value.field == f"events.{field}"

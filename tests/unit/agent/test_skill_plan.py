@@ -7,30 +7,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.agent.plan import Act, Ask, Finish
+from perdure.agent.plan import Act, Ask, Finish, waited
+from perdure.agent.prepared import PreparedTask, ToolShape
 from perdure.agent.skill_plan import MAIN, SkillPlan
 from perdure.agent.state import TaskRun, TaskState
+from perdure.agent.steps.awaited import ExpectCall, TakeCall
 from perdure.agent.steps.calls import (
     Ended,
     LetCall,
-    PreparedTask,
     PromptCall,
     Result,
     Resumed,
     Scope,
     StepCall,
     TaskFacts,
-    ToolShape,
     Value,
     WaitCall,
     Waits,
 )
 from perdure.durations import Wait
+from perdure.events import TakenEvent
 from perdure.identity import idempotency_key
 from perdure.names import Activity
 from perdure.questions import AfterFailure, FailedAttempt, QuestionKind, TakenAnswer, typed
 from perdure.skills.library import read_skill, skill_of
-from perdure.skills.shape import ForEach, Skill, Step
+from perdure.skills.shape import Skill
+from perdure.skills.steps import ForEach, Step
 from perdure.tasks import MemoryMode, StepStatus, TaskBinding
 from perdure.tools import Effect
 
@@ -484,3 +486,56 @@ def test_until_when_a_step_waits_is_known_or_worked_out_from_when_it_begins(
     move = plan.next(ended, LATER)
     assert isinstance(move, Act)
     assert [action.path for action in move.actions] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("wait", "known"),
+    [
+        ({"event": "paid"}, Waits(event="paid")),
+        (
+            {"event": "paid", "deadline": "5s", "otherwise": [1]},
+            Waits(until=LATER, event="paid", otherwise=Value(inline=[1])),
+        ),
+        ({"event": "paid", "deadline": "5s", "otherwise": "x" * 200}, None),
+        ({"event": "paid ${task.id}"}, None),
+        ({"event": "paid", "deadline": "${'5s'}"}, None),
+        ({"event": "paid", "deadline": LATER.isoformat()}, None),
+        ({"event": "paid", "deadline": "5s", "otherwise": {"a": "${task.id}"}}, None),
+    ],
+)
+def test_what_a_step_waits_for_is_known_or_worked_out_and_what_came_is_taken(
+    wait: dict[str, Any], known: Waits | None
+) -> None:
+    plan, state = plan_of(skill_of({"name": "s", "steps": [{"id": "a", "wait": wait}, {"id": "b", "tool": "echo"}]}))
+    move = plan.next(state, NOW)
+    assert isinstance(move, Act)
+    [action] = move.actions
+    assert (action.path, action.is_step, action.waits) == ("a", True, known)
+    if known is None:
+        assert action.activity == Activity.EXPECT_EVENT
+        assert isinstance(action.call, ExpectCall)
+    conditional = {"name": "s", "steps": [{"id": "a", "wait": wait, "when": "${true}"}]}
+    other, begun = plan_of(skill_of(conditional))
+    move = other.next(begun, NOW)
+    assert isinstance(move, Act)
+    assert move.actions[0].activity == Activity.EXPECT_EVENT
+    event = TakenEvent(name="paid", value={"a": 1}, at=NOW)
+    delivered = TaskState.model_validate_json(state.branch(MAIN, delivered=event).model_dump_json())
+    move = plan.next(delivered, NOW)
+    assert isinstance(move, Act)
+    assert move.actions[0].activity == Activity.TAKE_EVENT
+    assert isinstance(move.actions[0].call, TakeCall)
+    assert move.actions[0].call.event == event
+
+
+def test_where_no_event_came_its_default_is_the_output_or_the_step_fails() -> None:
+    plan, state = plan_of(
+        skill_of({"name": "s", "steps": [{"id": "a", "wait": {"event": "x"}}], "output": "${steps.a}"})
+    )
+    expecting = state.branch(MAIN, path="a", until=LATER, event="x")
+    failed = waited(plan, expecting, MAIN)
+    assert plan.next(failed, LATER) == Finish(
+        problem=f"step a: the event 'x' did not come until {LATER:%Y-%m-%d %H:%M:%S %Z}"
+    )
+    ended = waited(plan, expecting.branch(MAIN, otherwise=Value(inline=None)), MAIN)
+    assert (ended.ended, ended.waits) == ({StepStatus.DONE: 1}, ())

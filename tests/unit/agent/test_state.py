@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import (
     RECALLS_KEPT,
     WARNINGS_KEPT,
@@ -12,11 +13,13 @@ from perdure.agent.state import (
     progress_of,
     result_of,
 )
-from perdure.agent.steps.calls import Ended, PreparedTask, Result
+from perdure.agent.steps.calls import Ended, Result
 from perdure.durations import Wait
+from perdure.events import EventBox, TakenEvent
+from perdure.explanations import NotListed, RecallSummary
 from perdure.jobs import Receipt
 from perdure.skills.library import read_skill
-from perdure.tasks import NotListed, Phase, RecallSummary, StepStatus
+from perdure.tasks import Phase, StepStatus
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 TASK = TaskRun(task_id="t", user_id="u", skill="s")
@@ -114,6 +117,21 @@ def test_what_waits_is_told_until_the_task_has_ended_the_next_one_first() -> Non
     assert progress_of(TASK, state, Phase.PAUSED).waits == told
     for phase in (Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED):
         assert progress_of(TASK, state, phase).waits == ()
+
+
+def test_what_waits_for_an_event_says_which_and_those_without_a_deadline_come_last() -> None:
+    event = TakenEvent(name="sent", at=NOW)
+    state = STATE.branch("a", path="a", event="paid").branch("b", path="b", event="sent", until=NOW)
+    state = state.branch("c", path="c", until=NOW).changed(events=EventBox(kept=(event,)))
+    told = progress_of(TASK, state, Phase.PAUSED)
+    assert told.waits == (
+        Wait(step="b", until=NOW, event="sent"),
+        Wait(step="c", until=NOW),
+        Wait(step="a", event="paid"),
+    )
+    assert (told.waiting, told.kept) == (3, 1)
+    assert progress_of(TASK, state, Phase.FAILED).kept == 0
+    assert state.branch("a", event="", delivered=event).taken == (event,)
 
 
 def test_of_thousands_that_wait_the_next_ten_are_named() -> None:

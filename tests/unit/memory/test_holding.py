@@ -14,8 +14,8 @@ from perdure.holds import Hold, Silence, hold_id, is_of
 from perdure.items import MemoryItem, RecordItem
 from perdure.jobs import Approved, Batch
 from perdure.memory.extraction.findings.finding import Kind
-from perdure.memory.holding import Holding, HoldRule
-from perdure.memory.policies import POLICIES, read_policies
+from perdure.memory.holding import HoldPolicy, HoldRule
+from perdure.memory.write_policies import POLICIES, read_policies
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ITEM = MemoryItem(content="The standup is at 9.", occurrence="o", occurred_at=NOW, tags=("team", "health"))
@@ -60,10 +60,10 @@ def test_reasons_name_the_condition_and_no_content() -> None:
 
 
 def test_one_rule_is_enough_and_without_rules_nothing_is_held() -> None:
-    holding = Holding(rules=(HoldRule(tags=("salary",)), HoldRule(types=(MemoryType.FACT,))))
+    holding = HoldPolicy(rules=(HoldRule(tags=("salary",)), HoldRule(types=(MemoryType.FACT,))))
     assert holding.reason(ITEM, ActorKind.PERSON) == "the write policy holds it: type fact"
-    assert Holding().reason(ITEM, ActorKind.PERSON) is None
-    assert all(policy.hold == Holding() for policy in POLICIES.values())
+    assert HoldPolicy().reason(ITEM, ActorKind.PERSON) is None
+    assert all(policy.hold == HoldPolicy() for policy in POLICIES.values())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_hold_has_its_own_text_alone_and_who_is_silent_settles_no_doubt(doubt:
     other = ITEM.changed(content="Lunch is at 12.")
     approved = Approved(at=NOW, doubt=False)
     batch = Batch(tenant="t_1", key="k", items=(other, ITEM), by=Actor(kind=ActorKind.PERSON), approved=approved)
-    holding = Holding(on_silence=Silence.APPROVE, deadline=timedelta(hours=2))
+    holding = HoldPolicy(on_silence=Silence.APPROVE, deadline=timedelta(hours=2))
     hold = holding.hold(batch, 1, ITEM, "why", job="ingest-t_1-0", at=NOW, doubt=doubt)
     assert (hold.batch.items, hold.batch.by, hold.batch.approved) == ((ITEM,), batch.by, None)
     assert (hold.until, hold.silence, hold.doubt, hold.reason) == (NOW + timedelta(hours=2), silence, doubt, "why")

@@ -7,7 +7,8 @@ import pytest
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.skills.library import SkillLibrary, read_skill
-from perdure.skills.shape import (
+from perdure.skills.steps import (
+    EventStep,
     ForEach,
     LetStep,
     MemoryTemplate,
@@ -62,7 +63,7 @@ def test_a_whole_skill_is_read() -> None:
     assert not skill.inputs["day"].required
 
 
-def test_the_version_is_the_content() -> None:
+def test_the_version_is_what_it_does() -> None:
     assert read_skill(WHOLE).digest == read_skill(WHOLE + "\n# a comment").digest
     assert read_skill(WHOLE).digest != read_skill(WHOLE.replace("things", "items")).digest
     skill = read_skill(WHOLE)
@@ -220,7 +221,7 @@ def test_what_a_skill_leaves_out() -> None:
     assert isinstance(tool, ToolStep)
     assert (recall.recall.limit, recall.recall.enough) == (10, 3)
     assert tool.remember == (MemoryTemplate(memory="m", confidence=0.9),)
-    assert (skill.description, skill.use_when) == ("", "")
+    assert (skill.description, skill.when_to_use) == ("", "")
 
 
 def test_a_skills_version_stays_what_it_is_for_ever() -> None:
@@ -369,6 +370,45 @@ def test_a_step_says_how_often_and_how_long_its_tool_is_tried() -> None:
 def test_what_only_a_call_of_a_tool_has_is_refused_elsewhere(step: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read_skill(f"name: x\nsteps: [{step}]")
+
+
+def test_a_step_waits_for_an_event_with_a_deadline_and_what_counts_behind_it() -> None:
+    text = """
+name: x
+steps:
+  - {id: a, wait: {event: paid}}
+  - {id: b, wait: {event: "paid ${task.id}", deadline: 2d, otherwise: "${null}"}, when: "${true}"}
+  - {parallel: [{id: c, wait: {event: sent, deadline: 2026-01-31T09:00:00Z, otherwise: [1]}}, {id: d, wait: 1s}]}
+"""
+    steps = [step for _, step, _ in read_skill(text).walk() if isinstance(step, EventStep)]
+    assert [(step.wait.event, step.wait.deadline, step.wait.otherwise) for step in steps] == [
+        ("paid", None, None),
+        ("paid ${task.id}", "2d", "${null}"),
+        ("sent", "2026-01-31T09:00:00Z", [1]),
+    ]
+    assert read_skill(text).digest != read_skill(text.replace("event: sent", "event: send")).digest
+
+
+@pytest.mark.parametrize(
+    ("wait", "message"),
+    [
+        ("{event: a, otherwise: 1}", r"steps\[0\].wait.otherwise: belongs to a deadline .add deadline: 2d"),
+        ("{event: a, deadline: 1d, otherwise: null}", r"wait.otherwise: is empty .write \"\$\{null\}\""),
+        ("{deadline: 1d}", r"steps\[0\].wait.event: is missing"),
+        ("{event: a, dedline: 1d}", r"steps\[0\].wait.dedline: is not a field here .did you mean 'deadline'"),
+        ("{event: a, deadline: soon}", r"steps\[0\].wait.deadline: is neither a duration nor a moment"),
+        ("{event: a, deadline: 400d}", r"steps\[0\].wait.deadline: is further away than 366 days"),
+        ("{event: ' '}", r"steps\[0\].wait.event: names no event"),
+        ("{event: '${1 +}'}", r"PRD103 steps\[0\].wait.event: .* does not parse"),
+        ("{event: a, deadline: 1d, otherwise: {b: ['${1 +}']}}", r"PRD103 steps\[0\].wait.otherwise.b\[0\]: "),
+        (f"{{event: {'a' * 201}}}", r"steps\[0\].wait.event: has 201 characters"),
+    ],
+)
+def test_a_wait_for_an_event_that_cannot_be_is_refused_by_its_field(wait: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_skill(f"name: x\nsteps: [{{id: a, wait: {wait}}}]")
+    with pytest.raises(InvalidInput, match=r"steps\[0\].on_failure: is not a field here"):
+        read_skill("name: x\nsteps: [{id: a, wait: {event: a}, on_failure: ask}]")
 
 
 def test_a_step_waits_for_a_time_or_until_a_moment() -> None:

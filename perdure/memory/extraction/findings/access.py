@@ -1,4 +1,4 @@
-"""Finds what opens a door, a lock or a network, and where somebody can be found, beside its name. Pure."""
+"""Finds what opens a door, a lock or a network, and where somebody can be found, next to its name. Pure."""
 
 import re
 from collections.abc import Iterator

@@ -8,7 +8,7 @@ from perdure.model import OpenEnum
 from perdure.said import Ground
 
 DIGIT = r"(?:zero|oh|nought|one|two|three|four|five|six|seven|eight|nine)"
-"""A pattern for a digit that is told as a word."""
+"""A pattern for a digit that is written as a word."""
 
 
 class Kind(OpenEnum):

@@ -32,7 +32,7 @@ _PLATES = (
     ),
     re.compile(r"(?<![\w-])(?P<value>[A-HJ-PR-Y][A-HJ-PR-Y]\d{2} [A-HJ-PR-Z]{3})(?![\w-])"),
 )
-"""Named as one, beside a vehicle, or in the British form, which nothing else has."""
+"""Named as one, next to a vehicle, or in the British form, which nothing else has."""
 
 
 def plates(folded: Folded) -> Iterator[Finding]:

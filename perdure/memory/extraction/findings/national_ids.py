@@ -1,4 +1,4 @@
-"""Finds the ids that states give to persons: by form and check digits, or by the name beside them. Pure."""
+"""Finds the ids that states give to persons: by form and check digits, or by the name next to them. Pure."""
 
 import importlib
 import re

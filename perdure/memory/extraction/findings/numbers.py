@@ -181,11 +181,11 @@ _WHOLE = 7
 """Digits from which on what is joined to a number is a number itself: "07700900123/07700900456"."""
 _DATE = re.compile(r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d\d))(?:[ ].*)?")
 _REGIONS = ("GB", "DE", "FR", "IT", "NL", "AU", "CH", "AT", "BE", "SE", "ZA", "JP", "IN", "NZ", "IE", "TR", "PL")
-"""Regions whose own way of writing their numbers, with a leading zero, is told from other numbers."""
+"""Regions whose own way of writing their numbers, with a leading zero, is distinguished from other numbers."""
 
 
 def phones(folded: Folded) -> Iterator[Finding]:
-    """Yield phone numbers: international, grouped the way their region does, or named as such beside them."""
+    """Yield phone numbers: international, grouped the way their region does, or with a word for one next to them."""
     for match in _PHONE.finditer(folded.text):
         groups = _groups(folded.text, *match.span())
         for start, end in _windows(groups, largest=8):

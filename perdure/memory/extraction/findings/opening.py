@@ -1,4 +1,4 @@
-"""Finds what opens, unlocks or silences something where no word calls it a code, and numbers told in words. Pure."""
+"""Finds what opens, unlocks or silences something where no word calls it a code, and spelled-out numbers. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -193,7 +193,7 @@ _ONE_BY_ONE = re.compile(rf"{DIGIT}(?:(?:, (?:and )?|[ -]){DIGIT})+(?:,? (?:star
 
 
 def told_numbers(folded: Folded) -> Iterator[Finding]:
-    """Yield phone numbers and codes whose digits are told in words, in pairs too: "zero six, twelve, thirty-four"."""
+    """Yield phone numbers and codes whose digits are spelled out, in pairs too: "zero six, twelve, thirty-four"."""
     for match in _TOLD.finditer(folded.text):
         before = folded.text[max(0, match.start() - 80) : match.start()]
         if _OF_PHONE.search(before) and len(match.group().split()) > 5:

@@ -116,7 +116,7 @@ _SURELY_STREET = re.compile(
     r"|allee\b|gata[n]?\b|vägen\b|katu\b|straat\b|gracht\b|utca\b|(?i:\brue\b|\bcalle\b|\bavenida\b|\bviale\b|\bcorso\b|\brua\b"
     r"|\bimpasse\b|\bchemin\b)"
 )
-"""Nothing but streets is called so; a number beside it is a house's, and somebody's unless it is said to be public."""
+"""Only streets are called so; a number next to one is a house's, and somebody's unless it is said to be public."""
 _AT_HOME = re.compile(
     r"\b(?:i|we|he|she|they|user|customer|client|tenant|patient) (?:\w+ )?(?:live|lives|living|lived|reside|resides"
     r"|stay|stays"

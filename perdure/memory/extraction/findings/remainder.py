@@ -101,7 +101,7 @@ _OF_A_DOCUMENT = re.compile(
 
 _ANY = TAKEN_OUT.pattern
 _ROW = re.compile(rf"{_ANY}\s*[;,|\t]\s*(?:[\w ]{{1,20}}[:=]\s*)?{_ANY}")
-"""Findings in a row: a record of somebody, in which names stand beside them."""
+"""Findings in a row: a record of somebody, in which names stand next to them."""
 _COMMAND_LINE = re.compile(r"^[ \t]*\$ [^\n]*$", re.MULTILINE)
 _CONNECTION = re.compile(rf"\s*(?:(?:\w[\w ]*=[^\s;]*|{_ANY});)+(?:\w[\w ]*=[^\s;]*|{_ANY})?\s*")
 """The settings of one connection: nothing but where it leads to and how."""
@@ -109,13 +109,13 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n+")
 
 
 def _statements_beside(row: str) -> str:
-    """Return what is stated beside a record of somebody, and is no field of it."""
+    """Return what is stated in addition to a record of somebody, and is not a field of it."""
     fields = (field for field in re.split(r"[;|\t]", row) if not TAKEN_OUT.search(field))
     return ". ".join(field for field in fields if len(words := _WORD.findall(field)) > 4 and verb_at(words) is not None)
 
 
 def says_something(text: str) -> bool:
-    """Whether a text still states something beside what stood where the words in brackets are."""
+    """Whether a text still states something apart from what the words in brackets replaced."""
     if _CONNECTION.fullmatch(text):
         return False
     text = _COMMAND_LINE.sub("", text)
@@ -136,7 +136,7 @@ def parts(text: str) -> list[str]:
 
 
 def _is_of_names(part: str) -> bool:
-    """Whether a part beside a finding only names who it is of: "Judith Kessler"."""
+    """Whether a part next to a finding only names the person it belongs to: "Judith Kessler"."""
     words = [match.group() for match in _WORD.finditer(TAKEN_OUT.sub(" ", part))]
     said = [word for word in words if word.casefold() not in _LABELS | _FUNCTION_WORDS]
     if TAKEN_OUT.search(part) is None and len(said) < 4 and len(said) == sum(word.isalnum() for word in said):

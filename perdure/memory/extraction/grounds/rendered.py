@@ -21,7 +21,7 @@ _QUOTING = re.compile(r"[ \t]*(?:[>|][ \t]*)*")
 _ITEM = re.compile(r"[-*•+] ")
 _HEADING = re.compile(r"#{1,6} ")
 _UNMARKED = re.compile(r"#{1,6} (?:Working memory|This session|Said in conversations)\s*$")
-"""Headings of items that other people's lists may look like, and have: they count where a block is told otherwise."""
+"""Headings of items that other people's lists may also have: they count only if something else shows a block."""
 _SEEN = re.compile(r"\(seen \d+×")
 _KINDS = "|".join(kind.value for kind in EpisodeKind if kind.known)
 _DATED = re.compile(rf"[-*•+] \d{{4}}-\d\d-\d\d (?:\d\d:\d\d )?(?:{_KINDS}): ")
@@ -37,8 +37,8 @@ _WRAPPED = 4
 def without_rendered(text: str) -> str:
     """Return a text without blocks of recalled memory, and without single lines of such a block.
 
-    A block that is not closed goes to the end of the text, or of its quotation: what was cut off is no statement of
-    whoever pasted it.
+    A block that is not closed goes to the end of the text, or of its quotation: what was cut off is not a statement of
+    the one who pasted it.
     """
     lines = _INSIDE.sub("\n", text).split("\n")
     bare = [line[_quoting(line) :] for line in lines]
@@ -61,7 +61,7 @@ def _is_quoted(line: str) -> bool:
 
 
 def _blocks(lines: Sequence[str], bare: Sequence[str]) -> set[int]:
-    """Return the places of the lines between two delimiters, or beside one whose other was cut off."""
+    """Return the places of the lines between two delimiters, or next to one whose other was cut off."""
     gone: set[int] = set()
     opened: int | None = None
     for place, line in enumerate(bare):

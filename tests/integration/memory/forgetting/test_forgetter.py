@@ -10,9 +10,9 @@ from perdure.entries import Lane, State
 from perdure.errors import StoreUnavailable, VersionConflict
 from perdure.jobs import Decision
 from perdure.memory.forgetting import forgetter
-from perdure.memory.policies import POLICIES
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
+from perdure.memory.write_policies import POLICIES
 from perdure.memory.writing.checking import read_batch
 from perdure.stores.journal.lines import Accepted, accepted
 from perdure.stores.weaviate.store import LongTerm

@@ -15,7 +15,7 @@ from perdure.errors import InvalidInput, TenantErased
 from perdure.jobs import Decision
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.extraction.assertions import assertion_of
-from perdure.memory.holding import Holding, HoldRule
+from perdure.memory.holding import HoldPolicy, HoldRule
 from perdure.memory.updating import revising
 from perdure.memory.updating.revising import trial_of
 from perdure.memory.updating.versions import rejections, versions
@@ -26,6 +26,7 @@ from perdure.updates import (
     Correction,
     Credit,
     Feedback,
+    MemoryUpdate,
     Merger,
     Pinning,
     Removal,
@@ -384,7 +385,7 @@ async def test_what_only_a_person_may_have_believed_is_not_corrected_into_by_oth
     stores: Stores, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rule = HoldRule(types=(MemoryType.CONSTRAINT,), by=(ActorKind.AGENT,))
-    monkeypatch.setattr(stores.updater, "_hold", Holding(rules=(rule,)))
+    monkeypatch.setattr(stores.updater, "_hold", HoldPolicy(rules=(rule,)))
     [one] = await told(stores, tenant, "The office is in Ghent.")
     correction = Correction(content="Nobody deploys on Fridays.", memory_type=MemoryType.CONSTRAINT)
     with pytest.raises(InvalidInput, match=r"the write policy holds it: .*remember it instead"):
@@ -520,6 +521,16 @@ async def test_what_was_asked_before_an_erasure_is_not_written(stores: Stores, t
         patch.setattr(stores.updater, "_plan", erased_meanwhile)
         with pytest.raises(TenantErased):
             await change(stores, tenant, one, Correction(content="The office is in Bruges."))
+
+
+async def test_what_was_accepted_before_an_erasure_is_not_written(stores: Stores, tenant: str) -> None:
+    [one] = await told(stores, tenant, "The office is in Ghent.")
+    request = MemoryUpdate(id=one, update=Correction(content="The office is in Bruges."), by=AGENT)
+    await ask(stores.redis, "SET", keys.epoch(tenant), 3)
+    with pytest.raises(TenantErased):
+        await stores.updater.update(tenant, request, operation="before", at=datetime.now(UTC), epoch=2)
+    done = await stores.updater.update(tenant, request, operation="after", at=datetime.now(UTC), epoch=3)
+    assert (await stored(stores, tenant, done.id)).text == "The office is in Bruges."
 
 
 async def test_what_was_refused_is_told_without_text_and_what_is_held_is_not(stores: Stores, tenant: str) -> None:

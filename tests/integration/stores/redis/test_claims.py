@@ -11,7 +11,7 @@ import pytest
 from perdure.errors import ClaimLost, InvalidTask, ResultExpired, StoreUnavailable
 from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import TaskBindings
-from perdure.stores.redis.claims import Claims, Holding, OnceEffect
+from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
 from perdure.stores.redis.connection import ask, connect
 from perdure.stores.redis.outputs import Outputs
 from perdure.tasks import TaskBinding
@@ -35,33 +35,33 @@ def key() -> OnceEffect:
 
 async def test_one_of_many_gets_it(claims: Claims, key: OnceEffect) -> None:
     found = await asyncio.gather(*(claims.claim(key, f"o{number}", 5) for number in range(20)))
-    assert [claim.holding for claim in found].count(Holding.OURS) == 1
-    assert {claim.owner for claim in found if claim.holding is Holding.THEIRS} == {
-        claim.owner for claim in found if claim.holding is Holding.OURS
+    assert [claim.holding for claim in found].count(ClaimState.OURS) == 1
+    assert {claim.owner for claim in found if claim.holding is ClaimState.THEIRS} == {
+        claim.owner for claim in found if claim.holding is ClaimState.OURS
     }
 
 
 async def test_asking_again_is_the_same_claim(claims: Claims, key: OnceEffect) -> None:
     first = await claims.claim(key, "a", 5)
     again = await claims.claim(key, "a", 5)
-    assert again.holding is Holding.OURS
+    assert again.holding is ClaimState.OURS
     assert again.remaining <= first.remaining == 5
     assert 0 < again.left() <= again.remaining
 
 
 async def test_only_a_claim_that_ran_out_is_taken_over_and_only_by_one(claims: Claims, key: OnceEffect) -> None:
     await claims.claim(key, "a", 5)
-    assert (await claims.take_over(key, "a", "b", 5)).holding is Holding.THEIRS
+    assert (await claims.take_over(key, "a", "b", 5)).holding is ClaimState.THEIRS
     await claims.doubt(key, "a", 0.0)
     found = await asyncio.gather(*(claims.take_over(key, "a", f"o{number}", 5) for number in range(20)))
-    assert [claim.holding for claim in found].count(Holding.OURS) == 1
+    assert [claim.holding for claim in found].count(ClaimState.OURS) == 1
 
 
 async def test_a_claim_knows_when_it_was_made_to_act(claims: Claims, key: OnceEffect) -> None:
     await claims.claim(key, "a", 0.001)
     made = (await claims.claim(key, "b", 5)).at
     assert made is not None
-    found = await until(lambda: claims.take_over(key, "a", "b", 5), lambda claim: claim.holding is Holding.OURS)
+    found = await until(lambda: claims.take_over(key, "a", "b", 5), lambda claim: claim.holding is ClaimState.OURS)
     assert found.at == made, "its new owner has yet to find out what the first one did"
     await claims.take_over(key, "b", "b", 5)
     assert (await claims.claim(key, "c", 5)).at == made, "it was only renewed"
@@ -82,7 +82,7 @@ async def test_a_clock_of_redis_that_is_set_forward_ends_no_claim(
     if not noted:
         await ask(redis, "HSET", keys.claim(T, key.key), "note", "")
     found = await claims.claim(key, "b", 5)
-    assert found.holding is Holding.THEIRS
+    assert found.holding is ClaimState.THEIRS
     assert (found.remaining > 4.5) == noted
     await redis.aclose()
 
@@ -96,8 +96,8 @@ async def test_a_result_is_taken_from_the_present_owner_only(claims: Claims, key
     await claims.store(key, "b", "1")
     await claims.store(key, "b", "1")
     found = await claims.claim(key, "c", 5)
-    assert (found.holding, found.result) == (Holding.DONE, "1")
-    assert (await claims.take_over(key, "b", "c", 5)).holding is Holding.DONE
+    assert (found.holding, found.result) == (ClaimState.DONE, "1")
+    assert (await claims.take_over(key, "b", "c", 5)).holding is ClaimState.DONE
 
 
 async def test_a_result_whose_claim_was_lost_is_taken_with_all_that_the_claim_said(
@@ -110,7 +110,7 @@ async def test_a_result_whose_claim_was_lost_is_taken_with_all_that_the_claim_sa
     await ask(redis, "DEL", *key.places)
     await claims.store(key, "a", "1")
     found = await claims.claim(key, "b", 5)
-    assert (found.holding, found.owner, found.result, found.arguments) == (Holding.DONE, "a", "1", "these")
+    assert (found.holding, found.owner, found.result, found.arguments) == (ClaimState.DONE, "a", "1", "these")
     with pytest.raises(InvalidTask, match="is already used by another task"):
         await claims.claim(replace(key, step="t", binding=binding.changed(skill="other")), "b", 5)
     assert await TaskBindings(redis, timedelta(minutes=1)).keep(T, key.task_id) == (), "it is renewed with the task"
@@ -131,7 +131,7 @@ async def test_a_result_of_an_attempt_that_was_taken_over_is_taken_once_that_cla
     await claims.store(key, "a", "1")
     with pytest.raises(ClaimLost):
         await claims.store(key, "b", "2")
-    assert (await claims.take_over(key, "b", "b", 5, acts=True)).holding is Holding.DONE, "it does not act"
+    assert (await claims.take_over(key, "b", "b", 5, acts=True)).holding is ClaimState.DONE, "it does not act"
     assert (await claims.claim(key, "b", 5)).result == "1"
     await redis.aclose()
 
@@ -139,21 +139,21 @@ async def test_a_result_of_an_attempt_that_was_taken_over_is_taken_once_that_cla
 async def test_a_released_claim_is_free_and_a_stored_one_is_not(claims: Claims, key: OnceEffect) -> None:
     await claims.claim(key, "a", 5)
     await claims.release(key, "b")
-    assert (await claims.claim(key, "b", 5)).holding is Holding.THEIRS
+    assert (await claims.claim(key, "b", 5)).holding is ClaimState.THEIRS
     await claims.release(key, "a")
-    assert (await claims.claim(key, "b", 5)).holding is Holding.OURS
+    assert (await claims.claim(key, "b", 5)).holding is ClaimState.OURS
     await claims.store(key, "b", "1")
     await claims.release(key, "b")
-    assert (await claims.claim(key, "c", 5)).holding is Holding.DONE
+    assert (await claims.claim(key, "c", 5)).holding is ClaimState.DONE
 
 
 async def test_a_release_frees_the_tasks_id_unless_another_claim_binds_it(claims: Claims) -> None:
     binding = TaskBinding(skill="s", version="1", inputs={}, day=date(2026, 1, 1))
     bound = OnceEffect(tenant=T, task_id=uuid4().hex, step="s", binding=binding)
     mended = replace(bound, binding=binding.changed(version="2"))
-    assert (await claims.claim(bound, "a", 5)).holding is Holding.OURS
+    assert (await claims.claim(bound, "a", 5)).holding is ClaimState.OURS
     await claims.release(bound, "a")
-    assert (await claims.claim(mended, "b", 5)).holding is Holding.OURS
+    assert (await claims.claim(mended, "b", 5)).holding is ClaimState.OURS
     await claims.claim(replace(mended, step="t"), "c", 5)
     await claims.release(mended, "b")
     with pytest.raises(InvalidTask):
@@ -173,7 +173,7 @@ async def test_the_last_release_frees_the_tasks_id_whoever_bound_it(claims: Clai
     with pytest.raises(InvalidTask):
         await claims.claim(mended, "c", 5)
     await claims.release(*two)
-    assert (await claims.claim(mended, "c", 5)).holding is Holding.OURS
+    assert (await claims.claim(mended, "c", 5)).holding is ClaimState.OURS
 
 
 async def test_a_release_frees_the_id_of_a_task_that_keeps_a_large_value(claims: Claims, servers: Servers) -> None:
@@ -185,7 +185,7 @@ async def test_a_release_frees_the_id_of_a_task_that_keeps_a_large_value(claims:
     await claims.claim(bound, "a", 5)
     await claims.release(bound, "a")
     mended = replace(bound, binding=binding.changed(version="2"))
-    assert (await claims.claim(mended, "b", 5)).holding is Holding.OURS
+    assert (await claims.claim(mended, "b", 5)).holding is ClaimState.OURS
     await redis.aclose()
 
 

@@ -34,6 +34,7 @@ from perdure.stores.redis.leases import Leases
 from perdure.stores.redis.members import RedisMembers
 from perdure.stores.redis.observations import Observations
 from perdure.stores.redis.outputs import Outputs
+from perdure.stores.redis.places import Places
 from perdure.stores.redis.promotions import Promotions
 from perdure.stores.redis.recalls import TaskRecalls
 from perdure.stores.redis.sessions import SessionWrites
@@ -74,7 +75,8 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await redis.set(keys.epoch(tenant), 1)
     await ChangedTenants(redis).note(tenant, NOW + timedelta(days=3650))
-    await Checks(redis).note(tenant, NOW + timedelta(days=3650))
+    await Checks(redis).written(tenant, NOW + timedelta(days=3650))
+    await Places(redis).take("tool", "call", 1, 3600, tenant=tenant)
     await ActiveTenants(redis).found([tenant])
     await Checks(redis).begin_rewrite(tenant, ["mem_1"])
     by, other = Actor(kind=ActorKind.PERSON), f"t_{uuid4().hex}"

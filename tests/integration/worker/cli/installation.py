@@ -176,7 +176,7 @@ class Installation:
     async def ready_worker(self, **environment: str) -> asyncio.subprocess.Process:
         """Start a worker, and wait until it serves."""
         process, log = await self.worker(**environment)
-        await until_true(lambda: "worker ready" in log.read_text() or process.returncode is not None)
+        await until_true(lambda: "worker ready" in log.read_text() or process.returncode is not None, seconds=60)
         assert process.returncode is None, log.read_text()
         return process
 

@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
+from perdure.explanations import TaskExplanation
 from perdure.filters import Omission
-from perdure.tasks import TaskExplanation
 from tests.integration.worker.cli.installation import Installation
 
 SKILL = """

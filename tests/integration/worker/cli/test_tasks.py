@@ -4,6 +4,7 @@ import csv
 import json
 import signal
 from pathlib import Path
+from uuid import uuid4
 
 from temporalio.client import Client
 
@@ -64,6 +65,49 @@ async def test_a_task_is_followed_asks_and_is_answered(installed: Installation) 
     late = await installed.typed(first.replace("ANSWER", "MIT"))
     assert late.status == 2
     assert "has ended: it asks nothing" in late.complaint
+
+
+PAYING = """
+name: paying
+steps:
+  - {id: paid, wait: {event: "paid 7", deadline: 1d}}
+  - {id: noted, wait: {event: note}}
+  - {id: nothing, wait: {event: nothing}}
+output: ["${steps.paid.output}", "${steps.noted.output}", "${steps.nothing.output}"]
+"""
+
+
+async def test_an_event_is_delivered_to_a_task_that_waits_for_it(installed: Installation) -> None:
+    installed.write("skills/paying.yaml", PAYING)
+    file = installed.write("paying-task.yaml", f"task_id: t{uuid4().hex[:10]}\nuser_id: ada\nskill: paying\n")
+    started = json.loads((await installed.perdure("run", file, "--detach", "--json")).out)["workflow_id"]
+    await until(lambda: progress(installed, file), lambda now: bool(now.waits))
+    shown = await installed.perdure("status", file)
+    assert "paid waits for the event 'paid 7' until 20" in shown.out
+    command = f"perdure deliver {started} 'paid 7' VALUE"
+    assert f"  {command}\n" in shown.out
+
+    unknown = await installed.perdure("deliver", file, "payed 7", "1")
+    assert unknown.status == 2
+    assert "PRD114 name: no step of the task waits for 'payed 7' (did you mean 'paid 7'?)" in unknown.complaint
+    nameless = await installed.perdure("deliver", file, "", "1")
+    assert (nameless.status, "name: names no event" in nameless.complaint) == (2, True)
+    large = await installed.perdure("deliver", file, "note", "x" * 20_001)
+    assert (large.status, "at most 20,000: store it elsewhere" in large.complaint) == (2, True)
+
+    assert (await installed.perdure("deliver", file, "note", "007")).status == 0
+    assert "events that no step has waited for yet: 1" in (await installed.perdure("status", file)).out
+    for value in ("'{\"amount\": 20}'", "'{\"amount\": 21}'"):
+        delivered = await installed.typed(command.replace("VALUE", f"{value} --id payment-1 --by shop --json"))
+        assert (delivered.status, json.loads(delivered.out)) == (0, {"delivered": "paid 7"})
+    assert (await installed.perdure("deliver", file, "nothing")).status == 0
+    ended = await installed.perdure("run", file, "--json")
+    assert TaskResult.model_validate_json(ended.out).output == [{"amount": 20}, "007", None]
+    late = await installed.perdure("deliver", file, "note")
+    assert (late.status, "has ended: it waits for no event any more" in late.complaint) == (2, True)
+    assert (
+        "there is none with the id task-nothing" in (await installed.perdure("deliver", "task-nothing", "a")).complaint
+    )
 
 
 async def test_a_task_goes_on_without_its_terminal_and_can_be_cancelled(installed: Installation) -> None:

@@ -15,6 +15,7 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.connection import ask
 from perdure.tasks import Phase, Progress, TaskResult
 from tests.support.harness import Bench
+from tests.support.tools import written_by
 from tests.support.waiting import progress_of, question_of, until_true
 
 
@@ -266,9 +267,7 @@ async def test_a_question_about_a_failure_says_when_the_last_attempt_began(
     if recorded:
         assert about.attempted_at is not None
         # The attempt before it was two seconds earlier, and the question came after it.
-        wrote = datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
-        # Files are dated by the kernel's ticks.
-        assert wrote - timedelta(seconds=1) < about.attempted_at <= wrote + timedelta(milliseconds=20)
+        assert written_by(ledger) - timedelta(seconds=1) < about.attempted_at <= written_by(ledger)
     else:
         assert about.attempted_at is None
     await handle.cancel()
@@ -339,7 +338,7 @@ async def test_a_question_about_an_effect_of_an_earlier_run_says_when_that_was_a
         about = (await question_of(handle)).about
         assert about is not None
         assert about.attempted_at is not None
-        assert about.attempted_at <= datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
+        assert about.attempted_at <= written_by(ledger)
         await handle.cancel()
         with pytest.raises(WorkflowFailureError):
             await handle.result()
@@ -358,7 +357,7 @@ async def test_an_approval_is_about_no_attempt_and_an_input_about_the_one_that_a
     assert about is not None
     assert approval.asked_at is not None
     assert about.attempted_at is not None
-    assert approval.asked_at < about.attempted_at <= datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
+    assert approval.asked_at < about.attempted_at <= written_by(ledger)
     await answer(handle, "a#2", "this")
     assert (await handle.result()).done == 1
 
@@ -410,7 +409,7 @@ async def test_an_approval_says_when_an_effect_of_unknown_fate_was_attempted(age
     assert question.kind is QuestionKind.APPROVAL
     assert question.about is not None
     assert question.about.attempted_at is not None
-    assert question.about.attempted_at <= datetime.fromtimestamp(ledger.stat().st_mtime, UTC)
+    assert question.about.attempted_at <= written_by(ledger)
     await answer(handle, "a", "no")
     result = await handle.result()
     assert (result.skipped, result.unknown) == (1, ("a",))

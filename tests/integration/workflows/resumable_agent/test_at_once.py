@@ -83,7 +83,7 @@ output: "${[steps.left.output, steps.again.output, steps.n.done, steps.parallel.
     latest = agents.client.get_workflow_handle(handle.id, result_type=TaskResult)
     question = await question_of(latest)
     assert question.id == "n[1].go"
-    await progress_of(latest, lambda one: one.done == 8)
+    await progress_of(latest, lambda one: one.done == 8, seconds=60)
     await latest.execute_update("answer", Answer(question_id="n[1].go", value=7))
     assert (await latest.result()).output == ["l", "rr", 10, 3]
 

@@ -96,8 +96,19 @@ async def test_another_day_or_a_mended_skill_is_refused_once_something_was_claim
     await (await agents.start(task)).result()
     dated = AgentTask.model_validate({**task.model_dump(), "date": "2026-05-01"})
     assert "differs in date (was not given and is now 2026-05-01)" in await refused(agents, dated, another())
-    (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND}\ndescription: mended")
+    (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND}\nexpect: ${{true}}")
     assert f"differs in skill ({skill!r} has changed since)" in await refused(agents, task, another())
+
+
+async def test_a_task_goes_on_with_a_skill_that_only_describes_itself_in_other_words(agents: Bench) -> None:
+    ledger, tries = agents.ledger(), agents.ledger()
+    skill = agents.skill(SEND_THEN_FAIL)
+    task = agents.task(skill, inputs={"ledger": str(ledger), "tries": str(tries)})
+    assert "tool 'flaky' raised" in await refused(agents, task)
+    described = "description: sends once\nchangelog: [{date: 2026-01-02, change: First version.}]"
+    (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND_THEN_FAIL}\n{described}")
+    assert (await (await agents.start(task)).result()).done == 2
+    assert len(lines(ledger)) == 1
 
 
 async def test_before_the_first_claim_a_failed_task_starts_again_with_other_inputs(agents: Bench) -> None:
@@ -197,9 +208,9 @@ async def test_a_task_whose_history_was_rolled_over_is_attached_to_by_the_same_t
             assert await found.memo_value(STARTED_BY) == ME.model_dump(mode="json")
             assert not (await gateway.start(task, by=ME)).new
             await handle.execute_update("answer", Answer(question_id=question.id, value="yes"))
-            await gateway.result(started.workflow_id)
+            await gateway.result(started.workflow_id, by=ME)
             assert (await gateway.start(task, by=ME)).ended_at is not None
-            (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{text}\ndescription: mended")
+            (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{text}\nexpect: ${{true}}")
             with pytest.raises(InvalidTask, match="has changed since"):
                 await gateway.start(task, by=ME)
 
@@ -211,7 +222,7 @@ async def test_a_task_started_again_is_attached_to_refused_or_run_anew(agents: B
     async with Gateway(agents.settings, servers) as gateway:
         first = await gateway.start(task, by=ME)
         assert (first.new, first.ended_at) == (True, None)
-        assert (await gateway.result(first.workflow_id)).output == "May"
+        assert (await gateway.result(first.workflow_id, by=ME)).output == "May"
         attached = await gateway.start(task, by=ME)
         assert not attached.new
         assert attached.ended_at is not None
@@ -221,8 +232,8 @@ async def test_a_task_started_again_is_attached_to_refused_or_run_anew(agents: B
         again = await gateway.start(task, by=ME, again=True)
         assert again.new
         assert (await run_of(gateway, again)) != before
-        assert (await gateway.result(again.workflow_id)).output == "May"
-        (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND}\ndescription: mended")
+        assert (await gateway.result(again.workflow_id, by=ME)).output == "May"
+        (agents.folder / "skills" / f"{skill}.yaml").write_text(f"name: {skill}\n{SEND}\nexpect: ${{true}}")
         with pytest.raises(InvalidTask, match="has changed since"):
             await gateway.start(task, by=ME)
     assert lines(ledger) == ["May"]
@@ -247,7 +258,7 @@ async def test_a_task_that_is_not_prepared_yet_is_attached_to_only_by_the_same_t
             assert not (await gateway.start(other, by=ME)).new
         if compared:
             assert not (await gateway.start(task, by=ME)).new
-        await (await gateway.task(first.workflow_id)).terminate()
+        await (await gateway.task(first.workflow_id, by=ME)).terminate()
 
 
 async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Bench) -> None:
@@ -268,4 +279,4 @@ async def test_a_task_without_a_date_keeps_the_day_of_its_first_claim(agents: Be
 
 
 async def run_of(gateway: Gateway, started: StartedTask) -> str | None:
-    return (await (await gateway.task(started.workflow_id)).describe()).run_id
+    return (await (await gateway.task(started.workflow_id, by=ME)).describe()).run_id

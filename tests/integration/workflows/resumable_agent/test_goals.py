@@ -3,11 +3,8 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any, Protocol
-from uuid import uuid4
+from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -23,46 +20,19 @@ from perdure.tasks import TaskResult
 from tests.conftest import Servers
 from tests.crash.test_tool_steps import reset
 from tests.integration.workflows.resumable_agent.test_branches import most_at_once
+from tests.support.goals import AGENT, Agents, agents_on, goal
 from tests.support.harness import Bench, bench
-from tests.support.turn_server import Asked, Call, Fails, Says, Script, TurnServer
+from tests.support.turn_server import Asked, Call, Fails, Says, Script
 from tests.support.waiting import until
-
-AGENT = """\
-name: worker
-instructions: Be brief.
-model: openai:test
-tools: [echo, append, dwell, garbles]
-turns: 30
-"""
-
-
-class Agents(Protocol):
-    def __call__(
-        self, script: Script, agent: str = AGENT, **more: Any
-    ) -> AbstractAsyncContextManager[tuple[Bench, TurnServer]]: ...
 
 
 @pytest.fixture
 def agents(servers: Servers, tmp_path: Path, httpserver: HTTPServer) -> Agents:
-    @asynccontextmanager
-    async def opened(script: Script, agent: str = AGENT, **more: Any) -> AsyncGenerator[tuple[Bench, TurnServer]]:
-        server = TurnServer(httpserver, script)
-        folder = tmp_path / "agents"
-        folder.mkdir(exist_ok=True)
-        (folder / "worker.yaml").write_text(agent, encoding="utf-8")
-        model = {"agents": (folder,), "openai_api_key": "k", "openai_base_url": server.url, **more.pop("settings", {})}
-        async with bench(servers, tmp_path, more=model, **more) as one:
-            yield one, server
-
-    return opened
+    return agents_on(servers, tmp_path, httpserver)
 
 
 def lines_of(ledger: str) -> list[str]:
     return Path(ledger).read_text(encoding="utf-8").split()
-
-
-def goal(text: str = "Find out", **more: Any) -> AgentTask:
-    return AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id=f"user {uuid4().hex}", goal=text, agent="worker", **more)
 
 
 async def result_of(agents: Bench, handle: WorkflowHandle[Any, TaskResult]) -> TaskResult:
@@ -94,7 +64,7 @@ async def test_calls_of_a_turn_are_made_side_by_side_and_the_last_text_is_the_an
     first = server.asked[0]
     assert "Find out what it is" in first.first
     assert first.instructions.startswith("Be brief.")
-    assert first.tools == {"echo", "append", "dwell", "garbles", "note", "recall", "remember"}
+    assert first.tools == {"echo", "append", "dwell", "garbles", "note", "recall", "remember", "correct"}
 
 
 async def test_unknown_tools_bad_arguments_and_failures_go_back_to_the_model(agents: Agents) -> None:

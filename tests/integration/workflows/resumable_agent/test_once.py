@@ -17,11 +17,11 @@ from perdure.agent.steps.gate import Gate, Stopped, Verdict
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown
 from perdure.agent.steps.threads import Work, count_threads
 from perdure.errors import Blocked, InvalidInput, PerdureError, ResultTooLarge, StoreUnavailable, ToolFailed
-from perdure.policies.decision import Decision
+from perdure.policies.decision import PolicyDecision
 from perdure.policies.ruling import Ruling
 from perdure.policies.shape import Outcome
 from perdure.stores.redis import keys
-from perdure.stores.redis.claims import Claim, Claims, Holding, OnceEffect
+from perdure.stores.redis.claims import Claim, Claims, ClaimState, OnceEffect
 from perdure.stores.redis.connection import ask, connect
 from tests.conftest import Servers
 from tests.support.waiting import until, until_true
@@ -92,7 +92,7 @@ class Closed:
         """Stop it."""
         self.was_free.append(await self.claims.is_free(self.effect, "nobody"))
         ruling = Ruling(outcome=Outcome.BLOCK, tool="act", step="s", arguments="", version="v")
-        return Stopped(decision=Decision(outcome=Outcome.BLOCK, version="v"), ruling=ruling)
+        return Stopped(decision=PolicyDecision(outcome=Outcome.BLOCK, version="v"), ruling=ruling)
 
 
 async def attempt(
@@ -188,7 +188,7 @@ async def test_a_cancelled_attempt_lets_its_call_end(claims: Claims) -> None:
         await asyncio.sleep(0)
     let.set()
     assert output(await cancelled) == 1
-    assert (await claims.claim(this, "second", 5)).holding is Holding.DONE
+    assert (await claims.claim(this, "second", 5)).holding is ClaimState.DONE
 
 
 @pytest.mark.parametrize(("renewed", "times"), [(True, 1), (False, 2)], ids=["renewed", "control"])
@@ -363,7 +363,7 @@ async def test_a_call_that_says_not_done_while_its_thread_works_keeps_its_claim(
     runner, this = OnceRunner(claims, since, counted), effect()
     with pytest.raises(NotDone):
         await attempt(runner, act, this, "first")
-    assert (await claims.claim(this, "second", 5)).holding is Holding.THEIRS
+    assert (await claims.claim(this, "second", 5)).holding is ClaimState.THEIRS
     let.set()
 
 
@@ -577,13 +577,13 @@ async def test_only_an_attempt_that_found_the_effect_free_gives_it_back(claims: 
     free, taken = effect(), effect()
     await claims.claim(free, "a", 5)
     await claims.release(free, "a")
-    assert (await claims.claim(free, "b", 5)).holding is Holding.OURS
+    assert (await claims.claim(free, "b", 5)).holding is ClaimState.OURS
     await claims.claim(taken, "a", 0.001)
     await until_owner(claims, taken, "b")
     await claims.release(taken, "b")
-    assert (await claims.claim(taken, "c", 5)).holding is Holding.THEIRS
+    assert (await claims.claim(taken, "c", 5)).holding is ClaimState.THEIRS
 
 
 async def until_owner(claims: Claims, this: OnceEffect, owner: str) -> None:
     """Take a claim over from its owner ``a``, whose deadline is passing."""
-    await until(lambda: claims.take_over(this, "a", owner, 5), lambda claim: claim.holding is Holding.OURS)
+    await until(lambda: claims.take_over(this, "a", owner, 5), lambda claim: claim.holding is ClaimState.OURS)

@@ -178,10 +178,10 @@ async def test_a_cancellation_waits_for_twenty_at_most(agents: Bench) -> None:
 
 @pytest.mark.parametrize("cache", [1000, pytest.param(0, marks=pytest.mark.slow)])
 async def test_they_go_on_while_the_history_is_rolled_over(servers: Servers, tmp_path: Path, cache: int) -> None:
-    async with bench(servers, tmp_path, continue_after=60, max_cached_workflows=cache) as agents:
+    async with bench(servers, tmp_path, continue_after=40, max_cached_workflows=cache) as agents:
         ledger = agents.ledger()
-        handle = await agents.start(agents.task(agents.skill(many(ledger)), inputs={"numbers": numbers(200)}))
+        handle = await agents.start(agents.task(agents.skill(many(ledger)), inputs={"numbers": numbers(100)}))
         result = await handle.result()
-    assert result.output == 200
+    assert result.output == 100
     # A busy machine may cut one off, which then runs once more.
-    assert list(dict.fromkeys(lines(ledger))) == numbers(200)
+    assert list(dict.fromkeys(lines(ledger))) == numbers(100)

@@ -60,9 +60,9 @@ async def test_a_moment_that_is_none_fails_the_task(agents: Bench, at: str, prob
     assert f"step a: PRD103 a.wait: {problem}" in str(caught.value.cause)
 
 
-@pytest.mark.parametrize(("at_once", "least", "most"), [(1, 4, 60), (4, 1, 4)])
+@pytest.mark.parametrize(("at_once", "wait", "least", "most"), [(1, 1, 4, 60), (4, 5, 5, 20)])
 async def test_a_wait_holds_up_its_own_element_and_counts_at_once(
-    agents: Bench, at_once: int, least: int, most: int
+    agents: Bench, at_once: int, wait: int, least: int, most: int
 ) -> None:
     began = datetime.now(UTC)
     result = await agents.run(
@@ -71,7 +71,7 @@ steps:
   - for_each: "${{[1, 2, 3, 4]}}"
     as: n
     at_once: {at_once}
-    steps: [{{id: pause, wait: 1s}}, {{id: say, tool: echo, args: {{value: "${{n}}"}}}}]
+    steps: [{{id: pause, wait: {wait}s}}, {{id: say, tool: echo, args: {{value: "${{n}}"}}}}]
 output: "${{steps.n.done}}"
 """
     )
@@ -133,7 +133,7 @@ output: "${{steps.n.done + steps.m.done}}"
         assert later.waits == first.waits, "and every wait is as it was"
         assert later.phase is Phase.PAUSED
         assert (await handle.result()).output == 12 + 15
-        assert datetime.now(UTC) >= max(wait.until for wait in first.waits)
+        assert datetime.now(UTC) >= max(wait.until for wait in first.waits if wait.until)
     lines = ledger.read_text().splitlines()
     assert sorted(lines) == sorted([*(f"a{n}" for n in range(1, 7)), *(f"b{m}" for m in range(1, 16))])
 
@@ -146,5 +146,6 @@ async def test_a_wait_ends_when_it_was_to_although_no_worker_was_there(servers: 
         [wait] = (await progress_of(handle, lambda one: bool(one.waits))).waits
     async with bench(servers, tmp_path, queue=queue) as agents:
         assert (await handle.result()).done == 2
+        assert wait.until
         assert datetime.now(UTC) >= wait.until
         await agents.replay(handle)

@@ -14,7 +14,7 @@ from perdure.episodes import LONGEST, EpisodeKind
 from perdure.items import MemoryItem, RecordItem
 from perdure.questions import Question, QuestionKind, TakenAnswer
 from perdure.said import Voice
-from perdure.skills.shape import ToolStep
+from perdure.skills.steps import ToolStep
 from perdure.tasks import MemoryMode, StepStatus
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

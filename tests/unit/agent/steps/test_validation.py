@@ -1,5 +1,7 @@
 """A task is checked as a whole before its first step."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,3 +182,44 @@ def test_a_call_is_never_cut_off_later_than_its_tool_declares(declared: float, s
     assert call.cut_after(declared) == min(declared, seconds)
     plain = call.changed(step=call.step.changed(timeout=None))
     assert plain.cut_after(declared) == declared
+
+
+CHECKED = read_skill(
+    HEAD
+    + """
+requires: {tools: [echo]}
+checks: [{check: "${inputs.n > 2}", otherwise: too few}, {check: "${inputs.names.size() > 0}", otherwise: no names}]
+steps: [{id: a, tool: look, args: {name: x}}]
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"names": ["a"], "n": 2}, r"PRD101 checks\[0\]: skill 'x' refuses these inputs: too few .*inputs.n > 2"),
+        ({"names": []}, r"PRD101 checks\[1\]: .*no names"),
+        ({"names": ["a"], "n": "3"}, r"PRD101 inputs.n: is text"),
+    ],
+)
+def test_checks_are_asked_once_the_inputs_are_what_they_should_be(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        checked_inputs(CHECKED, given)
+    assert checked_inputs(CHECKED, {"names": ["a"]}) == {"names": ["a"], "n": 3}
+
+
+def test_a_check_that_has_no_value_refuses_as_well() -> None:
+    skill = read_skill(
+        "name: x\ninputs: {n: {type: integer, required: false}}\nchecks: [{check: '${inputs.n > 2}', otherwise: few}]\n"
+        "steps: [{id: a, tool: look, args: {name: x}}]\n"
+    )
+    assert checked_inputs(skill, {"n": 3}) == {"n": 3}
+    with pytest.raises(InvalidInput, match=r"PRD103 checks\[0\].check"):
+        checked_inputs(skill, {})
+
+
+def test_a_required_tool_is_looked_for_like_one_that_a_step_calls() -> None:
+    assert check_skill(CHECKED, BOX)
+    lacking = CHECKED.changed(requires={"tools": ["echo", "ecko"]})
+    with pytest.raises(InvalidInput, match=r"PRD102 requires.tools\[1\]: no worker has a tool 'ecko' .*'echo'"):
+        check_skill(lacking, BOX)

@@ -55,9 +55,9 @@ def test_what_is_extracted_has_its_names() -> None:
 
 @pytest.mark.parametrize("text", ["A" * 8_000, "a-" * 4_000, f"Our sample sequence is {'ACGT' * 200}", "word " * 200])
 def test_names_are_looked_for_in_no_time_whatever_stands_there(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     assert aliases_of(text) == ()
-    assert time.perf_counter() - began < 1, "10 s without bounds"
+    assert time.thread_time() - began < 1, "10 s without bounds"
 
 
 @pytest.mark.parametrize("text", ["The meeting (me) is at nine.", "The release (re) is on Friday."])

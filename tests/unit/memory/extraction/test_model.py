@@ -14,7 +14,7 @@ from perdure.entries import MemoryType, Source
 from perdure.memory.extraction.assertions import assertion_of
 from perdure.memory.extraction.model import ModelExtractor, Statements, extractor_of
 from perdure.memory.extraction.rules import extraction_of
-from perdure.memory.policies import WritePolicy
+from perdure.memory.write_policies import WritePolicy
 from perdure.models.language import Api
 from perdure.models.language.openai import OpenAILanguageModel
 from perdure.said import Extraction, Ground, Said, Voice

@@ -11,7 +11,7 @@ from perdure.errors import InvalidItem
 from perdure.items import LARGEST_METADATA, LARGEST_PAYLOAD, Item, MemoryItem, RecordItem, TurnItem
 from perdure.jobs import UnusableItem
 from perdure.memory.extraction.private import screened, screened_json
-from perdure.memory.policies import Private, WritePolicy
+from perdure.memory.write_policies import Private, WritePolicy
 from perdure.model import LONGEST_TEXT
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

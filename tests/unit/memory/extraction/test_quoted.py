@@ -44,6 +44,7 @@ def blocks(draw: st.DrawFn) -> list[str]:
         episodes=episodes,
         degraded=draw(st.sampled_from([(), ("redis",)])),
         characters=draw(st.sampled_from([500, 4_000])),
+        shows_ids=draw(st.booleans()),
     ).text.splitlines()
 
 

@@ -11,7 +11,7 @@ from perdure.entries import MemoryType, Source
 from perdure.memory.extraction.model import extractor_of
 from perdure.memory.extraction.rules import RuleExtractor, extraction_of
 from perdure.memory.extraction.trimming import trimmed
-from perdure.memory.policies import WritePolicy
+from perdure.memory.write_policies import WritePolicy
 from perdure.model import LONGEST_TEXT
 from perdure.said import Extraction, Extractor, Ground, Said, Voice
 
@@ -248,9 +248,9 @@ def test_whatever_is_said_is_answered(text: str, by: Voice) -> None:
 )
 def test_the_longest_text_takes_less_than_five_seconds(part: str) -> None:
     # The slowest takes 0.8 s on the machine where this was written.
-    started = time.perf_counter()
+    started = time.thread_time()
     made_of((part * 8_000)[:8_000])
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5
 
 
 @pytest.mark.parametrize(

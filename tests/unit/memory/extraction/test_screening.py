@@ -358,6 +358,6 @@ HARD = [
 @pytest.mark.parametrize("part", HARD)
 def test_the_longest_text_takes_less_than_five_seconds(part: str) -> None:
     # The slowest takes 1.0 s where this was written; where time grows with the square of a text, it takes minutes.
-    started = time.perf_counter()
+    started = time.thread_time()
     screen((part * 8_000)[:8_000])
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5

@@ -264,3 +264,14 @@ def test_an_escape_in_the_name_of_a_constraint_is_not_cut() -> None:
     rules = [memory("x" * 300, MemoryType.CONSTRAINT), memory("y" * 37 + "<<" + "z" * 300, MemoryType.CONSTRAINT)]
     result = block(items=rules, characters=600)
     assert f"; {'y' * 37}…)" in result
+
+
+@given(HOSTILE)
+def test_memories_are_named_by_their_ids_for_who_may_correct_them(text: str) -> None:
+    items = [memory(text).changed(id=f"mem_{'0a' * 32}"), record("numpy is fine")]
+    lines = [line for line in block(items=items, shows_ids=True).splitlines() if line.startswith("- ")]
+    assert [line.rpartition("(")[2] for line in lines if line.endswith(")")] == [
+        "seen 1×, last 2026-06-01; confidence 1.00; mem_0a0a0a0a)"
+    ]
+    assert "exec_" not in str(lines), "what happened is not corrected"
+    assert "mem_0a" not in block(items=items)

@@ -4,9 +4,9 @@ from perdure.changes import Deletion
 from perdure.entries import Entry, Lane, MemoryType, Record
 from perdure.items import Item, MemoryItem, RecordItem, item_id
 from perdure.jobs import Batch
-from perdure.memory.policies import WritePolicy
 from perdure.memory.recall import local
 from perdure.memory.recall.query import Query
+from perdure.memory.write_policies import WritePolicy
 from perdure.stores.journal.lines import Forgotten, Line, accepted
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

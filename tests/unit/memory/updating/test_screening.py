@@ -4,8 +4,8 @@ import pytest
 
 from perdure.entries import Relation
 from perdure.errors import InvalidInput
-from perdure.memory.policies import Private, WritePolicy
 from perdure.memory.updating.screening import screened_update
+from perdure.memory.write_policies import Private, WritePolicy
 from perdure.model import LONGEST_TEXT
 from perdure.updates import Correction, Pinning, UpdateRequest
 

@@ -12,7 +12,7 @@ from perdure.changes import Deletion
 from perdure.entries import OCCURRENCES_KEPT, Entry, Lane, Memory, MemoryType, Record, Source, State
 from perdure.items import MemoryItem, RecordItem, item_id, statement
 from perdure.jobs import Batch, Decision, PlannedItem, UnusableItem
-from perdure.memory.policies import WritePolicy
+from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing import observation
 from perdure.memory.writing.observation import applied, observed, occurrence_of
 from perdure.memory.writing.planning import Known, plan

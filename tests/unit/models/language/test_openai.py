@@ -32,7 +32,7 @@ def always(text: str | None) -> Answer:
 @pytest.fixture(params=["responses", "chat"])
 async def model(httpserver: HTTPServer, request: pytest.FixtureRequest) -> AsyncGenerator[OpenAILanguageModel]:
     api = cast("Api", request.param)
-    one = OpenAILanguageModel("small", api=api, api_key="none", base_url=httpserver.url_for("/v1"), timeout=2)
+    one = OpenAILanguageModel("small", api=api, api_key="none", base_url=httpserver.url_for("/v1"), timeout=10)
     yield one
     await one.close()
 

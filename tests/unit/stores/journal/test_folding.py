@@ -11,9 +11,9 @@ from perdure.changes import Actor, ActorKind, Deletion, Refusal
 from perdure.entries import Entry, Memory, State
 from perdure.items import MemoryItem, item_id
 from perdure.jobs import Batch
-from perdure.memory.policies import POLICIES, WritePolicy
 from perdure.memory.recall.local import believed, known
 from perdure.memory.recall.query import Query
+from perdure.memory.write_policies import POLICIES, WritePolicy
 from perdure.memory.writing.observation import WRITING, applied, occurrence_of
 from perdure.memory.writing.planning import Known, plan
 from perdure.stores.journal.folding import HISTORY, counted, fold, history, needed, refused

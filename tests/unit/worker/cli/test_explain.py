@@ -4,9 +4,9 @@ import pytest
 
 from perdure.changes import Refusal
 from perdure.entries import Purpose
+from perdure.explanations import NotListed, RecallSummary, TaskExplanation
 from perdure.filters import Omission
 from perdure.jobs import SettledJob
-from perdure.tasks import NotListed, RecallSummary, TaskExplanation
 from worker.cli.explain import show
 
 
@@ -48,7 +48,7 @@ def test_nothing_is_left_away_without_a_word(capsys: pytest.CaptureFixture[str])
         "asked a person about (says the journal)  job-1[2]: needs approval",
         "is writing: job-4",
         "failed: job-2: PRD200 weaviate: down",
-        "no longer known: job-3: neither Temporal nor the journal tells what it did",
+        "no longer known: job-3: neither Temporal nor the journal knows what it did",
         "3 earlier refusals not listed",
         "ignored: step: no",
     ]

@@ -111,3 +111,81 @@ def test_a_skill_or_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "doubling" in err
     ran = CliRunner().invoke(app, ["skills", "test", str(tmp_path / "none.yaml")])
     assert (ran.exit_code, "there is no file" in ran.stderr) == (2, True)
+
+
+HEADER = """when_to_use: Something is to be said twice.
+triggers: [say it twice, double]
+requires: {tools: [append]}
+checks: [{check: "${inputs.text != ''}", otherwise: give a text}]
+examples: [{inputs: {text: ha}, note: a laugh}]
+changelog: [{date: 2026-01-02, change: Asks first.}]
+"""
+
+
+def shown(*options: str) -> tuple[int, str, str]:
+    ran = CliRunner().invoke(app, ["skills", "show", "doubling", *options])
+    return ran.exit_code, ran.stdout, ran.stderr
+
+
+def test_one_shows_what_it_says_of_itself(folder: Path) -> None:
+    (folder / "doubling.yaml").write_text(SKILL + HEADER, encoding="utf-8")
+    status, out, _ = shown()
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[0].endswith("  doubling")
+    assert lines[1:] == [
+        "Asks before it goes on.",
+        f"place: {folder / 'doubling.yaml'}",
+        "when to use: Something is to be said twice.",
+        "triggers: say it twice; double",
+        "input text: string, required",
+        "requires the tools append",
+        "check ${inputs.text != ''}, otherwise: give a text",
+        "steps[0] one: tool echo",
+        'example {"text": "ha"}: a laugh',
+        "2026-01-02: Asks first.",
+    ]
+    listed = CliRunner().invoke(app, ["skills", "list"]).stdout
+    assert "when to use: Something is to be said twice." in listed
+    assert "triggers: say it twice; double" in listed
+
+
+def test_scripts_get_all_that_one_says_of_itself(folder: Path) -> None:
+    status, out, _ = shown("--json")
+    plain = json.loads(out)
+    assert (status, plain["triggers"], plain["changelog"], plain["requires"]) == (0, [], [], None)
+    (folder / "doubling.yaml").write_text(SKILL + HEADER, encoding="utf-8")
+    status, out, _ = shown("--json")
+    whole = json.loads(out)
+    assert status == 0
+    assert whole["steps"] == [{"path": "steps[0]", "id": "one", "kind": "tool", "tool": "echo"}]
+    assert (whole["place"], whole["problem"]) == (str(folder / "doubling.yaml"), "")
+    assert whole["examples"] == [{"inputs": {"text": "ha"}, "note": "a laugh"}]
+    assert whole["changelog"] == [{"date": "2026-01-02", "change": "Asks first."}]
+    [listed] = [
+        one
+        for one in json.loads(CliRunner().invoke(app, ["skills", "list", "--json"]).stdout)
+        if one["name"] == "doubling"
+    ]
+    assert {**listed, "place": whole["place"], "problem": "", "steps": whole["steps"]} == whole
+
+
+def test_one_that_the_tools_do_not_fit_is_shown_with_what_is_wrong(folder: Path) -> None:
+    (folder / "doubling.yaml").write_text(SKILL + HEADER.replace("append", "apend"), encoding="utf-8")
+    status, out, _ = shown()
+    assert status == 1
+    assert "problem: PRD102 requires.tools[0]: no worker has a tool 'apend' (did you mean 'append'?)" in out
+    status, out, _ = shown("--json")
+    assert (status, "did you mean 'append'?" in json.loads(out)["problem"]) == (1, True)
+
+
+def test_one_that_is_not_there_is_not_shown() -> None:
+    ran = CliRunner().invoke(app, ["skills", "show", "doublin"])
+    assert (ran.exit_code, "did you mean 'doubling'" in ran.stderr) == (2, True)
+
+
+def test_a_case_that_a_check_refuses_cannot_be_tried(folder: Path, tmp_path: Path) -> None:
+    (folder / "doubling.yaml").write_text(SKILL + HEADER, encoding="utf-8")
+    status, out, _ = tried(tmp_path, CASES.replace("{text: a}, answers", "{text: ''}, answers"))
+    assert status == 2
+    assert "checks[0]: skill 'doubling' refuses these inputs: give a text" in out

@@ -17,7 +17,7 @@ FIRST = "Deploys happen on Tuesdays."
 async def told(gateway: Gateway, user: str, content: str, **fields: JsonValue) -> ItemReceipt:
     item: JsonValue = {"kind": "memory", "content": content, "occurrence": content, **fields}
     request = RememberRequest(user_id=user, key=uuid4().hex, items=(item,))
-    [receipt] = (await gateway.receipt(await gateway.remember(request, by=TESTER))).items
+    [receipt] = (await gateway.receipt(await gateway.remember(request, by=TESTER), by=TESTER)).items
     return receipt
 
 
@@ -50,7 +50,7 @@ async def test_the_same_batch_is_the_same_job_whatever_its_words_assert(gateway:
     request = RememberRequest(user_id=user, key="k", items=(item,))
     jobs = [await gateway.remember(request, by=TESTER) for _ in range(2)]
     assert jobs[0] == jobs[1]
-    [receipt] = (await gateway.receipt(jobs[0])).items
+    [receipt] = (await gateway.receipt(jobs[0], by=TESTER)).items
     [entry] = await gateway.memories(user, by=TESTER)
     assert (entry.id, entry.seen) == (receipt.id, 1)
     assert entry.valid_until is not None

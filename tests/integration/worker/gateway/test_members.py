@@ -21,8 +21,8 @@ from perdure.requests import (
     ConsentRequest,
     EraseRequest,
     ForgetRequest,
+    HandleItem,
     ObserveRequest,
-    Recalled,
     RecallHandle,
     ReconcileRequest,
     UndoRequest,
@@ -48,7 +48,7 @@ async def enrol(gateway: Gateway, team: str, user: str, *, belongs: bool = True)
 async def remembered(gateway: Gateway, user: str, of: str | None, text: str = FACT) -> str:
     item: JsonValue = {"kind": "memory", "content": text, "occurrence": uuid4().hex}
     request = RememberRequest(user_id=user, of=of, key=uuid4().hex, items=(item,))
-    [done] = (await gateway.receipt(await gateway.remember(request, by=ADMIN))).items
+    [done] = (await gateway.receipt(await gateway.remember(request, by=ADMIN), by=ADMIN)).items
     assert done.fate is Fate.SEARCHABLE, done.reason
     return done.id
 
@@ -81,7 +81,7 @@ async def test_members_share_a_memory_that_is_nobodys_own(here: Deployment, gate
     assert [(one.user_id, one.by) for one in members] == sorted([(ada, ADMIN), (kim, ADMIN)])
     tenant = here.services.tenant_key.tenant_of_owner(team)
     copied = await gateway.import_(kim, await gateway.exported(ada, of=team, by=ADMIN), by=ADMIN)
-    assert [(await gateway.receipt(job)).count(Fate.SEARCHABLE) for job in copied] == [1]
+    assert [(await gateway.receipt(job, by=ADMIN)).count(Fate.SEARCHABLE) for job in copied] == [1]
     assert set(await texts(gateway, kim, None)) == {FACT}
     assert await here.services.longterm.get(tenant, [identifier]) != {}
 
@@ -102,7 +102,7 @@ def doors(gateway: Gateway, user: str, of: str) -> dict[str, Callable[[], Awaita
         {"text": "I travel by train.", "by": Voice.USER, "at": "2026-05-01T12:00:00Z", "occurrence": "o"}
     )
     item: JsonValue = {"kind": "memory", "content": FACT, "occurrence": "o"}
-    handle = RecallHandle(of=of, items=(Recalled(id="mem_1", version=1, score=1.0),))
+    handle = RecallHandle(of=of, items=(HandleItem(id="mem_1", version=1, score=1.0),))
     pinning = UpdateRequest(**who, id="mem_1", update=Pinning(pinned=True))
     return {
         "recall": lambda: gateway.recall(RecallRequest(**who, text="train"), by=ADMIN),
@@ -158,7 +158,7 @@ async def test_no_door_tells_a_team_that_one_does_not_belong_to_from_none(
 async def test_who_was_removed_reads_and_writes_no_more(gateway: Gateway, team: str, user: str) -> None:
     await enrol(gateway, team, user)
     identifier = await remembered(gateway, user, team)
-    handle = RecallHandle(of=team, items=(Recalled(id=identifier, version=1, score=1.0),))
+    handle = RecallHandle(of=team, items=(HandleItem(id=identifier, version=1, score=1.0),))
     assert [item.text for item in await gateway.read(user, handle, by=ADMIN)] == [FACT], "the control"
     await enrol(gateway, team, user, belongs=False)
     for door in ("recall", "remember", "read", "memories"):
@@ -182,7 +182,7 @@ async def test_a_team_is_swept_restored_and_reconciled_by_a_member(
         for number in range(30)
     )
     job = await gateway.remember(RememberRequest(user_id=user, of=team, key="k", items=items), by=ADMIN)
-    await gateway.receipt(job)
+    await gateway.receipt(job, by=ADMIN)
     await remembered(gateway, user, None)
     tenant = here.services.tenant_key.tenant_of_owner(team)
     who = {"user_id": user, "of": team}
@@ -217,7 +217,7 @@ async def test_a_team_has_a_consent_of_its_own(gateway: Gateway, team: str, user
     with pytest.raises(InvalidInput, match=r"has not consented .*--of OWNER"):
         await doors_without(gateway, user)
     observed = await doors(gateway, user, team)["observe"]()
-    [done] = (await gateway.receipt(observed.job)).items
+    [done] = (await gateway.receipt(observed.job, by=ADMIN)).items
     assert done.fate is Fate.SEARCHABLE
     assert [item.text for item in await gateway.memories(user, by=ADMIN)] == []
 

@@ -12,7 +12,7 @@ from perdure.entries import Purpose
 from perdure.episodes import EpisodeKind
 from perdure.errors import InvalidInput
 from perdure.jobs import Fate
-from perdure.memory.policies import WritePolicy
+from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import read_batch
 from perdure.memory.writing.intake import Intake
 from perdure.requests import ConsentRequest, Observed, ObserveRequest
@@ -38,7 +38,7 @@ async def observed(gateway: Gateway, user: str, *things: Said, policy: str = "de
     request = ObserveRequest(user_id=user, session="s", said=things, policy=policy, start=start)
     found = await gateway.observe(request, by=TESTER)
     if found.job:
-        receipt = await gateway.receipt(found.job)
+        receipt = await gateway.receipt(found.job, by=TESTER)
         assert {item.fate for item in receipt.items} <= {Fate.SEARCHABLE, Fate.REJECTED}
     return found
 
@@ -64,7 +64,7 @@ async def test_private_data_is_in_no_store_no_journal_and_no_history(
     if way == "remember":
         item: JsonValue = {"kind": "memory", "content": text, "occurrence": "o", "occurred_at": NOW.isoformat()}
         job = await gateway.remember(RememberRequest(user_id=user, key="k", items=(item,)), by=TESTER)
-        await gateway.receipt(job)
+        await gateway.receipt(job, by=TESTER)
     else:
         policy = "transcript" if way == "transcript" else "default"
         job = (await observed(gateway, user, said(text), policy=policy)).job
@@ -185,7 +185,7 @@ async def test_what_an_agent_sees_somebody_do_is_kept_when_it_is_seen_again(gate
     first = said("The user usually books window seats.", 1, Voice.AGENT)
     for _ in range(2):  # A retry is the same observation.
         found = await observed(gateway, user, first)
-        [item] = (await gateway.receipt(found.job)).items
+        [item] = (await gateway.receipt(found.job, by=TESTER)).items
         assert (item.fate, item.reason) == (
             Fate.REJECTED,
             "it is a habit that was observed only once: it is kept when it is observed again",
@@ -248,6 +248,6 @@ async def test_what_is_believed_is_confirmed_also_when_its_places_are_forgotten(
     [key] = await ask(here.services.redis, "KEYS", f"*{tenant}*:observed:*")
     await ask(here.services.redis, "DEL", key)
     found = await observed(gateway, user, said(text, 2, Voice.AGENT))
-    assert [item.fate for item in (await gateway.receipt(found.job)).items] == [Fate.SEARCHABLE]
+    assert [item.fate for item in (await gateway.receipt(found.job, by=TESTER)).items] == [Fate.SEARCHABLE]
     [entry] = (await here.services.longterm.everything(tenant)).values()
     assert entry.seen == 2

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionDescription
 
 from localservers import Server
-from perdure import Actor, ActorKind, AgentTask, RecallRequest, RememberRequest
+from perdure import Actor, ActorKind, AgentTask, Event, RecallRequest, RememberRequest
 from perdure.errors import (
     EmbeddingMismatch,
     InvalidAnswer,
@@ -59,7 +59,7 @@ async def user(here: Deployment, servers: Servers) -> str:
             "occurred_at": "2026-05-01T12:00:00Z",
         }
         request = RememberRequest(user_id=user, key="k", items=(item,))
-        await gateway.receipt(await gateway.remember(request, by=TESTER))
+        await gateway.receipt(await gateway.remember(request, by=TESTER), by=TESTER)
     return user
 
 
@@ -190,9 +190,9 @@ async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: De
         task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audi")
         started = await gateway.start(task, by=TESTER)
         with pytest.raises(InvalidInput, match="no skill") as unknown:
-            await gateway.result(started.workflow_id)
+            await gateway.result(started.workflow_id, by=TESTER)
         assert (unknown.value.field, "dependency-audit" in unknown.value.fix) == ("skill", True)
-        left = await gateway.ended(started.workflow_id)
+        left = await gateway.ended(started.workflow_id, by=TESTER)
         assert left is not None
         assert left.status == "failed"
 
@@ -200,7 +200,7 @@ async def test_what_a_worker_refuses_arrives_with_its_field_and_its_fix(here: De
             await gateway.undo(UndoRequest(sweep="r", user_id="ada"), by=TESTER)
         assert undone.value.field == "sweep"
         with pytest.raises(InvalidInput, match="none with the id job-nothing"):
-            await gateway.receipt("job-nothing")
+            await gateway.receipt("job-nothing", by=TESTER)
 
 
 async def test_an_answer_that_nobody_asked_for_is_refused_and_a_cancelled_task_says_so(
@@ -212,14 +212,14 @@ async def test_an_answer_that_nobody_asked_for_is_refused_and_a_cancelled_task_s
     task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audit", inputs=inputs)
     async with Gateway(here.settings, servers) as gateway:
         started = await gateway.start(task, by=TESTER)
-        await until(lambda: gateway.progress(started.workflow_id), lambda now: bool(now and now.questions))
+        await until(lambda: gateway.progress(started.workflow_id, by=TESTER), lambda now: bool(now and now.questions))
         with pytest.raises(InvalidAnswer, match="there is no question 'b'") as refused:
             await gateway.answer(started.workflow_id, Answer(question_id="b", value="MIT"), by=TESTER)
         assert (refused.value.field, bool(refused.value.fix)) == ("question_id", True)
-        assert await gateway.ended(started.workflow_id) is None
+        assert await gateway.ended(started.workflow_id, by=TESTER) is None
         await gateway.cancel(started.workflow_id, by=TESTER)
         with pytest.raises(WorkflowCancelled):
-            await gateway.result(started.workflow_id)
+            await gateway.result(started.workflow_id, by=TESTER)
 
 
 @pytest.mark.parametrize("checked", [True, False])
@@ -234,10 +234,11 @@ async def test_what_is_meant_for_a_task_reaches_no_job(
         calls: list[Callable[[str], Awaitable[object]]] = [
             lambda id_: gateway.cancel(id_, by=TESTER),
             lambda id_: gateway.answer(id_, Answer(question_id="q", value="a"), by=TESTER),
-            gateway.is_running,
-            gateway.progress,
-            gateway.result,
-            gateway.ended,
+            lambda id_: gateway.deliver(id_, Event(name="e"), by=TESTER),
+            lambda id_: gateway.is_running(id_, by=TESTER),
+            lambda id_: gateway.progress(id_, by=TESTER),
+            lambda id_: gateway.result(id_, by=TESTER),
+            lambda id_: gateway.ended(id_, by=TESTER),
         ]
         for call in calls if checked else calls[:1]:
             with pytest.raises(InvalidTask, match="the job of a batch to remember") if checked else nullcontext():
@@ -253,13 +254,17 @@ async def test_what_is_meant_for_a_job_reaches_no_task(here: Deployment, servers
         task = AgentTask(task_id=f"t{uuid4().hex[:10]}", user_id="ada", skill="dependency-audi")
         started = await gateway.start(task, by=TESTER)
         with pytest.raises(InvalidInput, match=r"is a task \(ResumableAgent\), and not the job"):
-            await gateway.receipt(started.workflow_id)
+            await gateway.receipt(started.workflow_id, by=TESTER)
 
 
 async def test_a_temporal_that_is_not_there_is_named(servers: Servers, tmp_path: Path) -> None:
     nowhere = servers.model_copy(update={"temporal": "127.0.0.1:9"})
     async with Gateway(clean_settings(tmp_path), nowhere) as gateway:
-        for call in (gateway.workers, lambda: gateway.progress("task-x"), lambda: gateway.receipt("job-x")):
+        for call in (
+            gateway.workers,
+            lambda: gateway.progress("task-x", by=TESTER),
+            lambda: gateway.receipt("job-x", by=TESTER),
+        ):
             with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1:9 does not answer"):
                 await call()
 

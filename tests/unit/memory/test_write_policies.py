@@ -3,7 +3,7 @@
 import pytest
 
 from perdure.errors import InvalidInput
-from perdure.memory.policies import POLICIES, Private, policy_named, read_policies
+from perdure.memory.write_policies import POLICIES, Private, policy_named, read_policies
 from perdure.said import Ground
 
 

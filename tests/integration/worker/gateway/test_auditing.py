@@ -16,7 +16,7 @@ from perdure.errors import StoreUnavailable
 from perdure.memberships import MemberRequest
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.recall.query import Query
-from perdure.requests import ConsentRequest, EraseRequest, ForgetRequest, Recalled, RecallHandle, ReconcileRequest
+from perdure.requests import ConsentRequest, EraseRequest, ForgetRequest, HandleItem, RecallHandle, ReconcileRequest
 from perdure.stores.audit.files import FOLDER, sizes
 from perdure.stores.audit.lines import AuditLine
 from perdure.stores.redis.heads import AuditHeads
@@ -47,7 +47,7 @@ def brief(found: Sequence[AuditLine]) -> list[tuple[str, str, tuple[tuple[str, i
 async def remembered(gateway: Gateway, user: str, text: str = FACT) -> str:
     item: JsonValue = {"kind": "memory", "content": text, "occurrence": uuid4().hex}
     job = await gateway.remember(RememberRequest(user_id=user, key=uuid4().hex, items=(item,)), by=ADA)
-    return (await gateway.receipt(job)).items[0].id
+    return (await gateway.receipt(job, by=KIM)).items[0].id
 
 
 async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
@@ -62,7 +62,7 @@ async def test_each_write_and_each_read_leaves_one_line_with_its_actor(
         await gateway.history(user, one, by=ADA)
         await gateway.exported(user, by=KIM)
         await gateway.rejected(user, by=ADA)
-        handle = RecallHandle(items=(Recalled(id=done.id, version=1, score=1.0),))
+        handle = RecallHandle(items=(HandleItem(id=done.id, version=1, score=1.0),))
         assert await gateway.read(user, handle, by=ADA)
         await gateway.update(UpdateRequest(user_id=user, id=done.id, update=Removal()), by=ADA)
         await gateway.consent(ConsentRequest(user_id=user, grant=(Purpose.EXTRACTED,)), by=KIM)

@@ -42,13 +42,13 @@ GIVEN, EXTRACTED = Purpose.GIVEN, Purpose.EXTRACTED
 async def said(gateway: Gateway, user: str, text: str = "I always travel by train.") -> list[Fate]:
     one = Said(text=text, by=Voice.USER, at=datetime.now(UTC), occurrence=uuid4().hex)
     found = await gateway.observe(ObserveRequest(user_id=user, session="s", said=(one,)), by=TESTER)
-    return [item.fate for item in (await gateway.receipt(found.job)).items]
+    return [item.fate for item in (await gateway.receipt(found.job, by=TESTER)).items]
 
 
 async def given(gateway: Gateway, user: str, text: str) -> list[tuple[Fate, str]]:
     item: JsonValue = {"kind": "memory", "content": text, "occurrence": uuid4().hex}
     job = await gateway.remember(RememberRequest(user_id=user, key=uuid4().hex, items=(item,)), by=TESTER)
-    return [(item.fate, item.reason) for item in (await gateway.receipt(job)).items]
+    return [(item.fate, item.reason) for item in (await gateway.receipt(job, by=TESTER)).items]
 
 
 async def say(gateway: Gateway, user: str, **what: Any) -> dict[str, bool]:

@@ -26,7 +26,7 @@ async def test_no_export_has_half_of_a_change(here: Deployment, servers: Servers
             for word in ("blue", "azure")
         )
         receipt = await gateway.receipt(
-            await gateway.remember(RememberRequest(user_id=user, key="k", items=items), by=TESTER)
+            await gateway.remember(RememberRequest(user_id=user, key="k", items=items), by=TESTER), by=TESTER
         )
         ids = [item.id for item in receipt.items]
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from perdure.documents import join, mapping, nearest, read_document, validated
 from perdure.errors import InvalidInput
-from perdure.memory.holding import Holding
+from perdure.memory.holding import HoldPolicy
 from perdure.model import Model, OpenEnum, Unit
 from perdure.names import DEFAULT_POLICY
 from perdure.said import Ground
@@ -27,15 +27,15 @@ class WritePolicy(Model):
     """What may be believed."""
 
     minimum_confidence: Unit = 0.7
-    """A memory offered with less is refused (R30). Records and turns are what happened, so it does not bind them."""
+    """A memory offered with less is refused (R30). Records and turns are what happened, so they are exempt."""
     private: Private = Private.REDACT
     allow: Annotated[tuple[str, ...], Field(max_length=1_000)] = ()
-    """What is not private however it looks: a support address, a hotline."""
+    """What is not private, whatever it looks like: a support address, a hotline."""
     believe: tuple[Ground, ...] = ()
     """Grounds that are no reason to refuse a statement here: ``unstable``, say. Private data and secrets always are."""
     most_a_session: Annotated[int, Field(ge=1)] | None = 10
     """How many memories may be extracted from one session, counted by distinct occurrences (R30); None: any number."""
-    hold: Holding = Holding()
+    hold: HoldPolicy = HoldPolicy()
     """Which memories a person has to approve first."""
     verbatim: bool = False
     """Whether what is said is kept word for word, as turns, and nothing is extracted."""
@@ -49,7 +49,7 @@ POLICIES: Mapping[str, WritePolicy] = {
 
 
 def read_policies(text: str, where: str) -> dict[str, WritePolicy]:
-    """Read a YAML document of policies by name; what it leaves out of one that there is stays as it is.
+    """Read a YAML document of policies by name; fields that it leaves out of an existing one keep their values.
 
     Args:
         text: The document.
@@ -71,7 +71,7 @@ def read_policies(text: str, where: str) -> dict[str, WritePolicy]:
 
 
 def policy_of(policies: Mapping[str, WritePolicy], name: str) -> WritePolicy:
-    """Return the policy of a batch that was accepted: one that is no longer there must not keep its job from ending."""
+    """Return the policy of an accepted batch: a policy that was removed must not keep its job from ending."""
     return policies.get(name) or policies.get(DEFAULT_POLICY) or WritePolicy()
 
 

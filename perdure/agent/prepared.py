@@ -1,0 +1,64 @@
+"""What a task is pinned to before its first step. Pure values."""
+
+import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from perdure.agent.steps.calls import Path, Value
+from perdure.model import Instant, Passed
+from perdure.registry.agents import Agent
+from perdure.skills.shape import Skill
+from perdure.tasks import TaskBinding, TaskEnvelope
+from perdure.tools import Effect
+
+
+class ToolShape(Passed):
+    """What a workflow has to know about a tool: pinned for the task's life."""
+
+    effect: Effect
+    timeout: float
+    quick: bool = False
+
+
+class PrepareCall(Passed):
+    """The input of a task's first activity."""
+
+    task: TaskEnvelope
+    started_at: Instant
+    first_run: str
+    """The first run of the task's workflow, which distinguishes it from others under the same workflow id."""
+
+
+class PreparedTask(Passed):
+    """All that a task is pinned to: its skill as it is now, checked, and what each step reads."""
+
+    tenant: str
+    epoch: int | None = None
+    """The tenant's epoch: once an erasure raises it, nothing more is stored for the task. None: unknown."""
+    skill: Skill | None = None
+    """None: it has a goal."""
+    agent: Agent | None = None
+    """Who works towards the goal."""
+    position: Any = None
+    """The plan's position in the earlier run that this one continues; only the plan knows its form."""
+    version: str
+    """The digest of the content of the skill, or of the agent."""
+    tools: dict[str, ToolShape]
+    inputs: dict[str, Value]
+    """With defaults filled in."""
+    reads: dict[str, tuple[Path, ...]] = Field(default_factory=dict)
+    """What the expressions of each step refer to, by its id; the end of the task under the empty name."""
+    date: datetime.date
+    binding: TaskBinding | None = None
+    """What the task's id stands for from its first claim on."""
+    earlier: Instant | None = None
+    """When the first run of this task began whose claims Redis may have lost; None: there is none."""
+    renew_after: Annotated[float, Field(gt=0)] = 30 * 86_400.0
+    """Seconds after which the task renews its claims."""
+    model_timeout: Annotated[float, Field(gt=0)] = 300.0
+    """Seconds that a model's turn may take."""
+    heartbeat: Annotated[float, Field(gt=0)]
+    """Seconds without a sign of life after which an attempt is given up."""
+    continue_after: int = 0
+    """Events after which the history is rolled over; 0: after about 1,000."""

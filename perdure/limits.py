@@ -1,0 +1,54 @@
+"""How many calls of a tool are made at once, and in a minute. Pure values."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from perdure.errors import Unavailable
+from perdure.model import Model
+
+MINUTE = 60.0
+"""Seconds."""
+
+
+class LimitReached(Unavailable):
+    """A limit of a tool's calls is reached: the step has not acted, and is tried after ``retry_after`` seconds."""
+
+    code = "PRD233"
+    benign = True
+
+    def __init__(self, tool: str, limit: str, retry_after: float) -> None:
+        super().__init__(f"tool {tool!r} is called {limit}: waits for its turn")
+        self.retry_after = retry_after
+
+
+class CallLimit(Model):
+    """How often a tool may be called, by all workers of an installation together.
+
+    >>> CallLimit(per_minute=30, per_user=True).told
+    'at most 30 times a minute for a user'
+    """
+
+    at_once: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Calls that may be under way at the same time."""
+    per_minute: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Calls that may begin within any 60 seconds."""
+    per_user: bool = False
+    """Whether each user has a limit of their own."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.at_once is None) == (self.per_minute is None):
+            raise ValueError("needs either at_once or per_minute (give a tool two limits for both)")
+        return self
+
+    @property
+    def most(self) -> int:
+        """How many calls may have a place."""
+        return self.at_once or self.per_minute or 0
+
+    @property
+    def told(self) -> str:
+        """The limit, in a few words."""
+        for_user = " for a user" if self.per_user else ""
+        return f"at most {self.most} times {'at once' if self.at_once else 'a minute'}{for_user}"

@@ -1,0 +1,45 @@
+"""The schedules of tasks, as Temporal has them."""
+
+from typing import cast
+
+from temporalio.client import (
+    Client,
+    ScheduleActionStartWorkflow,
+    ScheduleDescription,
+    ScheduleListActionStartWorkflow,
+    ScheduleListDescription,
+)
+
+from perdure.names import Workflow
+
+
+def is_of_task(found: ScheduleDescription) -> bool:
+    """Return whether a schedule starts tasks."""
+    action = found.schedule.action
+    return isinstance(action, ScheduleActionStartWorkflow) and action.workflow == Workflow.RESUMABLE_AGENT
+
+
+def is_listed_for_task(found: ScheduleListDescription) -> bool:
+    """Return whether a schedule starts tasks, as far as the list tells."""
+    action = found.schedule.action if found.schedule else None
+    return isinstance(action, ScheduleListActionStartWorkflow) and action.workflow == Workflow.RESUMABLE_AGENT
+
+
+async def user_of(client: Client, found: ScheduleDescription, queue: str) -> str | None:
+    """Return whose tasks a schedule starts on a task queue; None where it starts none.
+
+    Only the user's id is read: an error in another field keeps a task from starting, and not its user's erasure.
+
+    Raises:
+        ValueError: Its input cannot be read here.
+    """
+    action = found.schedule.action
+    if not isinstance(action, ScheduleActionStartWorkflow) or not is_of_task(found) or action.task_queue != queue:
+        return None
+    try:
+        given = await client.data_converter.decode(list(action.args)[:1])
+    except Exception as error:
+        raise ValueError("its input cannot be read") from error
+    fields: object = given[0] if given else None
+    user = cast("dict[str, object]", fields).get("user_id") if isinstance(fields, dict) else None
+    return user if isinstance(user, str) else None

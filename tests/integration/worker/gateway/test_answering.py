@@ -1,0 +1,109 @@
+"""What the gateway took is given to the task, also where Temporal throws away what a worker made of it at first."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from temporalio.api.enums.v1 import WorkflowTaskFailedCause
+from temporalio.client import Client
+from temporalio.service import RPCStatusCode
+
+from perdure import Actor, ActorKind, Answer, Event
+from perdure.agent.events import Events
+from perdure.agent.questions import Questions
+from perdure.errors import StoreUnavailable
+from perdure.model import Instant
+from tests.conftest import Servers
+from tests.support.harness import Bench, bench
+from tests.support.waiting import progress_of, question_of
+from worker.gateway import Gateway, tasks
+from workflows.history import History
+
+ADA = Actor(kind=ActorKind.PERSON, id="ada")
+
+ASKING = """
+steps:
+  - {id: a, tool: look, args: {name: x, known: false}, expect: "${false}", ask: "Which?"}
+  - {id: b, tool: echo, args: {value: "${steps.a.answer}"}}
+output: "${steps.b.output}"
+"""
+
+EXPECTING = """
+steps:
+  - {id: a, wait: {event: paid}}
+  - {id: b, wait: {event: paid}}
+output: ["${steps.a.output}", "${steps.b.output}"]
+"""
+
+UNHANDLED = [WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND]
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["delivered again", "control"])
+async def test_an_answer_that_came_while_the_history_was_rolled_over_is_taken(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    if not again:
+        # The control: a delivery that Temporal gives up is an error, as it is of Temporal's own client.
+        monkeypatch.setattr(tasks, "RPCStatusCode", _Other)
+    async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
+        handle = await agents.start(agents.task(agents.skill(ASKING)))
+        await question_of(handle)
+        _roll_over_beside_another_event(monkeypatch, agents.client, handle.id, Questions, "answer")
+        answering = gateway.answer(handle.id, Answer(question_id="a", value="MIT"), by=ADA)
+        if not again:
+            with pytest.raises(StoreUnavailable, match="workflow task failure"):
+                await answering
+            await handle.terminate()
+            return
+        await answering
+        assert (await handle.result()).output == "MIT"
+        assert await _failed_tasks(agents, handle.id, handle.first_execution_run_id) == UNHANDLED
+
+
+async def test_an_event_that_came_while_the_history_was_rolled_over_is_taken_once(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
+        handle = await agents.start(agents.task(agents.skill(EXPECTING)))
+        await progress_of(handle, lambda one: bool(one.waits))
+        _roll_over_beside_another_event(monkeypatch, agents.client, handle.id, Events, "deliver")
+        await gateway.deliver(handle.id, Event(name="paid", value=7), by=ADA)
+        latest = agents.client.get_workflow_handle(handle.id)
+        await progress_of(latest, lambda one: [wait.event for wait in one.waits] == ["paid"] and one.done == 1)
+        await gateway.deliver(handle.id, Event(name="paid", value=8), by=ADA)
+        assert (await handle.result()).output == [7, 8]
+        assert await _failed_tasks(agents, handle.id, handle.first_execution_run_id) == UNHANDLED
+
+
+async def _failed_tasks(agents: Bench, workflow_id: str, run: str | None) -> list[WorkflowTaskFailedCause.ValueType]:
+    events = agents.client.get_workflow_handle(workflow_id, run_id=run).fetch_history_events()
+    return [
+        event.workflow_task_failed_event_attributes.cause
+        async for event in events
+        if event.HasField("workflow_task_failed_event_attributes")
+    ]
+
+
+class _Other:
+    FAILED_PRECONDITION, NOT_FOUND = RPCStatusCode.UNKNOWN, RPCStatusCode.NOT_FOUND
+
+
+def _roll_over_beside_another_event(
+    monkeypatch: pytest.MonkeyPatch, client: Client, workflow_id: str, kind: type[Questions | Events], name: str
+) -> None:
+    """Have the run continue as new with its next answer or event, and a signal come while its worker decides so."""
+    loop, due, taking = asyncio.get_running_loop(), [False, True], getattr(kind, name)
+
+    def interrupted(taker: Questions | Events, given: Answer | Event, at: Instant) -> None:
+        taking(taker, given, at)
+        if due[1]:
+            due[:] = [True, False]
+            signal = client.get_workflow_handle(workflow_id).signal("nobody-listens")
+            asyncio.run_coroutine_threadsafe(signal, loop).result(1.5)
+
+    def once(_: History, __: int, ___: int) -> bool:
+        found, due[0] = due[0], False
+        return found
+
+    monkeypatch.setattr(kind, name, interrupted)
+    monkeypatch.setattr(History, "is_due_after", once)

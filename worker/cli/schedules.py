@@ -1,0 +1,64 @@
+"""Commands about tasks on a schedule: schedule, schedules, unschedule."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from perdure.documents import validated
+from perdure.errors import InvalidInput
+from perdure.schedules import TaskSchedule, Timing
+from perdure.settings import Settings
+from worker.cli.reach import gateway, person
+from worker.cli.tasks import AsJson, TaskArgument, read_task, workflow_id_of
+from worker.terminal.output import counted, out, say, show_json
+
+
+async def schedule(
+    file: Annotated[Path, typer.Argument(help="The task in YAML, as 'run' takes it; its id is the schedule's.")],
+    *,
+    cron: Annotated[str, typer.Option(help="Minute, hour, day, month, weekday: '0 6 * * MON'.")] = "",
+    every: Annotated[str, typer.Option(help="The time between two starts instead: 12h, 30m, 7d.")] = "",
+    zone: Annotated[str, typer.Option(help="The time zone of --cron: Europe/Berlin.")] = "UTC",
+    as_json: AsJson = False,
+) -> None:
+    """Start a task again and again, each time as a task of its own; call it again to change when and what.
+
+    A start is left out while the one before it still runs. Temporal's UI shows the schedule, and can pause it.
+    """
+    task = read_task(file)
+    timing = validated(Timing, {"cron": cron, "every": every, "zone": zone}, "", InvalidInput)
+    async with gateway(Settings()) as installation:
+        found = await installation.schedule(task, timing, by=person())
+    if as_json:
+        show_json(found)
+    else:
+        _show(found)
+
+
+async def schedules(*, as_json: AsJson = False) -> None:
+    """List the tasks that are on a schedule, with their next start."""
+    async with gateway(Settings()) as installation:
+        found = await installation.schedules(by=person())
+    if as_json:
+        show_json([one.model_dump(mode="json") for one in found])
+        return
+    for one in found:
+        _show(one)
+    say(counted(len(found), "schedule"))
+
+
+async def unschedule(task: TaskArgument) -> None:
+    """Delete a task's schedule. Tasks that it has started go on."""
+    identifier = workflow_id_of(task)
+    async with gateway(Settings()) as installation:
+        await installation.unschedule(identifier, by=person())
+    say(f"deleted the schedule {identifier}")
+
+
+def _show(found: TaskSchedule) -> None:
+    out.print(f"{found.id}  {found.about}", markup=False)
+    coming = f"{found.upcoming[0]:%Y-%m-%d %H:%M:%S %Z}" if found.upcoming else "never"
+    out.print(f"    next start {'paused' if found.paused else coming}", markup=False)
+    if found.recent:
+        out.print(f"    last start {found.recent[-1]}", markup=False)
