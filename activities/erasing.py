@@ -85,14 +85,18 @@ class ErasingActivities:
         tenant = await self.members.erasable(call.user_id, call.of)
         return await self.eraser.begin(tenant, operation=call.operation, by=call.by, at=call.at)
 
-    @activity.defn(name=Activity.END_RUNS)
-    async def end_runs(self, call: EndRunsCall) -> int:
-        """Delete the user's schedules, and have their open workflows stop; returns how many were open."""
-        for schedule in (await self._schedules(call.tenant))[0]:
+    @activity.defn(name=Activity.DELETE_SCHEDULES)
+    async def delete_schedules(self, tenant: str) -> None:
+        """Delete the schedules that start tasks of the user."""
+        for schedule in (await self._schedules(tenant))[0]:
             try:
                 await self.client.get_schedule_handle(schedule).delete()
             except RPCError as error:
                 _unless_gone(error)
+
+    @activity.defn(name=Activity.END_RUNS)
+    async def end_runs(self, call: EndRunsCall) -> int:
+        """Have the user's open workflows stop; returns how many there were."""
         found = await self._runs(call.tenant, "AND ExecutionStatus = 'Running'")
         for workflow_id, run_id in found:
             handle = self.client.get_workflow_handle(workflow_id, run_id=run_id)

@@ -46,6 +46,17 @@ def duration_of(text: str) -> timedelta:
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
+def lasting(text: str) -> str:
+    """Return a text that states a duration above zero.
+
+    Raises:
+        ValueError: It states none, or no time at all.
+    """
+    if not duration_of(text):
+        raise ValueError("is no time at all (write a number above 0)")
+    return text
+
+
 def is_duration(text: str) -> bool:
     """Return whether a text states a duration, and not a moment."""
     try:

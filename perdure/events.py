@@ -1,6 +1,5 @@
 """Named events: what is delivered to a task, and the names that steps wait for. Pure values."""
 
-import json
 import unicodedata
 from typing import Annotated
 
@@ -8,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidEvent
-from perdure.model import Instant, Passed, Request, ShallowJson, one_line
+from perdure.model import Instant, Passed, Request, ShallowJson, json_size, one_line
 
 LONGEST_NAME = 200
 """Characters of an event's name."""
@@ -63,7 +62,7 @@ class Event(Request):
     @property
     def size(self) -> int:
         """Bytes of its value as JSON."""
-        return len(json.dumps(self.value, ensure_ascii=False).encode(errors="surrogatepass"))
+        return json_size(self.value)
 
 
 class TakenEvent(Event):

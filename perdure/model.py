@@ -7,6 +7,7 @@ Model       frozen and strict: a field that it does not know is an error
 """
 
 import functools
+import json
 import re
 import unicodedata
 from enum import StrEnum
@@ -45,6 +46,11 @@ def depth(value: object) -> int:
         found += 1
         level = [each for one in inner for each in (one.values() if isinstance(one, dict) else one)]
     return found
+
+
+def json_size(value: object) -> int:
+    """Return the bytes of a JSON value as text, in UTF-8."""
+    return len(json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass"))
 
 
 def _shallow(value: JsonValue) -> JsonValue:

@@ -73,6 +73,7 @@ class Activity(StrEnum):
     RECONCILE_TENANTS = "reconcile_tenants"
     END_RECONCILING = "end_reconciling"
     BEGIN_ERASURE = "begin_erasure"
+    DELETE_SCHEDULES = "delete_schedules"
     END_RUNS = "end_runs"
     COUNT_STORED = "count_stored"
     ERASE_STORES = "erase_stores"

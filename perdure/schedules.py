@@ -5,7 +5,8 @@ from typing import Annotated, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from perdure.durations import duration_of
+from perdure.durations import lasting
+from perdure.errors import InvalidTask
 from perdure.model import Instant, Model, Passed
 from perdure.tasks import AgentTask
 
@@ -13,12 +14,6 @@ LONGEST_ID = 60
 """Characters of a scheduled task's id, so that each start's id, 17 characters longer, is a task id."""
 
 Task = TypeVar("Task", bound=AgentTask)
-
-
-def _some_time(text: str) -> str:
-    if text and not duration_of(text):
-        raise ValueError("is no time at all (write a number above 0)")
-    return text
 
 
 class Timing(Model):
@@ -30,7 +25,7 @@ class Timing(Model):
 
     cron: Annotated[str, Field(max_length=200)] = ""
     """Minute, hour, day, month and weekday, as Temporal reads them."""
-    every: Annotated[str, AfterValidator(_some_time), Field(examples=["12h"])] = ""
+    every: Annotated[str, AfterValidator(lasting), Field(examples=["12h"])] = ""
     """The time between two starts: a number and a unit."""
     zone: Annotated[str, Field(max_length=100)] = "UTC"
     """The time zone of the cron expression, by its IANA name."""
@@ -63,6 +58,17 @@ class TaskSchedule(Passed):
     paused: bool = False
 
 
+def require_schedulable(task_id: str) -> None:
+    """Refuse the id of a task whose starts would have no task id.
+
+    Raises:
+        InvalidTask: It is too long.
+    """
+    if len(task_id) > LONGEST_ID:
+        problem = f"has {len(task_id)} characters, and a scheduled task's at most {LONGEST_ID}"
+        raise InvalidTask("task_id", problem, fix="choose a shorter one: each start adds its moment")
+
+
 def started_at(task: Task, moment: datetime) -> Task:
     """Return the task that a schedule starts at a moment: a task of its own, with an id of its own.
 
@@ -71,8 +77,12 @@ def started_at(task: Task, moment: datetime) -> Task:
         moment: When the schedule was to start it, by ``TemporalScheduledStartTime``: a start that is late, or made
             twice, is the same task.
 
+    Raises:
+        InvalidTask: The task's id is too long.
+
     >>> task = AgentTask(task_id="weekly", user_id="ada", skill="dependency-audit")
     >>> started_at(task, datetime(2026, 5, 4, 6, tzinfo=UTC)).task_id
     'weekly-20260504T060000Z'
     """
+    require_schedulable(task.task_id)
     return task.changed(task_id=f"{task.task_id}-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}")

@@ -111,6 +111,11 @@ class AgentTask(Request):
         return f"skill {self.skill}" if self.skill else "a goal"
 
     @property
+    def summary(self) -> str:
+        """What it runs, and for which agent: what Temporal's UI shows beside its id."""
+        return f"{self.title} for {self.agent}"
+
+    @property
     def workflow_id(self) -> str:
         """The id of the workflow that runs it."""
         return workflow_id(self.user_id, self.task_id)

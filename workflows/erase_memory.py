@@ -77,13 +77,15 @@ class EraseMemory:
                 user_id=request.user_id, of=request.of, operation=operation, by=request.by, at=workflow.now()
             )
             erasure = await options.change(ErasingActivities.begin, call, "Refuse what was accepted before")
+            await self._delete_schedules(erasure.tenant)
             await self._end_runs(erasure.tenant)
             await self._count(request, options.change, erasure.tenant)
         left: list[str] = []
         ending = EndRunsCall(tenant=erasure.tenant, terminate=True)
         for _ in range(_PROOFS):
             # In each round: what has just been scheduled or started is listed late.
-            await options.long(ErasingActivities.end_runs, ending, "End schedules, tasks and jobs")
+            await self._delete_schedules(erasure.tenant)
+            await options.change(ErasingActivities.end_runs, ending, "End tasks and jobs")
             await self._empty(erasure.tenant)
             await self._delete_runs(request, erasure)
             left = await options.long(ErasingActivities.prove, erasure.tenant, "Look whether anything is left")
@@ -110,10 +112,14 @@ class EraseMemory:
             self._keys = max(self._keys, counts.keys)
             self._listed = max(self._listed, counts.executions)
 
+    async def _delete_schedules(self, tenant: str) -> None:
+        # Each schedule of the namespace is looked at.
+        await options.long(ErasingActivities.delete_schedules, tenant, "Delete schedules")
+
     async def _end_runs(self, tenant: str) -> None:
         call = EndRunsCall(tenant=tenant, terminate=False)
         for _ in range(_STOPS_WITHIN):
-            if not await options.long(ErasingActivities.end_runs, call, "Stop tasks and jobs"):
+            if not await options.change(ErasingActivities.end_runs, call, "Stop tasks and jobs"):
                 return
             await workflow.sleep(_PAUSE, summary="tasks and jobs stop")
 

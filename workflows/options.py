@@ -10,7 +10,7 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from perdure.agent.prepared import ToolShape
-from perdure.agent.steps.calls import MARGIN, QUICK_SECONDS
+from perdure.agent.steps.calls import MARGIN, QUICK_SECONDS, longest_attempt
 from perdure.errors import VersionConflict
 
 C = TypeVar("C")
@@ -62,13 +62,11 @@ class LocalOptions(TypedDict):
 def of_tool(shape: ToolShape, heartbeat: float) -> Options:
     """Return the options of a tool's step.
 
-    An attempt at a once tool may have to wait until the claim of a dead one has run out, then ask the
-    tool's check, and then act: three times what the tool itself may take. If the task is cancelled, it is
-    waited for: an effect that has begun is not cut off in the middle.
+    A once tool is waited for if the task is cancelled: an effect that has begun is not cut off in the middle.
     """
     if not shape.effect.is_once:
         return _options(shape.timeout + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
-    options = _options(3 * shape.timeout + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
+    options = _options(longest_attempt(shape.timeout), timedelta(seconds=heartbeat), OUTAGE)
     options["cancellation_type"] = workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
     return options
 

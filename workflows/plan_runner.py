@@ -1,7 +1,7 @@
 """The running of a plan: starts the actions that it returns, and hands every outcome back. Decides nothing."""
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import cast
@@ -214,8 +214,6 @@ class PlanRunner:
 
     async def _wait(self, branch: str, asked: Question, *, asked_before: bool) -> None:
         """Wait for an answer for as long as the task's limits say, and have the branch go on with it."""
-        # No command may be issued between the announcement and the wait. A worker that answers a query can be one task
-        # ahead of the history, and the update that follows is then put before such commands in the next replay.
         if asked_before:
             self._running.do(branch, Phase.WAITING)
         else:
@@ -250,6 +248,17 @@ class PlanRunner:
         else:
             self._running.update(branch, resumed=Resumed(resume=waited.resume, answer=answer))
 
+    @contextmanager
+    def _paused(self, branch: str) -> Generator[str]:
+        """Show that a branch waits, and count the wait in the history once it is over; yields its timer's summary."""
+        self._running.outbox.flush()
+        self._running.do(branch, Phase.PAUSED)
+        self._running.branches.awaiting.add(branch)
+        yield f"{self._running.state.branches[branch].path} waits"
+        self._running.branches.awaiting.discard(branch)
+        self._history.grow()
+        self._running.do(branch, Phase.RUNNING)
+
     async def _pause(self, branch: str, until: Instant) -> None:
         """Wait until a moment, and have the plan go on after the step; a moment that has passed takes no timer.
 
@@ -257,13 +266,8 @@ class PlanRunner:
         over because of its waits would be rolled over again and again.
         """
         if (left := until - workflow.now()) > timedelta():
-            self._running.outbox.flush()
-            self._running.do(branch, Phase.PAUSED)
-            self._running.branches.awaiting.add(branch)
-            await workflow.sleep(left, summary=f"{self._running.state.branches[branch].path} waits")
-            self._running.branches.awaiting.discard(branch)
-            self._history.grow()
-            self._running.do(branch, Phase.RUNNING)
+            with self._paused(branch) as summary:
+                await workflow.sleep(left, summary=summary)
         self._running.state = waited(self._plan, self._running.state, branch)
 
     async def _expect(self, branch: str) -> None:
@@ -272,17 +276,11 @@ class PlanRunner:
         running.events.wait(branch, awaited.event)
         left = None if awaited.until is None else max(timedelta(), awaited.until - workflow.now())
         if not running.events.has_come(branch) and left != timedelta():
-            running.outbox.flush()
-            running.do(branch, Phase.PAUSED)
-            running.branches.awaiting.add(branch)
             # An event that comes with the deadline is accepted, so it counts.
-            with suppress(TimeoutError):
+            with self._paused(branch) as summary, suppress(TimeoutError):
                 await workflow.wait_condition(
-                    lambda: running.events.has_come(branch), timeout=left, timeout_summary=f"{awaited.path} waits"
+                    lambda: running.events.has_come(branch), timeout=left, timeout_summary=summary
                 )
-            running.branches.awaiting.discard(branch)
-            self._history.grow()
-            running.do(branch, Phase.RUNNING)
         if (event := running.events.take(branch)) is None:
             running.state = waited(self._plan, running.state, branch)
         else:

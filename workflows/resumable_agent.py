@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import suppress
 
-from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import (
     ApplicationError,
@@ -37,7 +36,7 @@ from perdure.names import (
     Workflow,
 )
 from perdure.questions import Answer, Question
-from perdure.schedules import LONGEST_ID, started_at
+from perdure.schedules import started_at
 from perdure.tasks import Phase, Progress, TaskResult
 from perdure.temporal.attributes import AGENT, PHASE, SCHEDULED_START, SKILL, TASK_TIMEOUT, TENANT, tenant_attributes
 from perdure.temporal.errors import failure_of
@@ -64,10 +63,9 @@ class ResumableAgent:
         self._refused: InvalidTask | None = None
         try:
             self._running = RunningTask(_of_schedule(task))
-        except ValidationError:
+        except InvalidTask as error:
             # Raised here, it would be retried for ever.
-            self._running, problem = RunningTask(task), f"is too long: a scheduled task's has at most {LONGEST_ID}"
-            self._refused = InvalidTask("task_id", f"{problem} characters", fix="choose a shorter one")
+            self._running, self._refused = RunningTask(task), error
         self._keeper = Keeper(self._running)
         self._result: TaskResult | None = None
 

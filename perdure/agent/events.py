@@ -104,7 +104,7 @@ class Events:
             raise InvalidEvent("value", problem, fix=fix)
 
     def deliver(self, event: Event, at: Instant) -> None:
-        """Give an event to the first branch that waits for it, or keep it; a known id changes nothing.
+        """Hand an event to the first branch that waits for it, or keep it; a known id changes nothing.
 
         It does not check the event again, as a replay does not check it either.
         """

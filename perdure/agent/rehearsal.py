@@ -207,7 +207,7 @@ class _Rehearsal:
                 self._end(action, outcome)
 
     def _wait(self, action: Action, waits: Waits) -> None:
-        """Give the step the case's event, or have its branch wait for the moment."""
+        """Hand the step the case's event, or have its branch wait for the moment."""
         event = self._given.event(waits, action.path, self._now) if waits.event else None
         if event is not None:
             self._state = self._state.branch(action.branch, delivered=event)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
-from perdure.durations import check_wait, duration_of
+from perdure.durations import check_wait, lasting
 from perdure.entries import Lane, MemoryType
 from perdure.events import event_name
 from perdure.identity import OwnerId
@@ -30,12 +30,6 @@ MOST_NAMES = 50
 """Names of one ``let``, a choice: a value that is kept elsewhere leaves 130 bytes in the history for its name."""
 
 
-def _lasting(text: str) -> str:
-    if not duration_of(text):
-        raise ValueError("is no time at all (write a number above 0)")
-    return text
-
-
 def _awaited(text: str) -> str:
     if "${" not in text:
         check_wait(text)
@@ -46,7 +40,7 @@ def _called(text: str) -> str:
     return text if "${" in text else event_name(text)
 
 
-Duration = Annotated[str, AfterValidator(_lasting), Field(examples=["45s"])]
+Duration = Annotated[str, AfterValidator(lasting), Field(examples=["45s"])]
 """A number and a unit, as it was written: ``45s``."""
 
 

@@ -1,9 +1,10 @@
 """The schedules of tasks, as Temporal has them."""
 
-from typing import cast
+from typing import TypeGuard, cast
 
 from temporalio.client import (
     Client,
+    ScheduleAction,
     ScheduleActionStartWorkflow,
     ScheduleDescription,
     ScheduleListActionStartWorkflow,
@@ -15,8 +16,7 @@ from perdure.names import Workflow
 
 def is_of_task(found: ScheduleDescription) -> bool:
     """Return whether a schedule starts tasks."""
-    action = found.schedule.action
-    return isinstance(action, ScheduleActionStartWorkflow) and action.workflow == Workflow.RESUMABLE_AGENT
+    return _starts_tasks(found.schedule.action)
 
 
 def is_listed_for_task(found: ScheduleListDescription) -> bool:
@@ -34,7 +34,7 @@ async def user_of(client: Client, found: ScheduleDescription, queue: str) -> str
         ValueError: Its input cannot be read here.
     """
     action = found.schedule.action
-    if not isinstance(action, ScheduleActionStartWorkflow) or not is_of_task(found) or action.task_queue != queue:
+    if not _starts_tasks(action) or action.task_queue != queue:
         return None
     try:
         given = await client.data_converter.decode(list(action.args)[:1])
@@ -43,3 +43,7 @@ async def user_of(client: Client, found: ScheduleDescription, queue: str) -> str
     fields: object = given[0] if given else None
     user = cast("dict[str, object]", fields).get("user_id") if isinstance(fields, dict) else None
     return user if isinstance(user, str) else None
+
+
+def _starts_tasks(action: ScheduleAction) -> TypeGuard[ScheduleActionStartWorkflow]:
+    return isinstance(action, ScheduleActionStartWorkflow) and action.workflow == Workflow.RESUMABLE_AGENT

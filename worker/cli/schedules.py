@@ -27,7 +27,8 @@ async def schedule(
     A start is left out while the one before it still runs. Temporal's UI shows the schedule, and can pause it.
     """
     task = read_task(file)
-    timing = validated(Timing, {"cron": cron, "every": every, "zone": zone}, "", InvalidInput)
+    given = {"cron": cron, "zone": zone} | ({"every": every} if every else {})
+    timing = validated(Timing, given, "", InvalidInput)
     async with gateway(Settings()) as installation:
         found = await installation.schedule(task, timing, by=person())
     if as_json:

@@ -1,15 +1,16 @@
 """Tasks on a schedule: created, changed, listed, deleted."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from temporalio.client import (
     Schedule,
     ScheduleActionExecutionStartWorkflow,
-    ScheduleActionResult,
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
+    ScheduleInfo,
     ScheduleIntervalSpec,
+    ScheduleListInfo,
+    ScheduleListState,
     ScheduleOverlapPolicy,
     SchedulePolicy,
     ScheduleSpec,
@@ -23,15 +24,12 @@ from perdure.changes import Actor, ActorKind
 from perdure.durations import duration_of
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.names import AGAIN, STARTED_BY, TASK, Workflow
-from perdure.schedules import LONGEST_ID, TaskSchedule, Timing
+from perdure.schedules import TaskSchedule, Timing, require_schedulable
 from perdure.tasks import AgentTask
 from perdure.temporal.attributes import TASK_TIMEOUT
 from perdure.temporal.schedules import is_listed_for_task, is_of_task
 from worker.gateway.base import Base, call
 from worker.schedules import CATCH_UP
-
-_TASK_ID = TASK
-"""The memo of a schedule that holds the id by which its task was scheduled."""
 
 
 class SchedulingCalls(Base):
@@ -52,30 +50,22 @@ class SchedulingCalls(Base):
         Raises:
             InvalidInput: The timing, or the length of the task's id, with the fix.
         """
-        if len(task.task_id) > LONGEST_ID:
-            problem = f"has {len(task.task_id)} characters, and a scheduled task's at most {LONGEST_ID}"
-            raise InvalidTask("task_id", problem, fix="choose a shorter one: each start adds its moment")
+        require_schedulable(task.task_id)
         client, wanted = await self.client(), _definition(task, timing, self._settings.task_queue)
-        memo = {_TASK_ID: task.task_id, STARTED_BY: by.model_dump(mode="json")}
+        memo = {TASK: task.task_id, STARTED_BY: by.model_dump(mode="json")}
+        handle = client.get_schedule_handle(task.workflow_id)
         try:
             try:
-                await client.create_schedule(task.workflow_id, wanted, memo=memo)
+                await client.create_schedule(handle.id, wanted, memo=memo)
             except ScheduleAlreadyRunningError:
-                await client.get_schedule_handle(task.workflow_id).update(partial(_updated, wanted))
+                await handle.update(partial(_updated, wanted))
         except RPCError as error:
             if error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
             fix = "a cron expression has five fields (0 6 * * MON), a zone an IANA name (Europe/Berlin)"
             raise InvalidInput("timing", f"is refused by Temporal: {error.message}", fix=fix) from error
-        found = await client.get_schedule_handle(task.workflow_id).describe()
-        return TaskSchedule(
-            id=task.workflow_id,
-            task_id=task.task_id,
-            about=wanted.state.note or "",
-            upcoming=tuple(found.info.next_action_times[:5]),
-            recent=_started(found.info.recent_actions),
-            paused=found.schedule.state.paused,
-        )
+        found = await handle.describe()
+        return _shown(handle.id, task.task_id, found.schedule.state, found.info)
 
     @call
     async def schedules(self, *, by: Actor) -> list[TaskSchedule]:
@@ -84,16 +74,8 @@ class SchedulingCalls(Base):
         async for one in await (await self.client()).list_schedules():
             if one.schedule is None or one.info is None or not is_listed_for_task(one):
                 continue
-            found.append(
-                TaskSchedule(
-                    id=one.id,
-                    task_id=await one.memo_value(_TASK_ID, one.id, type_hint=str),
-                    about=one.schedule.state.note or "",
-                    upcoming=tuple(one.info.next_action_times[:5]),
-                    recent=_started(one.info.recent_actions),
-                    paused=one.schedule.state.paused,
-                )
-            )
+            task_id = await one.memo_value(TASK, one.id, type_hint=str)
+            found.append(_shown(one.id, task_id, one.schedule.state, one.info))
         return found
 
     @call
@@ -103,21 +85,33 @@ class SchedulingCalls(Base):
         Raises:
             InvalidTask: There is none with this id.
         """
-        client = await self.client()
+        handle = (await self.client()).get_schedule_handle(identifier)
         unknown = InvalidTask("task", f"{identifier!r} has no schedule", fix="perdure schedules lists them")
         try:
-            if not is_of_task(await client.get_schedule_handle(identifier).describe()):
+            if not is_of_task(await handle.describe()):
                 raise unknown
-            await client.get_schedule_handle(identifier).delete()
+            await handle.delete()
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
             raise unknown from error
 
 
-def _started(actions: Sequence[ScheduleActionResult]) -> tuple[str, ...]:
-    started = (one.action for one in actions)
-    return tuple(one.workflow_id for one in started if isinstance(one, ScheduleActionExecutionStartWorkflow))
+def _shown(
+    identifier: str,
+    task_id: str,
+    state: ScheduleState | ScheduleListState,
+    info: ScheduleInfo | ScheduleListInfo,
+) -> TaskSchedule:
+    started = (one.action for one in info.recent_actions)
+    return TaskSchedule(
+        id=identifier,
+        task_id=task_id,
+        about=state.note or "",
+        upcoming=tuple(info.next_action_times[:5]),
+        recent=tuple(one.workflow_id for one in started if isinstance(one, ScheduleActionExecutionStartWorkflow)),
+        paused=state.paused,
+    )
 
 
 def _definition(task: AgentTask, timing: Timing, queue: str) -> Schedule:
@@ -130,7 +124,7 @@ def _definition(task: AgentTask, timing: Timing, queue: str) -> Schedule:
             id=task.workflow_id,
             task_queue=queue,
             task_timeout=TASK_TIMEOUT,
-            static_summary=f"{task.title} for {task.agent}",
+            static_summary=task.summary,
             memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: False},
         ),
         spec=ScheduleSpec(
@@ -139,7 +133,7 @@ def _definition(task: AgentTask, timing: Timing, queue: str) -> Schedule:
             time_zone_name=timing.zone,
         ),
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=CATCH_UP),
-        state=ScheduleState(note=f"{task.title} for {task.agent}, {timing.told}"),
+        state=ScheduleState(note=f"{task.summary}, {timing.told}"),
     )
 
 

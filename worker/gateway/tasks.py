@@ -1,6 +1,7 @@
 """Requests about tasks."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -29,6 +30,8 @@ TaskHandle = WorkflowHandle[Any, TaskResult]
 _NOBODY_ANSWERS = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED)
 """How a query fails while no worker is there to answer it."""
 
+_HAS_ENDED = "already completed|aborted by closing"
+"""What an update's refusal says where the workflow had ended, or was ending as the update came (server 1.32)."""
 
 _WAITS_NO_MORE = "it waits for no event any more"
 
@@ -62,7 +65,7 @@ class TaskCalls(Base):
                 task_queue=self._settings.task_queue,
                 result_type=TaskResult,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                static_summary=f"{task.title} for {task.agent}",
+                static_summary=task.summary,
                 memo={STARTED_BY: by.model_dump(mode="json"), AGAIN: again},
             )
         except WorkflowAlreadyStartedError:
@@ -209,7 +212,7 @@ class TaskCalls(Base):
             async with waiting(self._notify, what, afterwards=afterwards, within=ANSWER_WITHIN):
                 yield
         except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND and "completed" in error.message:
+            if error.status is RPCStatusCode.NOT_FOUND and re.search(_HAS_ENDED, error.message):
                 raise _ended(workflow_id, otherwise) from error
             raise
 

@@ -5,7 +5,7 @@ import json
 from perdure.agent.steps.calls import StepContext, Value, Waits
 from perdure.durations import is_duration, moment_of
 from perdure.events import TakenEvent
-from perdure.model import Instant
+from perdure.model import Instant, json_size
 from perdure.skills.steps import EventStep
 
 OTHERWISE_INLINE = 128
@@ -35,6 +35,6 @@ def known_wait(step: EventStep, now: Instant) -> Waits | None:
     if step.when is not None or "${" in text or (wait.deadline is not None and not is_duration(wait.deadline)):
         return None
     otherwise = None if wait.otherwise is None else Value(inline=wait.otherwise)
-    if otherwise and len(json.dumps(wait.otherwise, ensure_ascii=False).encode()) > OTHERWISE_INLINE:
+    if otherwise and json_size(wait.otherwise) > OTHERWISE_INLINE:
         return None
     return Waits(until=moment_of(wait.deadline, now) if wait.deadline else None, event=wait.event, otherwise=otherwise)

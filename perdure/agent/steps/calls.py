@@ -28,6 +28,16 @@ ITEMS_LIMIT = 5_000
 MARGIN = 10.0
 """Seconds that an attempt has for everything but the tool itself."""
 
+
+def longest_attempt(timeout: float) -> float:
+    """Return the seconds that an attempt at a once tool may take.
+
+    It may have to wait until the claim of a dead one has run out, then ask the tool's check, and then act: three times
+    what the tool itself may take.
+    """
+    return 3 * timeout + MARGIN
+
+
 QUICK_SECONDS = 0.5
 """Seconds after which a quick step is cut off and goes on as any other, and after which no further one begins in one
 workflow task: answers and cancellations wait for its end."""

@@ -1,6 +1,5 @@
 """What of a step needs no tool and no store but where large values are kept: its expressions, and what they lead to."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -31,6 +30,7 @@ from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping
 from perdure.errors import ExpectationFailed, InvalidArguments, InvalidExpression, InvalidItem, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, holds, written
+from perdure.model import json_size
 from perdure.questions import AnswerSpec, QuestionKind, Subject
 from perdure.tasks import Evaluation, StepStatus
 
@@ -102,7 +102,7 @@ class StepEvaluator:
         elements = evaluate(call.for_each, names, field)
         if not isinstance(elements, list):
             raise InvalidExpression(field, f"is {kind_of(elements)}, not a list")
-        size = len(json.dumps(elements).encode())
+        size = json_size(elements)
         if len(elements) > ITEMS_LIMIT or size > LIST_LIMIT:
             raise ResultTooLarge(
                 f"{field} gives {len(elements):,} elements in {size:,} bytes; "
@@ -118,7 +118,7 @@ class StepEvaluator:
         """
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         output = evaluate(call.output, names, "output")
-        size = len(json.dumps(output, ensure_ascii=False).encode())
+        size = json_size(output)
         if size > OUTPUT_LIMIT:
             raise ResultTooLarge(
                 f"output: has {size:,} bytes, and a task gives back at most {OUTPUT_LIMIT:,} (give a reference to it)"

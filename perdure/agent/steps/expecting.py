@@ -1,18 +1,16 @@
 """Steps that wait for an event: for which, until when, and what their output is. The waiting is their workflow's."""
 
-import json
 from collections.abc import Mapping
 
 from pydantic import JsonValue
 
 from perdure.agent.steps.awaited import OTHERWISE_INLINE, ExpectCall, TakeCall
 from perdure.agent.steps.calls import Ended, Result, Waits
-from perdure.agent.steps.values import Values
+from perdure.agent.steps.values import Values, require_fitting
 from perdure.durations import moment_of
-from perdure.errors import InvalidExpression, ResultTooLarge
+from perdure.errors import InvalidExpression
 from perdure.events import LARGEST_EVENT, event_name
 from perdure.expressions.evaluation import evaluate, holds, written
-from perdure.model import DEEPEST_VALUE, depth
 from perdure.tasks import StepStatus
 
 
@@ -40,7 +38,7 @@ async def expecting(call: ExpectCall, values: Values) -> Ended | Waits:
     if wait.otherwise is None:
         return Waits(until=until, event=event)
     otherwise = evaluate(wait.otherwise, names, f"{field}.otherwise")
-    _require_fitting(otherwise, f"{field}.otherwise")
+    require_fitting(otherwise, f"{field}.otherwise", LARGEST_EVENT, "an event")
     limit = min(call.inline_limit, OTHERWISE_INLINE)
     kept = await values.keep(call.tenant, call.task_id, otherwise, limit=limit, epoch=call.epoch)
     return Waits(until=until, event=event, otherwise=kept)
@@ -54,11 +52,3 @@ async def taken(call: TakeCall, values: Values) -> Ended:
 
 def _text(template: str, names: Mapping[str, JsonValue], field: str) -> str:
     return written(evaluate(template, names, field))
-
-
-def _require_fitting(value: JsonValue, field: str) -> None:
-    """Refuse what no event could bring either."""
-    if (levels := depth(value)) > DEEPEST_VALUE:
-        raise InvalidExpression(field, f"is nested {levels} deep", fix=f"at most {DEEPEST_VALUE}")
-    if (size := len(json.dumps(value, ensure_ascii=False).encode())) > LARGEST_EVENT:
-        raise ResultTooLarge(f"{field} has {size:,} bytes, and an event has at most {LARGEST_EVENT:,}")

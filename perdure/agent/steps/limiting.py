@@ -4,7 +4,7 @@ import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-from perdure.agent.steps.calls import MARGIN, StepCall
+from perdure.agent.steps.calls import StepCall, longest_attempt
 from perdure.agent.steps.once import Attempt
 from perdure.errors import StoreUnavailable
 from perdure.limits import MINUTE, CallLimit, LimitReached
@@ -47,7 +47,7 @@ class Limiter:
             for limit in sorted(tool.limits, key=lambda one: not one.per_user):
                 tenant = call.tenant if limit.per_user else ""
                 name = f"{tool.name}:{'at_once' if limit.at_once else 'per_minute'}"
-                lasts = 3 * tool.timeout + MARGIN if limit.at_once else MINUTE
+                lasts = longest_attempt(tool.timeout) if limit.at_once else MINUTE
                 left = await self._places.take(name, attempt.owner, limit.most, lasts, tenant=tenant, epoch=call.epoch)
                 if left:
                     raise LimitReached(tool.name, limit.told, _again(limit, left, attempt.number))
@@ -57,7 +57,7 @@ class Limiter:
         finally:
             # Of a call that was not made, none has begun either.
             with suppress(StoreUnavailable):
-                await self._places.give_back([*held, *begun], attempt.owner)
+                await self._places.release([*held, *begun], attempt.owner)
 
 
 def _again(limit: CallLimit, left: float, attempt: int) -> float:

@@ -1,14 +1,8 @@
 """What a ``let`` names: worked out where it stands, each value once. Does not decide who reads it."""
 
-import json
-
-from pydantic import JsonValue
-
 from perdure.agent.steps.calls import Ended, LetCall, Result, Value
-from perdure.agent.steps.values import Values
-from perdure.errors import InvalidExpression, ResultTooLarge
+from perdure.agent.steps.values import Values, require_fitting
 from perdure.expressions.evaluation import evaluate
-from perdure.model import DEEPEST_VALUE, depth
 from perdure.tasks import StepStatus
 from perdure.tools import RESULT_LIMIT
 
@@ -25,16 +19,7 @@ async def named(call: LetCall, values: Values) -> Ended:
     for name, template in call.step.let.items():
         field = f"{around}let.{name}"
         value = evaluate(template, names, field)
-        size = _size(value, field)
+        size = require_fitting(value, field, RESULT_LIMIT, "a named value")
         parts[name] = await values.keep(call.tenant, call.task_id, value, limit=left, epoch=call.epoch)
         left -= 0 if parts[name].ref else size
     return Ended(result=Result(status=StepStatus.DONE, parts=parts))
-
-
-def _size(value: JsonValue, field: str) -> int:
-    """Return the bytes of a value as JSON, if a task can carry it."""
-    if (levels := depth(value)) > DEEPEST_VALUE:
-        raise InvalidExpression(field, f"is nested {levels} deep", fix=f"at most {DEEPEST_VALUE}")
-    if (size := len(json.dumps(value, ensure_ascii=False).encode())) > RESULT_LIMIT:
-        raise ResultTooLarge(f"{field} has {size:,} bytes, and at most {RESULT_LIMIT:,} can be named")
-    return size

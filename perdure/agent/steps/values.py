@@ -5,6 +5,8 @@ import json
 from pydantic import JsonValue
 
 from perdure.agent.steps.calls import INLINE_LIMIT, Scope, Value
+from perdure.errors import InvalidExpression, ResultTooLarge
+from perdure.model import DEEPEST_VALUE, depth, json_size
 from perdure.stores.redis.outputs import Outputs
 
 
@@ -46,3 +48,23 @@ class Values:
         if scope.task is not None:
             names["task"] = scope.task.model_dump(mode="json")
         return names
+
+
+def require_fitting(value: JsonValue, field: str, most: int, what: str) -> int:
+    """Return the bytes of a value as JSON, if a task can carry it.
+
+    Args:
+        value: What an expression gave.
+        field: Where it stands.
+        most: The bytes that it may have.
+        what: What has at most so many.
+
+    Raises:
+        InvalidExpression: It is nested too deep.
+        ResultTooLarge: It has more bytes.
+    """
+    if (levels := depth(value)) > DEEPEST_VALUE:
+        raise InvalidExpression(field, f"is nested {levels} deep", fix=f"at most {DEEPEST_VALUE}")
+    if (size := json_size(value)) > most:
+        raise ResultTooLarge(f"{field} has {size:,} bytes, and {what} has at most {most:,}")
+    return size

@@ -63,8 +63,8 @@ class Places:
             left = await self._of_user(of_user, *arguments, known(epoch))
         return float(left) / 1000
 
-    async def give_back(self, places: Sequence[str], call: str) -> None:
-        """Give places back, by the keys of their limits.
+    async def release(self, places: Sequence[str], call: str) -> None:
+        """Release places, by the keys of their limits.
 
         Raises:
             StoreUnavailable: Redis does not answer: they end by themselves.

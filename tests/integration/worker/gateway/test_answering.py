@@ -1,22 +1,26 @@
 """What the gateway took is given to the task, also where Temporal throws away what a worker made of it at first."""
 
 import asyncio
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 from temporalio.client import Client
 from temporalio.service import RPCStatusCode
 
-from perdure import Actor, ActorKind, Answer, Event
+from perdure import Actor, ActorKind, Answer, Event, TaskResult
 from perdure.agent.events import Events
 from perdure.agent.questions import Questions
-from perdure.errors import StoreUnavailable
+from perdure.agent.state import result_of
+from perdure.errors import InvalidTask, StoreUnavailable
 from perdure.model import Instant
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import progress_of, question_of
 from worker.gateway import Gateway, tasks
+from workflows import resumable_agent
 from workflows.history import History
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
@@ -73,6 +77,30 @@ async def test_an_event_that_came_while_the_history_was_rolled_over_is_taken_onc
         await gateway.deliver(handle.id, Event(name="paid", value=8), by=ADA)
         assert (await handle.result()).output == [7, 8]
         assert await _failed_tasks(agents, handle.id, handle.first_execution_run_id) == UNHANDLED
+
+
+async def test_an_answer_that_comes_while_the_last_step_ends_is_refused_as_too_late(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with bench(servers, tmp_path) as agents, Gateway(agents.settings, servers) as gateway:
+        loop, sent, late = asyncio.get_running_loop(), Answer(question_id="a", value="MIT"), list[Future[None]]()
+
+        def ending(*given: Any) -> TaskResult:
+            if not late:
+                late.append(asyncio.run_coroutine_threadsafe(gateway.answer(handle.id, sent, by=ADA), loop))
+                # Temporal shows nobody an update that waits for a worker: it has this one by the time that a workflow
+                # which was asked for after it is described several times.
+                for _ in range(10):
+                    asyncio.run_coroutine_threadsafe(handle.describe(), loop).result(1)
+            return result_of(*given)
+
+        monkeypatch.setattr(resumable_agent, "result_of", ending)
+        handle = await agents.start(agents.task(agents.skill(ASKING)))
+        await question_of(handle)
+        await gateway.answer(handle.id, sent, by=ADA)
+        assert (await handle.result()).output == "MIT"
+        with pytest.raises(InvalidTask, match="has ended: it asks nothing"):
+            await asyncio.wrap_future(late[0])
 
 
 async def _failed_tasks(agents: Bench, workflow_id: str, run: str | None) -> list[WorkflowTaskFailedCause.ValueType]:
