@@ -22,6 +22,7 @@ from perdure.stores.redis.installation import Installation
 from perdure.temporal import namespace
 from perdure.temporal.connection import connected
 from perdure.together import together
+from worker.evicting import EvictingRunner
 from worker.exit import leave, leave_after
 from worker.leftovers import keep_clean
 from worker.local_worker import reachable
@@ -109,6 +110,7 @@ def make_worker(
         **more: Options of Temporal's worker.
     """
     count_threads()
+    runner = EvictingRunner()
     options: dict[str, object] = {
         "task_queue": settings.task_queue,
         "plugins": [plugin or WorkerPlugin(activities(services, client, settings))],
@@ -117,8 +119,11 @@ def make_worker(
         # By itself the SDK holds heartbeats back for up to 1.6 s of a 2 s time-out, which is thin under load.
         "max_heartbeat_throttle_interval": timedelta(seconds=settings.heartbeat_timeout / 4),
         "tuner": tuner(),
+        "unsandboxed_workflow_runner": runner,
     } | more
-    return Worker(client, **options)  # pyright: ignore[reportArgumentType]  the mapping is of any options
+    worker = Worker(client, **options)  # pyright: ignore[reportArgumentType]  the mapping is of any options
+    runner.serve(worker)
+    return worker
 
 
 async def _may_make_key(settings: Settings, addresses: Addresses) -> None:

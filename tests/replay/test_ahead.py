@@ -1,18 +1,20 @@
-"""A worker that answers a query can be ahead of the recorded history; what it decides then must replay."""
+"""A query can have a worker run ahead of the recorded history: what is recorded afterwards must replay."""
 
 import asyncio
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
+from temporalio.workflow import NondeterminismError
 
-from perdure import Progress
+from perdure import Event, Progress
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.tasks import StepStatus
 from tests.conftest import Servers
 from tests.support.processes import processes
-from tests.support.waiting import until, until_true
+from tests.support.waiting import progress_of, until, until_true
 
 LINGERING = """
 steps:
@@ -64,3 +66,40 @@ async def test_a_query_that_runs_ahead_changes_no_rollover(servers: Servers, tmp
         await until(lambda: scheduled(run), lambda now: len(now) > len(before))
         await bench.replay(run)
         await handle.terminate()
+
+
+BESIDE = """
+steps:
+  - parallel:
+    - {{id: one, tool: linger, args: {{ledger: "{ledger}"}}}}
+    - {{id: paid, wait: {{event: paid}}}}
+  - {{id: two, tool: echo, args: {{value: 2}}}}
+"""
+
+
+@pytest.mark.parametrize("never_evicting", [False, pytest.param(True, marks=pytest.mark.slow, id="control")])
+async def test_a_query_that_runs_ahead_takes_no_event_out_of_its_order(
+    servers: Servers, tmp_path: Path, never_evicting: bool
+) -> None:
+    async with processes(servers, tmp_path) as (workers, bench):
+        ledger = bench.ledger()
+        first = await workers.start()
+        handle = await bench.start(bench.task(bench.skill(BESIDE.format(ledger=ledger)), memory="off"))
+        await until_true(ledger.exists)
+        await progress_of(handle, lambda one: bool(one.waits))
+        before = await scheduled(handle)
+        await workers.start(never_evicting=never_evicting)
+        first.kill()
+        await first.wait()
+        query = asyncio.create_task(answered(handle))
+        await asyncio.sleep(STICKY)
+        outcome = Ended(result=Result(status=StepStatus.DONE, parts={"output": Value(inline="x")}))
+        activity = bench.client.get_async_activity_handle(
+            workflow_id=handle.id, run_id=handle.first_execution_run_id, activity_id=before[-1]
+        )
+        await activity.complete(outcome)
+        await query
+        await handle.execute_update("deliver", Event(name="paid", value=7))
+        await handle.result()
+        with pytest.raises(NondeterminismError) if never_evicting else nullcontext():
+            await bench.replay(handle)

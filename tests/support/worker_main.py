@@ -19,6 +19,7 @@ from perdure.stores.weaviate.store import LongTerm
 from perdure.stores.weaviate.writes import Fence, Vectors, Writes
 from tests.conftest import Servers
 from tests.support.harness import bench
+from worker.evicting import EvictingRunner
 from worker.slots import tuner
 
 
@@ -63,6 +64,11 @@ def _ask_policies_first() -> None:
     OnceRunner.run = hasty
 
 
+def _never_evict() -> None:
+    """Keep workflows that have run ahead: the control."""
+    EvictingRunner.serve = lambda self, worker: None
+
+
 async def main() -> None:
     settings = json.loads(sys.argv[1])
     if settings["worker"].pop("without_deadline", 0):
@@ -73,6 +79,8 @@ async def main() -> None:
         _confirm_by_filter()
     if settings["worker"].pop("policies_first", 0):
         _ask_policies_first()
+    if settings["worker"].pop("never_evicting", 0):
+        _never_evict()
     if activities := settings["worker"].pop("activities_at_once", 0):
         settings["worker"]["tuner"] = tuner(activities=activities)
     async with bench(

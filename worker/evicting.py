@@ -1,0 +1,79 @@
+"""Workflows that have run ahead of their history are evicted before anything is recorded of them.
+
+A query that waits for a worker while an activity ends or a timer fires comes with these events. The SDK (1.35) hands
+them to the workflow as if a workflow task had begun with them: it acts, and nobody records what it does. If an update
+comes with the next task, it is recorded after that, and handled before it in any replay: "[TMPRL1100] Update machine
+does not handle this event", in each attempt, for good.
+"""
+
+from collections.abc import Callable
+
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation
+from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
+from temporalio.converter import SerializationContext, StorageDriverStoreContext
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowInstance, WorkflowInstanceDetails
+from temporalio.workflow import Info
+
+_QUERY = "legacy_query"
+"""The id of a query that is a task of its own, and not part of a workflow task."""
+
+
+class EvictingRunner(UnsandboxedWorkflowRunner):
+    """Runs workflows, and evicts one that has run ahead as soon as it has answered."""
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+
+    def serve(self, worker: Worker) -> None:
+        """Name the worker whose cache the workflows are in."""
+        self._worker = worker
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        """Return a workflow of a history."""
+        return _Watched(super().create_instance(det), self._evict)
+
+    def _evict(self, run_id: str) -> None:
+        if self._worker is not None:
+            # Nothing public evicts.
+            self._worker._bridge_worker.request_workflow_eviction(run_id)  # pyright: ignore[reportPrivateUsage]
+
+
+class _Watched(WorkflowInstance):
+    """One workflow in a worker's cache."""
+
+    def __init__(self, instance: WorkflowInstance, evict: Callable[[str], None]) -> None:
+        self._instance = instance
+        self._evict = evict
+        self._begun_at, self._length, self._is_ahead = 0, 0, False
+
+    def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
+        """Have the workflow act."""
+        if any(job.query_workflow.query_id == _QUERY for job in act.jobs):
+            # Requested before the answer, so that no task comes in between.
+            if self._is_ahead:
+                self._evict(act.run_id)
+        else:
+            # Each workflow task has a time of its own. What is handed over within one, as the result of a local
+            # activity, makes the history no longer.
+            begun_at = act.timestamp.ToNanoseconds()
+            if begun_at != self._begun_at:
+                self._begun_at, self._length, self._is_ahead = begun_at, act.history_length, False
+            elif act.history_length > self._length:
+                self._is_ahead = True
+        return self._instance.activate(act)
+
+    def get_serialization_context(self, *given: ..., **named: ...) -> SerializationContext | None:
+        """Return what the workflow's own instance does."""
+        return self._instance.get_serialization_context(*given, **named)
+
+    def get_external_store_context(self, *given: ..., **named: ...) -> StorageDriverStoreContext:
+        """Return what the workflow's own instance does."""
+        return self._instance.get_external_store_context(*given, **named)
+
+    def get_info(self) -> Info:
+        """Return what the workflow's own instance does."""
+        return self._instance.get_info()
+
+    def get_thread_id(self) -> int | None:
+        """Return what the workflow's own instance does."""
+        return self._instance.get_thread_id()
