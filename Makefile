@@ -49,17 +49,20 @@ demo: setup ## Run the main job: crash, resume, remember, recall, forget
 # They come first, in the order of their files: last, the slowest of them would keep one process busy alone.
 # One thread of OpenBLAS each: its threads wait for work by spinning, a sixth of these processes' time (measured).
 SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 6 --dist loadfile --no-loadscope-reorder
+# Those that measure time or kill processes mostly wait: two at a time, and none shares its servers with the other.
+IN_PAIRS := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
+  --numprocesses 2 --dist loadfile --no-loadscope-reorder --own-servers
 
-test: setup ## Find or build the servers, check the code, run the tests: those that measure time one by one
+test: setup ## Find or build the servers, check the code, run the tests: those that measure time two at a time
 	@$(BIN)/python -m localservers
 	@$(MAKE) check
 	@$(SIDE_BY_SIDE) -m "not timed and not slow"
-	@$(BIN)/python -m pytest tests/crash tests/integration tests/replay -m "timed and not slow"
+	@$(IN_PAIRS) -m "timed and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring
 	@$(SIDE_BY_SIDE) -m "slow and not timed"
-	@$(BIN)/python -m pytest tests/crash tests/integration tests/replay -m "slow and timed"
+	@$(IN_PAIRS) -m "slow and timed"
 	@$(MAKE) chaos MINUTES=2
 
 check: setup ## Lint, formatting, types, import layers

@@ -53,7 +53,8 @@ ALONE = (
     "integration/workflows/resumable_agent/test_without_redis.py",
     "integration/workflows/resumable_agent/test_without_weaviate.py",
 )
-"""Tests that measure time, kill or stop processes, or change what others use: they are marked ``timed``."""
+"""Tests that measure time, kill or stop processes, or change what others use: they are marked ``timed``. Two run at a
+time, each with servers of its own: most of the time they wait, for processes that start and for what a kill leaves."""
 
 
 MEMORY = Path("/dev/shm")
@@ -61,6 +62,11 @@ MEMORY = Path("/dev/shm")
 
 MEMORY_NEEDED = 2_000_000_000
 """Bytes that have to be free there: all tests side by side leave 150 MB (measured)."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for tests that must not share their servers with others."""
+    parser.addoption("--own-servers", action="store_true", help="start servers for each process that runs tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,6 +79,8 @@ def pytest_configure(config: pytest.Config) -> None:
             os.environ["TMPDIR"] = str(MEMORY)
             tempfile.tempdir = None
         os.environ[HOME_VARIABLE] = tempfile.mkdtemp(prefix="perdure-tests-")
+    elif config.getoption("own_servers"):
+        os.environ[HOME_VARIABLE] = tempfile.mkdtemp(dir=os.environ[HOME_VARIABLE])
 
 
 def pytest_sessionstart() -> None:
@@ -85,7 +93,7 @@ def pytest_sessionstart() -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the servers, whichever process started them, also after Ctrl-C."""
-    if not hasattr(config, "workerinput"):
+    if not hasattr(config, "workerinput") or config.getoption("own_servers"):
         home = Path(os.environ.pop(HOME_VARIABLE))
         stop(clean_settings(home))
         shutil.rmtree(home)

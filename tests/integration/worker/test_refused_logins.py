@@ -127,14 +127,13 @@ async def test_temporal_refusing_the_client_is_not_taken_for_its_absence(refusin
     [
         (grpc.StatusCode.PERMISSION_DENIED, StoreRefused, False),
         (grpc.StatusCode.INVALID_ARGUMENT, InvalidInput, False),
-        # The control.
-        (grpc.StatusCode.UNAVAILABLE, StoreUnavailable, True),
+        pytest.param(grpc.StatusCode.UNAVAILABLE, StoreUnavailable, True, id="control"),
     ],
 )
 async def test_an_activity_that_temporal_refuses_is_not_tried_for_ever(
     status: grpc.StatusCode, kind: type[PerdureError], retryable: bool
 ) -> None:
-    names = ("members", "submitter", "writer", "intake", "consents", "notes", "changed", "erasures")
+    names = ("members", "submitter", "writer", "intake", "consents", "session", "changed", "erasures")
     unused: dict[str, Any] = dict.fromkeys(names)
     async with refusing_server(status, greets=True) as address:
         client = await Client.connect(address)

@@ -351,6 +351,7 @@ async def test_the_sweep_visits_who_has_something_due_and_continues_as_new(
             assert await here.services.longterm.count(tenant) == 0
 
 
+@pytest.mark.slow
 async def test_a_sweep_of_many_plans_says_beforehand_what_it_does_and_can_be_undone(
     servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ def test_temporal_is_fast_and_knows_the_search_attributes() -> None:
         ("--sqlite-pragma", "synchronous=normal"),
         ("--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000"),
         ("--dynamic-config-value", 'history.timerProcessorMaxTimeShift="100ms"'),
+        ("--dynamic-config-value", 'history.transferProcessorUpdateAckInterval="1s"'),
         ("--ip", "127.0.0.1"),
         *(("--search-attribute", f"{key.value}=Keyword") for key in Attribute),
     }

@@ -178,7 +178,8 @@ async def test_an_event_that_comes_with_the_task_is_kept_or_refused_once_its_ski
         await agents.replay(handle)
 
 
-@pytest.mark.parametrize("cache", [pytest.param(1000, marks=pytest.mark.slow), 0])
+@pytest.mark.slow
+@pytest.mark.parametrize("cache", [1000, 0])
 async def test_events_and_waits_travel_when_the_history_is_rolled_over(
     servers: Servers, tmp_path: Path, cache: int
 ) -> None:
