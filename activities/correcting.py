@@ -71,7 +71,7 @@ class CorrectingActivities:
             at=datetime.now(UTC),
             epoch=call.epoch,
         )
-        await self.changed.note(call.tenant, datetime.now(UTC))
+        await self.changed.add(call.tenant, datetime.now(UTC))
         told = Value(inline=f"corrected; the id of what holds now is {short_id(updated.id)}")
         return Ended(result=Result(status=StepStatus.DONE, parts={"output": told}))
 

@@ -30,7 +30,7 @@ BRIEF_PATIENCE = 0.1
 """Seconds that they may hold up a step that is cut off after half a second."""
 
 
-class SessionNotes:
+class SessionWriter:
     """Writes what was said, decided and learned in a session, and what became of each step, without private data."""
 
     def __init__(self, episodes: Episodes, spool: Spool, consents: ConsentBook) -> None:

@@ -12,7 +12,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 from temporalio.exceptions import FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.episodes import SessionNotes
+from activities.episodes import SessionWriter
 from activities.submitting import Submitter
 from perdure.consents import is_granted
 from perdure.documents import refuse_unknown
@@ -110,7 +110,7 @@ class IngestActivities:
     writer: Writer
     intake: Intake
     consents: ConsentBook
-    notes: SessionNotes
+    session: SessionWriter
     changed: ChangedTenants
     erasures: RedisErasures
 
@@ -177,7 +177,7 @@ class IngestActivities:
             kept = [
                 one for one, is_told in zip(turns, told, strict=True) if is_told and _place(one.occurrence) not in left
             ]
-            await self.notes.observed(tenant, request.session, kept, usable)
+            await self.session.observed(tenant, request.session, kept, usable)
 
     @activity.defn(name=Activity.SUBMIT_INGEST)
     async def submit(self, batch: Batch) -> str:
@@ -234,7 +234,7 @@ class IngestActivities:
                 await self.writer.refuse(request.batch, str(error), operation=request.operation)
                 raise
             if any(isinstance(item, MemoryItem) for item in request.batch.items):
-                await self.changed.note(request.batch.tenant, datetime.now(UTC))
+                await self.changed.add(request.batch.tenant, datetime.now(UTC))
         return applied
 
     @activity.defn(name=Activity.HOLD_DOUBTFUL)

@@ -4,7 +4,7 @@ from functools import partial
 
 from temporalio import activity
 
-from activities.episodes import SessionNotes
+from activities.episodes import SessionWriter
 from activities.reasoning import had_elsewhere
 from perdure.agent.steps.calls import Ended, PromptCall
 from perdure.agent.steps.prompting import ASKED, INSTRUCTIONS, Answered, answer_tools, read_answer
@@ -21,13 +21,13 @@ class PromptActivities:
     Args:
         models: The models.
         runner: Runs the part that all steps have in common.
-        notes: Records what a step has learned.
+        session: Records what a step has learned.
     """
 
-    def __init__(self, models: LanguageModels, runner: StepRunner, notes: SessionNotes) -> None:
+    def __init__(self, models: LanguageModels, runner: StepRunner, session: SessionWriter) -> None:
         self._models = models
         self._runner = runner
-        self._notes = notes
+        self._session = session
 
     @activity.defn(name=Activity.PROMPT_STEP)
     async def prompt_step(self, call: PromptCall) -> Ended:
@@ -40,7 +40,7 @@ class PromptActivities:
             WorkerUnavailable: This worker lacks the model.
         """
         outcome = await self._runner.prompt(call, partial(self._answer, call))
-        await self._notes.remembered(call, outcome)
+        await self._session.remembered(call, outcome)
         return outcome
 
     async def _answer(self, call: PromptCall, request: str) -> Answered:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from temporalio import activity
 
 from activities.conversations import effects_behind
-from activities.episodes import SessionNotes
+from activities.episodes import SessionWriter
 from perdure.agent.prompts import Made, Read, extract, instructions, messages, transcript
 from perdure.agent.steps.calls import Ended, Result, Value
 from perdure.agent.steps.values import Values
@@ -55,17 +55,17 @@ class ReasoningActivities:
         models: The models.
         toolbox: The tools that they may call.
         values: Where large values are kept.
-        notes: Records the turns that they no longer see.
+        session: Records the turns that they no longer see.
         bindings: Know what a task has done.
     """
 
     def __init__(
-        self, models: LanguageModels, toolbox: Toolbox, values: Values, notes: SessionNotes, bindings: TaskBindings
+        self, models: LanguageModels, toolbox: Toolbox, values: Values, session: SessionWriter, bindings: TaskBindings
     ) -> None:
         self._models = models
         self._toolbox = toolbox
         self._values = values
-        self._notes = notes
+        self._session = session
         self._bindings = bindings
 
     @activity.defn(name=Activity.REASON)
@@ -116,7 +116,7 @@ class ReasoningActivities:
                 _episode(transcript(turn, number, outputs=False), f"{workflow}/turn[{number}]", now)
                 for number, turn in numbered
             ]
-            await self._notes.write(call.tenant, call.session, found, epoch=call.epoch)
+            await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
         before, used, summary = await self._text(call, call.summary), Usage(), ""
         with had_elsewhere():
             model = self._models.find(call.agent.model)

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.episodes import SessionNotes
+from activities.episodes import SessionWriter
 from perdure.agent.steps.calls import (
     QUICK_SECONDS,
     AnnounceCall,
@@ -49,14 +49,16 @@ class StepActivities:
     Args:
         toolbox: The tools that become activities.
         runner: Runs a step.
-        notes: Where it is written what became of it.
+        session: Where it is written what became of it.
         attempts: How often a tool that raises an exception of its own is tried.
     """
 
-    def __init__(self, toolbox: Toolbox, runner: StepRunner, notes: SessionNotes, *, attempts: int = ATTEMPTS) -> None:
+    def __init__(
+        self, toolbox: Toolbox, runner: StepRunner, session: SessionWriter, *, attempts: int = ATTEMPTS
+    ) -> None:
         self._toolbox = toolbox
         self._runner = runner
-        self._notes = notes
+        self._session = session
         self._attempts = attempts
 
     def activities(self) -> list[Callable[..., Any]]:
@@ -79,7 +81,7 @@ class StepActivities:
     async def remember_step(self, call: RememberCall) -> Ended:
         """Return what a remember step writes."""
         outcome = await self._runner.remember(call)
-        await self._notes.remembered(call, outcome)
+        await self._session.remembered(call, outcome)
         return outcome
 
     @activity.defn(name=Activity.EXPAND)
@@ -90,7 +92,7 @@ class StepActivities:
     @activity.defn(name=Activity.ANNOUNCE)
     async def announce(self, call: AnnounceCall) -> None:
         """Write into a task's session what the task is about to ask, or what a person answered."""
-        await self._notes.asked(call, this_attempt().run)
+        await self._session.asked(call, this_attempt().run)
 
     def _of_tool(self, name: str) -> Callable[[StepCall], Awaitable[Ended | Asks]]:
         @activity.defn(name=name)
@@ -107,7 +109,7 @@ class StepActivities:
             outcome = await self._runner.act(call, attempt)
         except ToolFailed as problem:
             beats().failures += 1
-            await self._notes.failed(call, attempt, f"{problem}: {problem.text}")
+            await self._session.failed(call, attempt, f"{problem}: {problem.text}")
             raise ApplicationError(
                 str(problem),
                 *details(problem.text[:500]),
@@ -119,12 +121,12 @@ class StepActivities:
             if isinstance(problem, NotDone) and retry is not None:
                 beats().failures += 1
                 if beats().failures >= attempts:
-                    await self._notes.failed(call, attempt, str(problem))
+                    await self._session.failed(call, attempt, str(problem))
                     raise failure_of(problem, attempt=details()[1], retryable=False) from None
             if not problem.retryable:
-                await self._notes.failed(call, attempt, str(problem))
+                await self._session.failed(call, attempt, str(problem))
             raise
-        await self._notes.done(call, attempt, outcome)
+        await self._session.done(call, attempt, outcome)
         return outcome
 
 
@@ -186,7 +188,7 @@ class RecallStepActivities:
             memories = [item.id for item in found.items if item.kind == "memory"]
             # Without Redis the task goes on, but these are not credited with how it ends.
             with suppress(StoreUnavailable):
-                await self._recalls.note(call.tenant, call.task_id, memories, of=terms.of, epoch=call.epoch)
+                await self._recalls.add(call.tenant, call.task_id, memories, of=terms.of, epoch=call.epoch)
         parts = await self._runner.keep(call, _parts(found, terms.keys))
         return Ended(
             result=Result(status=StepStatus.DONE, parts=parts),

@@ -49,7 +49,7 @@ class UpdatingActivities:
         operation = operation_of(tenant, request, activity.info().workflow_run_id or "")
         request = screened_update(request, self.policy)
         updated = await self.updater.update(tenant, request, operation=operation, at=datetime.now(UTC))
-        await self.changed.note(tenant, datetime.now(UTC))
+        await self.changed.add(tenant, datetime.now(UTC))
         return updated
 
     @activity.defn(name=Activity.SET_CONSENT)

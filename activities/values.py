@@ -2,7 +2,7 @@
 
 from temporalio import activity
 
-from activities.episodes import SessionNotes
+from activities.episodes import SessionWriter
 from perdure.agent.steps.awaited import ExpectCall, TakeCall
 from perdure.agent.steps.calls import Ended, LetCall, WaitCall, Waits
 from perdure.agent.steps.expecting import expecting, taken
@@ -17,12 +17,12 @@ class ValueActivities:
 
     Args:
         values: Where large values are kept.
-        notes: Records that an event came.
+        session: Records that an event came.
     """
 
-    def __init__(self, values: Values, notes: SessionNotes) -> None:
+    def __init__(self, values: Values, session: SessionWriter) -> None:
         self._values = values
-        self._notes = notes
+        self._session = session
 
     @activity.defn(name=Activity.LET_STEP)
     async def let_step(self, call: LetCall) -> Ended:
@@ -43,5 +43,5 @@ class ValueActivities:
     async def take_event(self, call: TakeCall) -> Ended:
         """Return the outcome of a step whose event came, and write down who delivered it and when."""
         outcome = await taken(call, self._values)
-        await self._notes.delivered(call, activity.info().workflow_id or "")
+        await self._session.delivered(call, activity.info().workflow_id or "")
         return outcome

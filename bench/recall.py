@@ -117,7 +117,7 @@ async def run(addresses: Addresses) -> dict[str, float]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         recall, audit = await _services(folder, redis, longterm, embedder)
         stack.push_async_callback(audit.close)
-        stack.push_async_callback(recall.noted)
+        stack.push_async_callback(recall.settled)
         await _remember_session(Episodes(redis), tenant)
         vectors = await embedder.embed([headline_of(entry.text) for entry in entries])
         by_id = {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}

@@ -219,7 +219,7 @@ async def _vectors(patient: Patient) -> tuple[bool, str, str]:
         for tenant in tenants:
             if ids := await longterm.unsearchable(tenant):
                 missing[tenant] = len(ids)
-                await Checks(redis).note(tenant, datetime.now(UTC))
+                await Checks(redis).add(tenant, datetime.now(UTC))
     if not missing:
         return True, f"everything that is stored of {len(tenants)} users is found by meaning", ""
     detail = f"{sum(missing.values())} entries of {len(missing)} of {len(tenants)} users are not found by meaning"

@@ -69,7 +69,7 @@ async def run(settings: Settings, addresses: Addresses, stop: asyncio.Event) -> 
             async with make_worker(client, services, settings):
                 upkeep = asyncio.create_task(
                     together(
-                        keep_up(unanswered, lambda: bringing(services), services.notes.waiting),
+                        keep_up(unanswered, lambda: bringing(services), services.session.waiting),
                         keep_checked(services.repair),
                         keep_looking(services.longterm),
                         keep_watching(services.longterm, services.checks, services.whole),

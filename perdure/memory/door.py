@@ -321,7 +321,7 @@ class Door:
     async def _write(self, tenant: str, lease: Lease, changes: Sequence[Change], written: Sequence[Entry]) -> None:
         vectors = {change.id: change.vector for change in changes if change.vector is not None}
         if written:
-            await self._repair.note(tenant)
+            await self._repair.add(tenant)
         for chunk in (written[start : start + _CHUNK] for start in range(0, len(written), _CHUNK)):
             fence = await lease.require(self._margin)
             await self._longterm.put(tenant, chunk, vectors, fence=fence)

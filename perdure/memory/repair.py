@@ -56,7 +56,7 @@ class Repair:
         self._checks = checks
         self._margin = 2 * client_timeout
 
-    async def note(self, tenant: str) -> None:
+    async def add(self, tenant: str) -> None:
         """Have a tenant that is about to be written checked some minutes later."""
         await self._checks.written(tenant, datetime.now(UTC))
 

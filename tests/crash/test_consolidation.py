@@ -38,7 +38,7 @@ async def test_a_worker_killed_while_it_consolidates(servers: Servers, tmp_path:
         batch = read_batch(tenant=tenant, key="k", items=items, accepted_at=datetime.now(UTC))
         plan = await services.writer.plan(batch, at=datetime.now(UTC))
         await services.writer.apply(batch, plan, operation="setup")
-        await ChangedTenants(services.redis).note(tenant, datetime.now(UTC))
+        await ChangedTenants(services.redis).add(tenant, datetime.now(UTC))
         doomed = await start(here, servers, point)
         handle = await here.client.start_workflow(
             "ConsolidateMemory",

@@ -36,7 +36,7 @@ async def test_a_worker_killed_while_it_credits(servers: Servers, tmp_path: Path
         await services.writer.apply(batch, plan, operation="setup")
         ids = [item.target for item in plan.items]
         recalls = TaskRecalls(services.redis, services.bindings.ttl)
-        await recalls.note(tenant, "t", ids)
+        await recalls.add(tenant, "t", ids)
 
         doomed = await start(here, servers, point)
         handle = await here.client.start_workflow(

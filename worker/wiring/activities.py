@@ -51,7 +51,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         enforcer=services.enforcer,
         limiter=Limiter(Places(services.redis)),
     )
-    steps = StepActivities(services.toolbox, runner, services.notes, attempts=settings.tool_attempts)
+    steps = StepActivities(services.toolbox, runner, services.session, attempts=settings.tool_attempts)
     submitter = Submitter(
         client=client,
         task_queue=settings.task_queue,
@@ -78,13 +78,13 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,
         ),
-        ValueActivities(values, services.notes),
+        ValueActivities(values, services.session),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),
         EvaluationActivities(runner),
-        PromptActivities(services.models, runner, services.notes),
-        ReasoningActivities(services.models, services.toolbox, values, services.notes, services.bindings),
+        PromptActivities(services.models, runner, services.session),
+        ReasoningActivities(services.models, services.toolbox, values, services.session, services.bindings),
         IngestActivities(
             client=client,
             members=services.members,
@@ -92,7 +92,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             writer=services.writer,
             intake=services.intake,
             consents=services.consents,
-            notes=services.notes,
+            session=services.session,
             changed=changed,
             erasures=services.erasures,
         ),

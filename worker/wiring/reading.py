@@ -126,7 +126,7 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
             recall=recall,
         )
     finally:
-        await recall.noted()
+        await recall.settled()
         await audit.close()
         await longterm.close()
         await redis.aclose()

@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from activities.episodes import SessionNotes
+from activities.episodes import SessionWriter
 from perdure.agent.steps.enforcing import Enforcer
 from perdure.losses import Store
 from perdure.memory.door import Door
@@ -53,7 +53,7 @@ class Services(Reading):
 
     leases: Leases
     door: Door
-    notes: SessionNotes
+    session: SessionWriter
     writer: Writer
     intake: Intake
     repair: Repair
@@ -144,7 +144,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             **vars(reading),
             leases=leases,
             door=door,
-            notes=SessionNotes(reading.episodes, reading.spool, reading.consents),
+            session=SessionWriter(reading.episodes, reading.spool, reading.consents),
             writer=Writer(
                 longterm=longterm,
                 embedder=reading.embedder,

@@ -32,7 +32,7 @@ class Absences:
         until, last = self._known.get((tenant, what), (0.0, ""))
         return last == writer and until > _now()
 
-    def note(self, tenant: str, what: What, writer: str) -> None:
+    def add(self, tenant: str, what: What, writer: str) -> None:
         """Note that there was nothing after this writer had written last, and before anybody else did."""
         self._known[tenant, what] = _now() + _FOR, writer
         self._known.move_to_end((tenant, what))

@@ -280,7 +280,7 @@ class Asking:
             return nothing
         found = await self._stored(what, find)
         if writer is not None and found is not None and not found:
-            absences.note(self._tenant, what, writer)
+            absences.add(self._tenant, what, writer)
         return found
 
     async def _writer(self) -> str | None:
@@ -303,7 +303,7 @@ class Asking:
             return await self._stored("search", lambda: search(vector))
         except VectorIndexDamaged:
             self.degraded.add("vectors")
-            await self._ask("redis", "note", lambda: self._from.checks.note(self._tenant, datetime.now(UTC)))
+            await self._ask("redis", "checks", lambda: self._from.checks.add(self._tenant, datetime.now(UTC)))
             return await self._stored("search", lambda: search(None))
 
     async def _embedded(self, text: str) -> Vector | None:

@@ -168,7 +168,7 @@ class Recall:
             result = await self._told(query, asking, found, episodes, started)
             result = await self._audited(query, result.changed(withheld=told))
             self._telemetry.finished(span, result)
-        self._uses.note(query, result)
+        self._uses.add(query, result)
         return result
 
     async def _audited(self, query: Query, result: RecallResult) -> RecallResult:
@@ -180,9 +180,9 @@ class Recall:
             return result
         return result.changed(degraded=(*result.degraded, "audit"))
 
-    async def noted(self) -> None:
+    async def settled(self) -> None:
         """Wait until what was recalled is noted as used."""
-        await self._uses.noted()
+        await self._uses.settled()
 
     async def _told(
         self, query: Query, asking: Asking, found: _Found, episodes: list[Episode], started: float

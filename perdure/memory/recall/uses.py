@@ -19,7 +19,7 @@ class Uses:
         self._accesses = accesses
         self._noting: set[asyncio.Task[None]] = set()
 
-    def note(self, query: Query, result: RecallResult) -> None:
+    def add(self, query: Query, result: RecallResult) -> None:
         """Note what was recalled, unless the query only reads; nobody waits for it."""
         if self._accesses is None or query.only_reads or not result.items:
             return
@@ -27,7 +27,7 @@ class Uses:
         self._noting.add(noting)
         noting.add_done_callback(self._noting.discard)
 
-    async def noted(self) -> None:
+    async def settled(self) -> None:
         """Wait until everything so far is noted."""
         await asyncio.gather(*self._noting)
 
@@ -35,4 +35,4 @@ class Uses:
     async def _note(accesses: Accesses, query: Query, ids: list[str]) -> None:
         # If Redis does not answer, only one use is lost.
         with contextlib.suppress(StoreUnavailable):
-            await accesses.note(query.tenant, ids, query.now)
+            await accesses.add(query.tenant, ids, query.now)

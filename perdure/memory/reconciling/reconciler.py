@@ -114,7 +114,7 @@ class Reconciler:
             StoreUnavailable: A store or the model does not answer; call it again.
         """
         if check:
-            await self._repair.note(tenant)
+            await self._repair.add(tenant)
         while True:
             work = _Work(operation, by, await self._leases.epoch(tenant))
             with suppress(TenantErased):
@@ -212,7 +212,7 @@ class Reconciler:
         await lease.require(self._margin)
         await self._journal.append(tenant, changed)
         if merged.write:
-            await self._repair.note(tenant)
+            await self._repair.add(tenant)
             await self._repair.write(tenant, lease, merged.write)
         versions = {entry.id: entry.version for entry in merged.journal}
         if versions:

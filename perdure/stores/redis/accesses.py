@@ -70,7 +70,7 @@ class Accesses:
         self._take = Script(redis, _TAKE)
         self._done = Script(redis, _DONE)
 
-    async def note(self, tenant: str, ids: Sequence[str], at: datetime) -> None:
+    async def add(self, tenant: str, ids: Sequence[str], at: datetime) -> None:
         """Note that these were recalled.
 
         Raises:

@@ -24,7 +24,7 @@ class ChangedTenants:
         self._redis = redis
         self._done = Script(redis, _DONE)
 
-    async def note(self, tenant: str, now: datetime) -> None:
+    async def add(self, tenant: str, now: datetime) -> None:
         """Note that memories of a tenant were written.
 
         Raises:

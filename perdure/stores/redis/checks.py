@@ -57,7 +57,7 @@ class Checks:
         self._written = Script(redis, _WRITTEN)
         self._hasten = Script(redis, _HASTEN)
 
-    async def note(self, tenant: str, due: datetime) -> None:
+    async def add(self, tenant: str, due: datetime) -> None:
         """Have a tenant checked from this moment on, unless it is to be checked earlier."""
         await ask(self._redis, "ZADD", keys.CHECKS, "LT", _score(due), tenant)
 

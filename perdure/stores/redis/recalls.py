@@ -37,7 +37,7 @@ class TaskRecalls:
         self._ttl = int(ttl.total_seconds() * 1000)
         self._note = Script(redis, _NOTE)
 
-    async def note(
+    async def add(
         self, tenant: str, task_id: str, ids: Sequence[str], *, of: str | None = None, epoch: int | None = None
     ) -> None:
         """Add memories that a task has recalled.

@@ -167,7 +167,7 @@ async def test_a_tenant_that_was_written_is_checked_and_repaired(
     assert await client.zscore(keys.CHECKS, tenant), "whoever writes to it has it checked"
     redis = connect(f"{servers.redis_url}/2")  # Where no other test's tenants are to be checked.
     checks = Checks(redis)
-    await checks.note(tenant, NOW)
+    await checks.add(tenant, NOW)
     repair = Repair(
         longterm=stores.longterm,
         embedder=stores.embedder,
@@ -211,15 +211,15 @@ async def test_a_check_that_died_is_taken_over_and_a_write_meanwhile_is_checked_
     redis: Any = connect(f"{servers.redis_url}/3")  # Where no other test's tenants are to be checked.
     checks = Checks(redis)
     try:
-        await checks.note(tenant, NOW)
-        await checks.note(tenant, NOW + QUIET)
+        await checks.add(tenant, NOW)
+        await checks.add(tenant, NOW + QUIET)
         assert await checks.claim(NOW - QUIET) is None
         claimed = NOW
         assert await checks.claim(claimed) == tenant
         assert await checks.claim(claimed) is None
         claimed += CLAIMED
         assert await checks.claim(claimed) == tenant
-        await checks.note(tenant, claimed + QUIET)
+        await checks.add(tenant, claimed + QUIET)
         await checks.done(tenant, claimed)
         claimed += QUIET
         assert await checks.claim(claimed) == tenant

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from activities.episodes import SessionNotes
+from activities.episodes import SessionWriter
 from localservers import Server
 from perdure.changes import Actor, ActorKind
 from perdure.entries import Purpose
@@ -72,7 +72,7 @@ async def test_waiting_episodes_are_brought_when_redis_is_back(
         await spool.append(tenant, "s", kept)
     await fleet.stop(Server.REDIS)
     consents = consents_of(fleet.addresses, redis, tmp_path)
-    waiting = SessionNotes(episodes, spool, consents).waiting
+    waiting = SessionWriter(episodes, spool, consents).waiting
 
     async def bring() -> int:
         return await bring_episodes(spool, episodes, RedisErasures(redis), consents, now=NOW)
@@ -153,7 +153,7 @@ async def test_what_was_written_is_checked_once_weaviate_is_back(
 ) -> None:
     fleet = await own_servers(Server.REDIS, Server.WEAVIATE)
     async with open_stores(fleet.addresses, tmp_path) as stores:
-        await stores.repair.note(tenant)
+        await stores.repair.add(tenant)
         assert await stores.checks.claim(datetime.now(UTC)) is None, "the control: it is not due for minutes"
         task = asyncio.create_task(keep_watching(stores.longterm, stores.checks, stores.whole))
         await fleet.stop(Server.WEAVIATE)

@@ -111,7 +111,7 @@ async def test_only_who_was_written_since_is_visited(here: Deployment, tenant: s
     [(name, token)] = await changed.tenants(10)
     assert name == tenant
     # Written while a pass is on its way, so it is for the next one.
-    await changed.note(tenant, datetime.now(UTC))
+    await changed.add(tenant, datetime.now(UTC))
     await changed.done(tenant, token)
     found = await consolidated(here)
     assert (found.tenants, found.merged) == (1, 1)

@@ -199,7 +199,7 @@ LATE: dict[str, Callable[[Services, str, int], Awaitable[object]]] = {
     "an episode": lambda services, tenant, epoch: services.episodes.append(tenant, "s", episode(), epoch=epoch),
     "a holder": lambda services, tenant, epoch: services.bindings.open(tenant, "t", "me", epoch=epoch),
     "a task": lambda services, tenant, epoch: services.bindings.keep(tenant, "t", epoch=epoch),
-    "a recall": lambda services, tenant, epoch: TaskRecalls(services.redis, HOUR).note(tenant, "t", ["m"], epoch=epoch),
+    "a recall": lambda services, tenant, epoch: TaskRecalls(services.redis, HOUR).add(tenant, "t", ["m"], epoch=epoch),
 }
 """What is stored for a task."""
 
@@ -233,7 +233,7 @@ async def test_a_tool_that_is_under_way_leaves_nothing_after_the_erasure(
     inputs: dict[str, JsonValue] = {"word": SECRET, "begun": str(begun), "go": str(go)}
     task = AgentTask(task_id=uuid4().hex, user_id=user, skill=agents.skill(WAITS_IN_A_THREAD), inputs=inputs)
     services, tenant = here.services, here.services.tenant_key.tenant_of(user)
-    write = services.notes.write
+    write = services.session.write
 
     async def told(
         of: str, session: str, episodes: Sequence[Episode], *, epoch: int | None = None, patience: float = PATIENCE
@@ -241,7 +241,7 @@ async def test_a_tool_that_is_under_way_leaves_nothing_after_the_erasure(
         await write(of, session, episodes, epoch=epoch, patience=patience)
         noted.set()
 
-    monkeypatch.setattr(services.notes, "write", told)
+    monkeypatch.setattr(services.session, "write", told)
     await gateway.start(task, by=TESTER)
     await until_true(begun.exists)
     assert (await gateway.erase(EraseRequest(user_id=user), by=TESTER)).proved

@@ -61,7 +61,7 @@ async def test_what_is_recalled_is_used_and_what_is_not_ages(servers: Servers, t
         for _ in range(3):
             query = Query(tenant=tenant, session="", text="what does Ada prefer?", now=LATER, limit=1)
             assert [item.id for item in (await services.recall.recall(query)).items] == [used]
-        await services.recall.noted()
+        await services.recall.settled()
         assert (await services.longterm.get(tenant, [used]))[used] == before[used], "the recall itself writes nothing"
 
         assert (await flushed(here)).entries >= 1
@@ -90,7 +90,7 @@ async def test_a_worker_that_dies_counts_no_use_twice_and_loses_none(
         services = here.services
         [used] = await written(here, tenant, "Ada prefers trains.")
         accesses = Accesses(services.redis)
-        await accesses.note(tenant, [used], LATER)
+        await accesses.add(tenant, [used], LATER)
         pass_ = AccessActivities(accesses=accesses, door=services.door)
 
         async def die(*_: object, **__: object) -> None:
@@ -100,7 +100,7 @@ async def test_a_worker_that_dies_counts_no_use_twice_and_loses_none(
             patch.setattr(*((Accesses, "written", die) if written_first else (type(services.door), "count", die)))
             with pytest.raises(StoreUnavailable):
                 await pass_.flush()
-        await accesses.note(tenant, [used], LATER)
+        await accesses.add(tenant, [used], LATER)
         await pass_.flush()
         await pass_.flush()
         [entry] = (await services.longterm.get(tenant, [used])).values()
@@ -114,7 +114,7 @@ async def test_a_use_brings_back_nothing_that_was_forgotten_meanwhile(servers: S
         services = here.services
         [used] = await written(here, tenant, "Ada prefers trains.")
         accesses = Accesses(services.redis)
-        await accesses.note(tenant, [used, "mem_none"], LATER)
+        await accesses.add(tenant, [used, "mem_none"], LATER)
         late = NOW + timedelta(days=9_000)
         due = await services.forgetter.plan(tenant, at=late, approved=True)
         await services.forgetter.tombstone(due, run="run", by=Actor(kind=ActorKind.SYSTEM))

@@ -55,10 +55,10 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
         for step in ("claimed", "done", "released")
     )
     await claims.claim(claimed, "o", 5)
-    await TaskRecalls(redis, HOUR).note(tenant, "a task", ["mem_1"])
-    await Accesses(redis).note(tenant, ["mem_1"], NOW)
+    await TaskRecalls(redis, HOUR).add(tenant, "a task", ["mem_1"])
+    await Accesses(redis).add(tenant, ["mem_1"], NOW)
     await Accesses(redis).take(tenant, "an operation")
-    await Accesses(redis).note(tenant, ["mem_2"], NOW)
+    await Accesses(redis).add(tenant, ["mem_2"], NOW)
     await SessionWrites(redis).admit(tenant, "one", ["an observation"], most=1)
     await Observations(redis).seen(tenant, ["books", "window seats"], "one")
     await claims.claim(done, "o", 5)
@@ -74,7 +74,7 @@ async def fill(redis: Redis, tenant: str, run: str) -> None:
     await Deletions(redis).write(tenant, [Deletion(id="mem_1", at=NOW, reason="expired", run=run)])
     await DueIndex(redis).lower(tenant, NOW + timedelta(days=3650))
     await redis.set(keys.epoch(tenant), 1)
-    await ChangedTenants(redis).note(tenant, NOW + timedelta(days=3650))
+    await ChangedTenants(redis).add(tenant, NOW + timedelta(days=3650))
     await Checks(redis).written(tenant, NOW + timedelta(days=3650))
     await Places(redis).take("tool", "call", 1, 3600, tenant=tenant)
     await ActiveTenants(redis).found([tenant])
@@ -146,8 +146,8 @@ async def test_nothing_that_names_a_user_is_missing(servers: Servers) -> None:
 
     async def both() -> tuple[tuple[set[str], set[str]], tuple[set[str], set[str]]]:
         # The workers of other tests serve the same Redis, and strike off what they have looked at.
-        await ChangedTenants(redis).note(mine, NOW + timedelta(days=3650))
-        await Checks(redis).note(mine, NOW + timedelta(days=3650))
+        await ChangedTenants(redis).add(mine, NOW + timedelta(days=3650))
+        await Checks(redis).add(mine, NOW + timedelta(days=3650))
         await ActiveTenants(redis).found([mine])
         found = await holdings(redis, mine)
         return (set(found.keys), set(found.shared)), await whatever_names(redis, mine)

@@ -90,18 +90,18 @@ async def test_what_is_wrong_is_put_right_by_the_task_with_its_history(agents: A
 
 async def test_a_repeated_attempt_corrects_once(agents: Agents, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wording alone is corrected: made twice, that would be two versions."""
-    note, attempts = ChangedTenants.note, list[str]()
+    add, attempts = ChangedTenants.add, list[str]()
 
     async def away_at_first(self: ChangedTenants, tenant: str, at: datetime) -> None:
         attempts.append(tenant)
         if len(attempts) == 1:
             raise StoreUnavailable("redis", "is away")
-        await note(self, tenant, at)
+        await add(self, tenant, at)
 
     user = uuid4().hex
     async with agents(corrects(text="the standup is at 9")) as (one, _):
         wrong = await believed(one, user)
-        monkeypatch.setattr(ChangedTenants, "note", away_at_first)
+        monkeypatch.setattr(ChangedTenants, "add", away_at_first)
         await corrected(one, user)
         assert attempts == [one.services.tenant_key.tenant_of(user)] * 2
         [memory] = (await memories(one, user)).values()

@@ -110,7 +110,7 @@ async def test_a_teams_memory_is_credited_while_the_user_belongs_to_it(agents: B
     recalls = TaskRecalls(agents.services.redis, agents.services.bindings.ttl)
     for number, belongs in enumerate((False, True)):
         await members.say(team, user, belongs=belongs, operation=uuid4().hex, by=by, at=datetime.now(UTC))
-        await recalls.note(own, "t2", [one], of=team)
+        await recalls.add(own, "t2", [one], of=team)
         await agents.execute("CreditMemories", CreditCall(tenant=own, task_id="t2", task="t2", succeeded=True))
         assert await trials() == 1 + number
         assert await recalls.of(own, "t2") == {}

@@ -88,7 +88,7 @@ async def test_a_recall_of_a_task_that_only_reads_is_no_use(agents: Bench, mode:
     look = agents.skill('steps: [{id: a, recall: {text: "Who leads the team?"}}]')
     await (await agents.start(AgentTask(task_id="a", user_id=user, skill=learn))).result()
     result = await (await agents.start(AgentTask(task_id="b", user_id=user, skill=look, memory=mode))).result()
-    await services.recall.noted()
+    await services.recall.settled()
     noted = {tenant for tenant, _ in await Accesses(services.redis).tenants(10_000)}
     assert result.recalled == 1
     assert (services.tenant_key.tenant_of(user) in noted) is (mode is MemoryMode.ON)

@@ -9,12 +9,12 @@ from perdure.stores.redis.leases import WRITER_KEPT
 
 def test_it_is_known_of_one_user_and_one_thing_until_somebody_writes() -> None:
     found = Absences()
-    found.note("ada", "pinned", "w1")
+    found.add("ada", "pinned", "w1")
     assert found.known("ada", "pinned", "w1")
     assert not found.known("ada", "pinned", "w2")
     assert not found.known("ada", "speakers", "w1")
     assert not found.known("kim", "pinned", "w1")
-    found.note("ada", "pinned", "w2")
+    found.add("ada", "pinned", "w2")
     assert [found.known("ada", "pinned", one) for one in ("w1", "w2")] == [False, True]
 
 
@@ -22,7 +22,7 @@ def test_it_is_kept_for_less_than_a_writer_is_known(monkeypatch: pytest.MonkeyPa
     now = 1_000.0
     monkeypatch.setattr(absences, "_now", lambda: now)
     found = Absences()
-    found.note("ada", "pinned", "")
+    found.add("ada", "pinned", "")
     now += 59.0
     assert found.known("ada", "pinned", "")
     now += 1.0
@@ -34,5 +34,5 @@ def test_no_more_are_kept_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(absences, "_KEPT", 2)
     found = Absences()
     for user in ("ada", "kim", "ada", "bob"):
-        found.note(user, "pinned", "w")
+        found.add(user, "pinned", "w")
     assert [found.known(user, "pinned", "w") for user in ("ada", "kim", "bob")] == [True, False, True]
