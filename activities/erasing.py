@@ -194,9 +194,12 @@ class ErasingActivities:
         query = f"{Attribute.TENANT} = '{tenant}' {condition}".strip()
         found: list[tuple[str, str]] = []
         try:
-            async for run in self.client.list_workflows(query, limit=_PAGE):
+            # The list lags behind, so a page of it may have nothing but runs that are gone.
+            async for run in self.client.list_workflows(query):
                 if await self._is_there(run.id, run.run_id, running=bool(condition)):
                     found.append((run.id, run.run_id))
+                    if len(found) == _PAGE:
+                        break
         except RPCError as error:
             raise of_call(error) from error
         return found

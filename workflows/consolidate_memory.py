@@ -12,11 +12,11 @@ from activities.consolidation import (
     MergeCall,
 )
 from perdure.changes import Actor
+from perdure.history import History
 from perdure.names import REPORT, Activity, Workflow
 from perdure.requests import ConsolidateRequest, ConsolidateResult
 from workflows import options
 from workflows.failures import asked, problem_of
-from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""

@@ -10,12 +10,12 @@ from temporalio import workflow
 
 from activities.erasing import BeginErasureCall, CountStoredCall, EndRunsCall, ErasingActivities, StoredCounts
 from perdure.erasures import UNREACHABLE, Erasure, ErasureReceipt
+from perdure.history import History
 from perdure.model import Passed
 from perdure.names import Workflow
 from perdure.requests import EraseRequest
 from workflows import options
 from workflows.failures import asked
-from workflows.history import History
 
 _STOPS_WITHIN = 10
 """Seconds that tasks and jobs have to stop on their own, before they are terminated."""
@@ -40,6 +40,8 @@ class Erasing(Passed):
     keys: int
     executions: int
     listed: int = 0
+    looks: int = 0
+    proofs: int = 0
 
 
 class ErasingRun(EraseRequest):
@@ -60,6 +62,9 @@ class EraseMemory:
         self._executions = carried.executions if carried else 0
         self._listed = carried.listed if carried else 0
         """Runs when it began. An attempt that is cut off does not say how many it has deleted."""
+        self._looks = carried.looks if carried else 0
+        """How often the list of runs was looked at, over all rounds."""
+        self._proofs = carried.proofs if carried else 0
         self._history = History(0)
 
     @workflow.run
@@ -82,13 +87,14 @@ class EraseMemory:
             await self._count(request, options.change, erasure.tenant)
         left: list[str] = []
         ending = EndRunsCall(tenant=erasure.tenant, terminate=True)
-        for _ in range(_PROOFS):
+        while self._proofs < _PROOFS:
             # In each round: what has just been scheduled or started is listed late.
             await self._delete_schedules(erasure.tenant)
             await options.change(ErasingActivities.end_runs, ending, "End tasks and jobs")
             await self._empty(erasure.tenant)
             await self._delete_runs(request, erasure)
             left = await options.long(ErasingActivities.prove, erasure.tenant, "Look whether anything is left")
+            self._proofs += 1
             if not left:
                 break
         return ErasureReceipt(
@@ -130,7 +136,8 @@ class EraseMemory:
     async def _delete_runs(self, request: ErasingRun, erasure: Erasure) -> None:
         """Delete runs until none is listed twice in a row: the list lags behind, and a task may appear late."""
         empty = 0
-        for _ in range(_LOOKS):
+        while self._looks < _LOOKS:
+            self._looks += 1
             deleted = await options.long(ErasingActivities.delete_runs, erasure.tenant, "Delete histories")
             self._history.grow()
             self._executions += deleted
@@ -139,6 +146,6 @@ class EraseMemory:
                 return
             if self._history.is_due:
                 counts = {"entries": self._entries, "keys": self._keys, "executions": self._executions}
-                counts["listed"] = self._listed
+                counts |= {"listed": self._listed, "looks": self._looks, "proofs": self._proofs}
                 workflow.continue_as_new(request.changed(carried=Erasing(erasure=erasure, **counts)))
             await workflow.sleep(_PAUSE, summary="histories are deleted")

@@ -3,9 +3,9 @@
 from temporalio import workflow
 
 from activities.accesses import Flushed
+from perdure.history import History
 from perdure.names import REPORT, Activity, Workflow
 from workflows import options
-from workflows.history import History
 
 
 @workflow.defn(name=Workflow.FLUSH_ACCESSES, sandboxed=False)

@@ -10,6 +10,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.forgetting import AskedTenantCall, DueCall, ForgetCall, ForgettingActivities, SelectCall
 from perdure.changes import Actor
+from perdure.history import History
 from perdure.memory.forgetting.forgetter import Tombstoned
 from perdure.memory.forgetting.selection import DueEntry, Forgetting
 from perdure.model import Instant, Passed
@@ -18,7 +19,6 @@ from perdure.requests import ForgetRequest, ForgetResult, SweepReport
 from perdure.temporal.attributes import TENANT
 from workflows import options
 from workflows.failures import asked, is_conflict, problem_of
-from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""

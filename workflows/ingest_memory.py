@@ -4,12 +4,12 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.jobs import ApplyCall, ConfirmCall, HoldCall, IngestActivities, PlanCall
+from perdure.history import History
 from perdure.holds import hold_id
 from perdure.jobs import Applied, Batch, Decision, Fate, ItemReceipt, Receipt, UnusableItem, WritePlan
 from perdure.names import STAGE, Workflow
 from workflows import options
 from workflows.failures import is_conflict, is_erased, problem_of, required
-from workflows.history import History
 
 
 @workflow.defn(name=Workflow.INGEST_MEMORY, sandboxed=False)

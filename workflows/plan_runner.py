@@ -10,16 +10,16 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
 from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room, waited
+from perdure.agent.quick_steps import QuickSteps
 from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Resumed, StepCall, StepOutcome, Waits
 from perdure.errors import TaskFailed
+from perdure.history import History
 from perdure.model import Instant
 from perdure.names import Activity
 from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
 from workflows import options
 from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, problem_of
-from workflows.history import History
-from workflows.quick_steps import QuickSteps
 from workflows.running_task import RunningTask
 
 SUBMITS = timedelta(seconds=5)
@@ -154,7 +154,7 @@ class PlanRunner:
         return outcome
 
     async def _after_failure(self, action: Action, error: FailureError) -> Action:
-        """Return what a failed quick step goes on as, after the delay that the failure asks for, if any."""
+        """Return the ordinary action that replaces a failed quick step, after the delay that the failure asks for."""
         self._history.grow()
         if (delay := delay_of(error)) > timedelta():
             self._history.grow()

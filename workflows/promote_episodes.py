@@ -4,11 +4,11 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.promotion import PromoteCall, PromotionActivities
+from perdure.history import History
 from perdure.names import REPORT, Activity, Workflow
 from perdure.requests import PromoteRequest, PromoteResult
 from workflows import options
 from workflows.failures import asked, problem_of
-from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""

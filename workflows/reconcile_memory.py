@@ -6,6 +6,7 @@ from temporalio import workflow
 
 from activities.reconciling import LostData, ReconcilingActivities, TenantsCall, TenantsDone
 from perdure.errors import StoreLost
+from perdure.history import History
 from perdure.losses import LossKind, Store
 from perdure.model import Passed
 from perdure.names import REPORT, Activity, Workflow
@@ -13,7 +14,6 @@ from perdure.requests import Reconciled, ReconcileRequest, ReconcileResult
 from perdure.temporal.errors import failure_of
 from workflows import options
 from workflows.failures import asked
-from workflows.history import History
 
 _GONE = {
     (Store.REDIS, LossKind.LOST): "episodes of sessions, and claims on effects: what may have happened is asked",

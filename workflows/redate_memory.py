@@ -3,12 +3,12 @@
 from temporalio import workflow
 
 from activities.redating import RedateCall, RedatingActivities
+from perdure.history import History
 from perdure.model import Passed
 from perdure.names import REPORT, Workflow
 from perdure.requests import RedateRequest, RedateResult
 from workflows import options
 from workflows.failures import asked
-from workflows.history import History
 
 _KEPT = 20
 """Lines of detail in the result; the counts are whole."""

@@ -8,6 +8,7 @@ from temporalio import workflow
 from activities.forgetting import FindUndoCall, ForgettingActivities, RestoreCall
 from perdure.changes import Actor
 from perdure.errors import InvalidInput
+from perdure.history import History
 from perdure.model import Instant, Passed
 from perdure.names import Workflow
 from perdure.requests import UndoRequest, UndoResult
@@ -15,7 +16,6 @@ from perdure.temporal.attributes import TENANT
 from perdure.temporal.errors import failure_of
 from workflows import options
 from workflows.failures import asked
-from workflows.history import History
 
 
 class Undoing(Passed):

@@ -11,11 +11,11 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowHandle
 
 from perdure import Answer
+from perdure.agent.quick_steps import AT_MOST
 from tests.conftest import Servers
 from tests.support.harness import Bench
 from tests.support.processes import processes
 from tests.support.waiting import question_of, until_true
-from workflows.quick_steps import AT_MOST
 
 EXPECTED = [str(number) for number in range(1, 26)]
 

@@ -14,10 +14,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import AwareDatetime, BaseModel, JsonValue, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, JsonValue, SecretStr, TypeAdapter
 from pydantic.fields import FieldInfo
 
 import activities
+import localservers
 import perdure
 import workflows
 from perdure.model import Passed, Request, Stored
@@ -25,6 +26,7 @@ from perdure.model import Passed, Request, Stored
 FOLDER = Path(__file__).parent / "next" / "samples"
 
 _SCALARS: dict[Any, Any] = {
+    SecretStr: "x",
     str: "text",
     int: 3,
     float: 0.5,
@@ -41,7 +43,7 @@ def types_of_builds() -> dict[str, type[BaseModel]]:
     Raises:
         ValueError: Two of them have one name, and so one sample.
     """
-    for package in (perdure, activities, workflows):
+    for package in (perdure, activities, workflows, localservers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     own = [

@@ -19,8 +19,8 @@ from perdure.memory.auditing.audit import Audit
 from perdure.memory.membership import MemberBook
 from perdure.stores.journal.log import Journal
 from perdure.stores.redis import keys
-from perdure.stores.redis.connection import ask
-from perdure.stores.redis.holdings import INDEXES, Holdings, holdings
+from perdure.stores.redis.erasures import RedisErasures
+from perdure.stores.redis.holdings import Holdings, holdings, remove
 from perdure.stores.redis.leases import Leases
 from perdure.stores.spool import Spool
 from perdure.stores.weaviate.store import LongTerm
@@ -74,6 +74,7 @@ class Eraser:
     ) -> None:
         self._longterm = longterm
         self._redis = redis
+        self._erasures = RedisErasures(redis)
         self._journal = journal
         self._spool = spool
         self._members = members
@@ -117,7 +118,7 @@ class Eraser:
         # An active writer has ended once the lease is ours, and the next one is refused by its epoch.
         async with self._leases.hold(tenant):
             # A process that has read under the epoch of ``begin`` what is removed now must not write it back.
-            await ask(self._redis, "INCR", keys.epoch(tenant))
+            await self._erasures.advance(tenant)
             await self._longterm.drop_tenant(tenant)
             reached(CrashPoint.ERASE_DROPPED)
             await self._spool.erase(tenant)
@@ -136,7 +137,7 @@ class Eraser:
     async def end(self, tenant: str) -> None:
         """Forget what the erasure itself needed until it was proved: who may erase a team again, who wrote last."""
         await self._members.end_erasure(tenant)
-        await ask(self._redis, "DEL", keys.writer(tenant))
+        await self._erasures.end(tenant)
 
     async def left(self, tenant: str) -> tuple[str, ...]:
         """Return what is left of a user in the stores, read again; empty: nothing."""
@@ -186,17 +187,7 @@ class Eraser:
                 await self._remove_keys(tenant, await holdings(self._redis, tenant))
 
     async def _remove_keys(self, tenant: str, held: Holdings) -> None:
-        for key in _content(held, tenant):
-            await ask(self._redis, "DEL", key)
-        for key in held.shared:
-            match key:
-                case key if key in INDEXES:
-                    await ask(self._redis, "ZREM", key, tenant)
-                case keys.UNFILED:
-                    await ask(self._redis, "ZREMRANGEBYLEX", key, f"[{tenant} ", f"({tenant}!")
-                case _:
-                    await ask(self._redis, "SREM", key, tenant)
-        await ask(self._redis, "DEL", keys.index(tenant), keys.runs(tenant))
+        await remove(self._redis, tenant, held._replace(keys=_content(held, tenant)))
 
     async def _latest(self, tenant: str) -> Erasure | None:
         return highest(one for log in await self._known() for one in log.values()).get(tenant)
@@ -205,14 +196,14 @@ class Eraser:
         return list(await together(*(log.all() for log in self._logs.values())))
 
 
-def _content(held: Holdings, tenant: str) -> list[str]:
+def _content(held: Holdings, tenant: str) -> tuple[str, ...]:
     """Return the keys that hold something of a user.
 
     These are all but the epoch, the leases of the writer that removes them and of the last refused one, and the list of
     those who may erase a team again until it is proved.
     """
     kept = {keys.epoch(tenant), keys.lease(tenant), keys.writer(tenant), keys.former(tenant)}
-    return [key for key in held.keys if key not in kept]
+    return tuple(key for key in held.keys if key not in kept)
 
 
 def require_nothing_left(left: tuple[str, ...]) -> None:

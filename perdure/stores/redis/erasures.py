@@ -51,3 +51,11 @@ class RedisErasures:
         known = await self.of(erasure.tenant)
         if known is None or known.order < erasure.order:
             await ask(self._redis, "HSET", keys.ERASURES, erasure.tenant, erasure.model_dump_json())
+
+    async def advance(self, tenant: str) -> None:
+        """Raise a user's epoch once more: what was read under the erasure's own is written no more."""
+        await ask(self._redis, "INCR", keys.epoch(tenant))
+
+    async def end(self, tenant: str) -> None:
+        """Forget who wrote last, which an erasure needs until it is proved."""
+        await ask(self._redis, "DEL", keys.writer(tenant))

@@ -1,4 +1,4 @@
-"""What Redis holds of one tenant, found without looking at any other. Removes nothing."""
+"""What Redis holds of one tenant, found without looking at any other, and its removal."""
 
 from typing import NamedTuple
 
@@ -48,3 +48,27 @@ async def holdings(redis: Redis, tenant: str) -> Holdings:
         if await ask(redis, "SISMEMBER", keys.forgetting(run), tenant):
             shared.append(keys.forgetting(run))
     return Holdings(tuple(own), tuple(shared))
+
+
+async def remove(redis: Redis, tenant: str, held: Holdings) -> None:
+    """Remove what Redis holds of a tenant, and what lists it.
+
+    Args:
+        redis: A client made with ``connect``.
+        tenant: The tenant.
+        held: What is removed; of its own keys, those that must stay are left out.
+
+    Raises:
+        StoreUnavailable: Redis does not answer; call it again.
+    """
+    for key in held.keys:
+        await ask(redis, "DEL", key)
+    for key in held.shared:
+        match key:
+            case key if key in INDEXES:
+                await ask(redis, "ZREM", key, tenant)
+            case keys.UNFILED:
+                await ask(redis, "ZREMRANGEBYLEX", key, f"[{tenant} ", f"({tenant}!")
+            case _:
+                await ask(redis, "SREM", key, tenant)
+    await ask(redis, "DEL", keys.index(tenant), keys.runs(tenant))

@@ -6,6 +6,8 @@ import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,11 +16,13 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities import erasing
 from activities.episodes import PATIENCE
+from activities.erasing import ErasingActivities
 from activities.jobs import job_id
 from demo.workers import start_mortal
 from localservers import Server
-from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest
+from perdure import Actor, ActorKind, AgentTask, MemberRequest, RecallRequest, RememberRequest, history
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import Erasure
 from perdure.errors import TenantErased, UnknownOwner
@@ -44,6 +48,7 @@ from tests.support.harness import Bench
 from tests.support.waiting import until, until_true
 from worker.gateway import Gateway
 from worker.wiring.services import Services
+from workflows import erase_memory
 
 TESTER = Actor(kind=ActorKind.PERSON, id="tester")
 SECRET = "Marzipan is made of almonds."
@@ -365,3 +370,55 @@ async def test_an_erasure_that_is_killed_goes_on(own_servers: OwnServers, tmp_pa
             await after.wait()
         assert (receipt["proved"], receipt["epoch"], receipt["entries"]) == (True, 1, 1)
         assert await here.services.eraser.left(here.services.tenant_key.tenant_of(user)) == ()
+
+
+async def test_an_erasure_ends_and_says_so_although_new_runs_keep_coming(
+    here: Deployment, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erase_memory, "_LOOKS", 8)
+    monkeypatch.setattr(erase_memory, "_PAUSE", timedelta(seconds=0.05))
+    monkeypatch.setattr(history, "EVENTS", 40)
+    user = f"user {uuid4().hex}"
+    attributes = tenant_attributes(here.services.tenant_key.tenant_of(user))
+
+    async def start() -> None:
+        while True:
+            await here.client.start_workflow(
+                "Unserved", id=uuid4().hex, task_queue="nobody's", search_attributes=attributes
+            )
+
+    starting = asyncio.create_task(start())
+    receipt = await gateway.erase(EraseRequest(user_id=user), by=TESTER)
+    starting.cancel()
+    assert not receipt.proved
+    assert "workflows in Temporal" in receipt.unreachable
+
+
+async def test_what_is_listed_behind_a_page_of_runs_that_are_gone_is_deleted(
+    here: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "_PAGE", 2)
+    tenant = f"t_{uuid4().hex}"
+    listing = here.client.list_workflows
+
+    async def lagging(query: str, **more: Any) -> AsyncGenerator[Any]:
+        for _ in range(5):
+            yield SimpleNamespace(id=uuid4().hex, run_id=str(uuid4()))
+        async for one in listing(query, **more):
+            yield one
+
+    for _ in range(3):
+        await here.client.start_workflow(
+            "Unserved", id=uuid4().hex, task_queue="nobody's", search_attributes=tenant_attributes(tenant)
+        )
+
+    async def listed() -> int:
+        return len([one async for one in listing(f"{Attribute.TENANT} = '{tenant}'")])
+
+    await until(listed, (3).__eq__)
+    monkeypatch.setattr(here.client, "list_workflows", lagging)
+    services = here.services
+    activities = ErasingActivities(
+        client=here.client, key=services.tenant_key, eraser=services.eraser, members=services.members
+    )
+    assert [await activities.delete_runs(tenant) for _ in range(2)] == [2, 1]

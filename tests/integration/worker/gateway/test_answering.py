@@ -15,13 +15,13 @@ from perdure.agent.events import Events
 from perdure.agent.questions import Questions
 from perdure.agent.state import result_of
 from perdure.errors import InvalidTask, StoreUnavailable
+from perdure.history import History
 from perdure.model import Instant
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import progress_of, question_of
 from worker.gateway import Gateway, tasks
 from workflows import resumable_agent
-from workflows.history import History
 
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
 

@@ -9,12 +9,12 @@ from temporalio.api.enums.v1 import TimeoutType
 from temporalio.client import WorkflowHandle
 
 from perdure import Actor, ActorKind, Answer, TaskResult
+from perdure.history import ACTIVITY, EVENTS
 from tests.conftest import Servers
 from tests.support.harness import bench
 from tests.support.waiting import question_of, until
 from worker.gateway import Gateway
 from worker.slots import tuner
-from workflows.history import ACTIVITY, EVENTS
 
 TASKS = 25
 STEPS = EVENTS // ACTIVITY - 10

@@ -11,13 +11,13 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import WorkflowFailureError
 
 from perdure import Answer
+from perdure.agent import quick_steps
 from perdure.agent.steps.calls import QUICK_SECONDS
+from perdure.history import ACTIVITY, EVENTS
 from perdure.tasks import TaskResult
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.waiting import question_of, until_true
-from workflows import quick_steps
-from workflows.history import ACTIVITY, EVENTS
 
 COUNT = 50
 

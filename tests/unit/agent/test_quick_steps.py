@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
+from perdure.agent.quick_steps import AT_MOST, BYTES, QuickSteps
 from perdure.agent.steps.calls import QUICK_SECONDS
-from workflows.quick_steps import AT_MOST, BYTES, QuickSteps
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

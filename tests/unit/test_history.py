@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from workflows.history import ACTIVITY, BYTES, EVENTS, History
+from perdure.history import ACTIVITY, BYTES, EVENTS, History
 
 
 @pytest.mark.parametrize("limit", [0, 60])
