@@ -29,8 +29,8 @@ from perdure.agent.steps.calls import (
 )
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
 from perdure.agent.steps.expecting import expecting, taken
+from perdure.agent.steps.gate import Unknown
 from perdure.agent.steps.named import named
-from perdure.agent.steps.once import Unknown
 from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.validation import check_skill, checked_inputs, is_of, wanted

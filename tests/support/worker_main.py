@@ -11,8 +11,8 @@ from typing import Any
 
 from weaviate.exceptions import WeaviateBaseError
 
-from perdure.agent.steps.gate import Gate, Stopped
-from perdure.agent.steps.once import Happened, OnceRunner, Unknown
+from perdure.agent.steps.gate import Gate, Stopped, Unknown
+from perdure.agent.steps.once import Happened, OnceRunner
 from perdure.entries import Entry
 from perdure.stores.redis.claims import Claim
 from perdure.stores.weaviate.store import LongTerm

@@ -1,5 +1,6 @@
-"""What a call of a tool has to pass right before it is made, as seen by the code that makes the call."""
+"""What a call of a tool has to pass right before it is made, and what can be unknown of an earlier one. Pure."""
 
+import datetime
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,6 +24,22 @@ class Stopped:
     ruling: Ruling
     verdict: Verdict | None = None
     """What a person found out about a claim with other arguments, which is left as it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unknown:
+    """An attempt left no result: it died, failed or was cut off, and nothing can tell whether the effect happened."""
+
+    claim: str
+    """The claim that this is about; what a person finds out is valid for it alone."""
+    deadline: datetime.datetime | None
+    """The dead attempt cannot have acted later than this; None: it had ended."""
+    at: datetime.datetime | None
+    """When it began."""
+    other_arguments: bool = False
+    """Whether the claim was made for a call with other arguments, which says nothing about this one."""
+    lost: bool = False
+    """Whether it is not known that there was an attempt: Redis lost its claims."""
 
 
 class Gate(Protocol):

@@ -3,17 +3,25 @@
 import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 from perdure.agent.steps.calls import StepCall, longest_attempt
 from perdure.agent.steps.once import Attempt
-from perdure.errors import StoreUnavailable
+from perdure.errors import StoreRefused, StoreUnavailable
 from perdure.limits import MINUTE, CallLimit, LimitReached
-from perdure.stores.redis import keys
 from perdure.stores.redis.places import Places
 from perdure.tools import Tool
 
 _LONGEST = 4.0
 """Seconds after which a call looks again whether another one has ended: a choice between idle places and attempts."""
+
+
+@dataclass
+class Turn:
+    """A call's places in the limits of its tool."""
+
+    is_made: bool = False
+    """Whether the call has begun; one that has not does not count as one of its minute."""
 
 
 class Limiter:
@@ -27,7 +35,7 @@ class Limiter:
         self._places = places
 
     @asynccontextmanager
-    async def within(self, tool: Tool[..., object], call: StepCall, attempt: Attempt) -> AsyncGenerator[None]:
+    async def within(self, tool: Tool[..., object], call: StepCall, attempt: Attempt) -> AsyncGenerator[Turn]:
         """Hold a place in each of a tool's limits while it is called.
 
         Args:
@@ -40,24 +48,28 @@ class Limiter:
             LimitReached: There is none; says when to look again.
             StoreUnavailable: Redis does not answer.
         """
-        held: list[str] = []
-        begun: list[str] = []
+        turn, lasts = Turn(), longest_attempt(call.timeout or tool.timeout)
+        tried: list[tuple[CallLimit, str, str]] = []
         try:
             # A user who waits for a turn of their own takes none from the others.
             for limit in sorted(tool.limits, key=lambda one: not one.per_user):
                 tenant = call.tenant if limit.per_user else ""
                 name = f"{tool.name}:{'at_once' if limit.at_once else 'per_minute'}"
-                lasts = longest_attempt(tool.timeout) if limit.at_once else MINUTE
-                left = await self._places.take(name, attempt.owner, limit.most, lasts, tenant=tenant, epoch=call.epoch)
+                # First: a place whose answer is lost may have been taken.
+                tried.append((limit, name, tenant))
+                seconds = lasts if limit.at_once else MINUTE
+                left = await self._places.take(
+                    name, attempt.owner, limit.most, seconds, tenant=tenant, epoch=call.epoch
+                )
                 if left:
                     raise LimitReached(tool.name, limit.told, _again(limit, left, attempt.number))
-                (held if limit.at_once else begun).append(keys.places(tenant, name))
-            begun.clear()
-            yield
+            turn.is_made = True
+            yield turn
         finally:
-            # Of a call that was not made, none has begun either.
-            with suppress(StoreUnavailable):
-                await self._places.release([*held, *begun], attempt.owner)
+            for limit, name, tenant in tried:
+                if limit.at_once or not turn.is_made:
+                    with suppress(StoreUnavailable, StoreRefused):
+                        await self._places.release(name, attempt.owner, tenant=tenant)
 
 
 def _again(limit: CallLimit, left: float, attempt: int) -> float:

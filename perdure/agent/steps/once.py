@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import JsonValue
 
 from perdure.agent.steps.calling import calling, ended
-from perdure.agent.steps.gate import Gate, Stopped, Verdict
+from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
@@ -87,22 +87,6 @@ class Happened:
     output: JsonValue
     at: datetime.datetime | None = None
     """When the attempt began that made it happen; None: it was this one."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unknown:
-    """An attempt left no result: it died, failed or was cut off, and nothing can tell whether the effect happened."""
-
-    claim: str
-    """The claim that this is about; what a person finds out is valid for it alone."""
-    deadline: datetime.datetime | None
-    """The dead attempt cannot have acted later than this; None: it had ended."""
-    at: datetime.datetime | None
-    """When it began."""
-    other_arguments: bool = False
-    """Whether the claim was made for a call with other arguments, which says nothing about this one."""
-    lost: bool = False
-    """Whether it is not known that there was an attempt: Redis lost its claims."""
 
 
 class OnceRunner:

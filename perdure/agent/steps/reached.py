@@ -1,8 +1,7 @@
 """How far a step came before it asked a person: it travels with the question, and comes back with the answer. Pure."""
 
 from perdure.agent.steps.calls import Asks, StepCall, StepContext, Value
-from perdure.agent.steps.gate import Verdict
-from perdure.agent.steps.once import Unknown
+from perdure.agent.steps.gate import Unknown, Verdict
 from perdure.model import Passed
 from perdure.policies.ruling import Ruling
 from perdure.questions import (

@@ -10,9 +10,9 @@ from perdure.agent.steps.calling import calling
 from perdure.agent.steps.calls import Asks, Ended, StepCall
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
-from perdure.agent.steps.gate import Gate, Stopped, Verdict
+from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.limiting import Limiter
-from perdure.agent.steps.once import Attempt, Happened, OnceRunner, Unknown
+from perdure.agent.steps.once import Attempt, Happened, OnceRunner
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
@@ -100,10 +100,11 @@ class StepRunner(StepEvaluator):
             return asks
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, tool, **how)
-        async with self._limiter.within(tool, call, attempt):
+        async with self._limiter.within(tool, call, attempt) as turn:
             acted = await self._perform(
                 tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict
             )
+            turn.is_made = isinstance(acted, Happened)
         if not isinstance(acted, Happened):
             return _undone(call, about, so_far, acted)
         so_far = so_far.changed(warnings=gate.warnings)

@@ -1,7 +1,5 @@
 """Places that calls of a tool take, so that no more are made than a limit allows. Waits for none itself."""
 
-from collections.abc import Sequence
-
 from redis.asyncio import Redis
 
 from perdure.stores.redis import keys
@@ -63,11 +61,10 @@ class Places:
             left = await self._of_user(of_user, *arguments, known(epoch))
         return float(left) / 1000
 
-    async def release(self, places: Sequence[str], call: str) -> None:
-        """Release places, by the keys of their limits.
+    async def release(self, limit: str, call: str, *, tenant: str = "") -> None:
+        """Give back the place of a call, if it has one.
 
         Raises:
-            StoreUnavailable: Redis does not answer: they end by themselves.
+            StoreUnavailable: Redis does not answer: it ends by itself.
         """
-        for key in places:
-            await ask(self._redis, "ZREM", key, call)
+        await ask(self._redis, "ZREM", keys.places(tenant, limit), call)

@@ -26,7 +26,7 @@ async def test_no_more_calls_have_a_place_than_there_are(redis: Redis, tenant: s
     places, limit, of = Places(redis), f"tool-{uuid4().hex}", tenant if of_user else ""
     assert [await places.take(limit, call, 2, 60, tenant=of) for call in ("a", "b", "a")] == [0, 0, 0]
     assert 59 < await places.take(limit, "c", 2, 60, tenant=of) <= 60
-    await places.release([keys.places(of, limit)], "a")
+    await places.release(limit, "a", tenant=of)
     assert await places.take(limit, "c", 2, 60, tenant=of) == 0
     assert await places.take(limit, "a", 2, 60, tenant=of) > 0
     assert await places.take(limit, "a", 2, 60, tenant=f"{tenant}x") == 0, "another user's are others"

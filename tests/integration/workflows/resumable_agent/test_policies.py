@@ -1,5 +1,6 @@
 """Policies where they bind: in the activity that is about to act, whatever a skill or a model wants."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,22 @@ async def test_what_is_blocked_is_a_failure_that_the_skill_decides_about(agents:
     ledger = agents.ledger()
     result = await agents.run(appending(ledger, more=", on_failure: continue"))
     assert (result.output, result.failed, written(ledger)) == ("failed", 1, [])
+
+
+async def test_what_is_blocked_uses_up_no_call_of_its_tools_minute(agents: Bench, policies: Policies) -> None:
+    policies.write("no-sending", when="tool == 'paced' && arguments.line == 'sent'")
+    ledger = agents.ledger()
+    # The tool may be called three times a minute.
+    skill = f"""
+steps:
+  - for_each: '${{["sent", "sent", "sent", "kept"]}}'
+    as: line
+    steps: [{{id: write, tool: paced, args: {{ledger: "{ledger}", line: "${{line}}"}}, on_failure: continue}}]
+output: ["${{steps.line.failed}}", "${{steps.line.done}}"]
+"""
+    async with asyncio.timeout(30):
+        assert (await agents.run(skill)).output == [3, 1]
+    assert written(ledger) == ["kept"]
 
 
 async def test_a_soft_policy_warns_and_the_step_goes_on(agents: Bench, policies: Policies) -> None:
