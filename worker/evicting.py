@@ -8,7 +8,7 @@ does not handle this event", in each attempt, for good.
 
 from collections.abc import Callable
 
-from temporalio.bridge.proto.workflow_activation import WorkflowActivation
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 from temporalio.converter import SerializationContext, StorageDriverStoreContext
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowInstance, WorkflowInstanceDetails
@@ -16,6 +16,9 @@ from temporalio.workflow import Info
 
 _QUERY = "legacy_query"
 """The id of a query that is a task of its own, and not part of a workflow task."""
+
+_OF_A_TASK = ("initialize_workflow", "do_update", "query_workflow", "notify_has_patch", "update_random_seed")
+"""Jobs that may come again within a workflow task, or that no event stands for."""
 
 
 class EvictingRunner(UnsandboxedWorkflowRunner):
@@ -30,7 +33,7 @@ class EvictingRunner(UnsandboxedWorkflowRunner):
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
         """Return a workflow of a history."""
-        return _Watched(super().create_instance(det), self._evict)
+        return Watched(super().create_instance(det), self._evict)
 
     def _evict(self, run_id: str) -> None:
         if self._worker is not None:
@@ -38,29 +41,42 @@ class EvictingRunner(UnsandboxedWorkflowRunner):
             self._worker._bridge_worker.request_workflow_eviction(run_id)  # pyright: ignore[reportPrivateUsage]
 
 
-class _Watched(WorkflowInstance):
-    """One workflow in a worker's cache."""
+class Watched(WorkflowInstance):
+    """One workflow in a worker's cache.
+
+    Args:
+        instance: The workflow.
+        evict: Evicts it, by its run.
+    """
 
     def __init__(self, instance: WorkflowInstance, evict: Callable[[str], None]) -> None:
         self._instance = instance
         self._evict = evict
-        self._begun_at, self._length, self._is_ahead = 0, 0, False
+        self._begun_at = 0
+        self._was_replayed = self._is_ahead = False
+        self._tasks = 0
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Have the workflow act."""
         if any(job.query_workflow.query_id == _QUERY for job in act.jobs):
-            # Requested before the answer, so that no task comes in between.
-            if self._is_ahead:
+            # The first task after a replay may have been another worker's: the query came with its start. A workflow
+            # that was replayed for a task of its own is evicted as well where a query comes before its next one.
+            if self._is_ahead or (self._was_replayed and self._tasks == 1):
+                # Requested before the answer, so that no task comes in between.
                 self._evict(act.run_id)
         else:
-            # Each workflow task has a time of its own. What is handed over within one, as the result of a local
-            # activity, makes the history no longer.
-            begun_at = act.timestamp.ToNanoseconds()
-            if begun_at != self._begun_at:
-                self._begun_at, self._length, self._is_ahead = begun_at, act.history_length, False
-            elif act.history_length > self._length:
-                self._is_ahead = True
+            self._see(act)
         return self._instance.activate(act)
+
+    def _see(self, act: WorkflowActivation) -> None:
+        # Each workflow task has a time of its own, and brings what has happened at its beginning.
+        begun_at = act.timestamp.ToNanoseconds()
+        if begun_at != self._begun_at:
+            self._begun_at, self._is_ahead = begun_at, False
+            self._was_replayed |= act.is_replaying
+            self._tasks += not act.is_replaying
+        elif any(_has_happened(job) for job in act.jobs):
+            self._is_ahead = True
 
     def get_serialization_context(self, *given: ..., **named: ...) -> SerializationContext | None:
         """Return what the workflow's own instance does."""
@@ -77,3 +93,9 @@ class _Watched(WorkflowInstance):
     def get_thread_id(self) -> int | None:
         """Return what the workflow's own instance does."""
         return self._instance.get_thread_id()
+
+
+def _has_happened(job: WorkflowActivationJob) -> bool:
+    """Return whether a job tells of an event of the history: of a timer, say, and not of a local activity."""
+    kind = job.WhichOneof("variant") or ""
+    return not (kind in _OF_A_TASK or (kind == "resolve_activity" and job.resolve_activity.is_local))
