@@ -16,7 +16,7 @@ from localservers.files import replace, unusable, wait_until
 from localservers.find import Found
 from localservers.fleet import weaviate_key
 from localservers.recipes import Server
-from perdure.model import Model
+from perdure.model import Model, Passed
 from perdure.settings import Addresses
 
 _ORDER = "worker-order.json"
@@ -36,7 +36,7 @@ class Report(Model):
     text: str = ""
 
 
-class Running(Model):
+class Running(Passed):
     """A process of the fleet."""
 
     pid: int
@@ -47,7 +47,7 @@ class Running(Model):
     """The last log line of a worker that exited with an error; otherwise empty."""
 
 
-class WorkerOrder(Model):
+class WorkerOrder(Passed):
     """Request to start a worker next to servers that already run."""
 
     environment: dict[str, str]
@@ -56,7 +56,7 @@ class WorkerOrder(Model):
     """The fingerprint of those settings."""
 
 
-class State(Model):
+class State(Passed):
     """The content of ``servers.json``."""
 
     pid: int

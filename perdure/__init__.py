@@ -3,9 +3,10 @@
 A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` and gets a ``TaskResult``.
 """
 
-from perdure.changes import Actor, ActorKind
+from perdure.assertions import Assertion
+from perdure.changes import Actor, ActorKind, Refusal
 from perdure.durations import Wait
-from perdure.entries import EntryKind, Lane, MemoryType, Purpose, Relation
+from perdure.entries import EntryKind, Lane, Memory, MemoryType, Purpose, Record, Relation, Source, State, Turn
 from perdure.episodes import Episode, EpisodeKind
 from perdure.erasures import ErasureReceipt
 from perdure.errors import (
@@ -13,8 +14,10 @@ from perdure.errors import (
     InvalidEvent,
     InvalidInput,
     InvalidTask,
+    JobFailed,
     ModelRefused,
     NotDone,
+    NothingRuns,
     PerdureError,
     StoreRefused,
     StoreUnavailable,
@@ -28,10 +31,10 @@ from perdure.errors import (
     WorkflowFailed,
 )
 from perdure.events import Event
-from perdure.explanations import RecallSummary, TaskExplanation
+from perdure.explanations import NotListed, RecallSummary, TaskExplanation
 from perdure.filters import Omission
-from perdure.holds import Held, HoldOutcome
-from perdure.jobs import Decision, Fate, ItemReceipt, Receipt
+from perdure.holds import Decided, Held, HoldOutcome
+from perdure.jobs import Decision, Fate, ItemReceipt, Receipt, SettledJob
 from perdure.limits import CallLimit
 from perdure.memberships import Enrolment, MemberRequest, Membership
 from perdure.memory.recall.query import FoundBy, LeftOut, RecalledItem, RecallResult, Trigger
@@ -52,12 +55,15 @@ from perdure.requests import (
     Reconciled,
     ReconcileRequest,
     ReconcileResult,
+    RedateRequest,
+    RedateResult,
     RememberRequest,
     SweepReport,
     UndoRequest,
     UndoResult,
 )
 from perdure.said import Ground, Said, Voice
+from perdure.schedules import TaskSchedule, Timing
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import AgentTask, Evaluation, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
@@ -82,11 +88,13 @@ __all__ = [
     "Answer",
     "AnswerSpec",
     "AnswerType",
+    "Assertion",
     "CallLimit",
     "ConsentRequest",
     "Consents",
     "Correction",
     "Credit",
+    "Decided",
     "Decision",
     "Enrolment",
     "EntryKind",
@@ -110,11 +118,13 @@ __all__ = [
     "InvalidInput",
     "InvalidTask",
     "ItemReceipt",
+    "JobFailed",
     "Lane",
     "LeftOut",
     "Limits",
     "MemberRequest",
     "Membership",
+    "Memory",
     "MemoryMode",
     "MemoryType",
     "Merger",
@@ -122,6 +132,8 @@ __all__ = [
     "ModelRefused",
     "NotBelieved",
     "NotDone",
+    "NotListed",
+    "NothingRuns",
     "ObserveRequest",
     "Observed",
     "Omission",
@@ -142,12 +154,19 @@ __all__ = [
     "ReconcileRequest",
     "ReconcileResult",
     "Reconciled",
+    "Record",
+    "RedateRequest",
+    "RedateResult",
+    "Refusal",
     "Rejection",
     "Relation",
     "RememberRequest",
     "Removal",
     "Reversion",
     "Said",
+    "SettledJob",
+    "Source",
+    "State",
     "StoreRefused",
     "StoreUnavailable",
     "Strategy",
@@ -156,12 +175,15 @@ __all__ = [
     "TaskExplanation",
     "TaskFailed",
     "TaskResult",
+    "TaskSchedule",
     "TenantErased",
     "TenantKeyMismatch",
     "TenantKeyMissing",
+    "Timing",
     "Tool",
     "ToolCall",
     "Trigger",
+    "Turn",
     "UndoRequest",
     "UndoResult",
     "UnknownOwner",

@@ -42,7 +42,7 @@ def duration_of(text: str) -> timedelta:
     datetime.timedelta(days=1, seconds=43200)
     """
     if not (found := re.fullmatch(r"([0-9]{1,9})([smhd])", text)):
-        raise ValueError("is no duration (write a number and a unit: 7d, 12h, 30m or 45s)")
+        raise ValueError("is not a duration (write a number and a unit: 7d, 12h, 30m or 45s)")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
@@ -80,7 +80,7 @@ def moment_of(text: str, now: datetime) -> datetime:
     try:
         return now.astimezone(UTC) + left
     except OverflowError:
-        raise ValueError("is behind the year 9999") from None
+        raise ValueError("is after the year 9999") from None
 
 
 def check_wait(text: str) -> None:

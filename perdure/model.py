@@ -148,7 +148,7 @@ def _field(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
 
 def _readable(text: str) -> str:
     if not text.strip():
-        raise ValueError("says nothing")
+        raise ValueError("is empty")
     if any(ord(character) < 32 and character not in "\t\n" for character in text):
         raise ValueError("contains control characters")
     return text

@@ -25,7 +25,7 @@ from pydantic_settings import (
 from perdure.documents import nearest
 from perdure.errors import InvalidInput
 from perdure.identity import digest
-from perdure.model import Model, Name
+from perdure.model import Name, Passed
 from perdure.temporal.configuration import temporal_address
 from perdure.words import ENGLISH, LANGUAGES
 
@@ -47,7 +47,7 @@ _CRON = re.compile(r"[\d*,/-]+ +[\d*,/-]+ +[\d*,/?-]+ +[\w*,/-]+ +[\w*,/?-]+", r
 Absolute = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
 
 
-class Addresses(Model):
+class Addresses(Passed):
     """Where the servers are."""
 
     temporal: str

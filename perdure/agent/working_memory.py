@@ -93,7 +93,7 @@ def unnotable(notes: Notes, kind: str, text: str) -> str:
 
 
 def noted(notes: Notes, kind: str, text: str) -> Notes:
-    """Return notes with one more; one that is there already stays where it is.
+    """Return the notes with one added; a duplicate keeps its place.
 
     Args:
         notes: Those that there are.

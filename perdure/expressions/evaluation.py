@@ -73,7 +73,7 @@ def compiled(source: str, field: str) -> Expression:
     except LookupError as problem:
         name = str(problem.args[0])
         fix = nearest(name, {*_FUNCTIONS, *_BUILT_IN})
-        raise InvalidExpression(field, f"${{{source}}} calls {name}(), which is not there", fix=fix) from None
+        raise InvalidExpression(field, f"${{{source}}} calls {name}(), which does not exist", fix=fix) from None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -207,7 +207,7 @@ def _execute(expression: Expression, names: Mapping[str, JsonValue], field: str,
         raise InvalidExpression(field, f"${{{expression.source}}} gives what JSON cannot carry") from None
     except KeyError as problem:
         missing = str(problem.args[0])
-        raise InvalidExpression(field, f"${{{expression.source}}} names {missing!r}, which is not there") from None
+        raise InvalidExpression(field, f"${{{expression.source}}} names {missing!r}, which does not exist") from None
     except (TypeError, RuntimeError, LookupError, ArithmeticError, ValueError, AttributeError) as problem:
         raise InvalidExpression(
             field, f"${{{expression.source}}} cannot be evaluated: {evaluation_problem(str(problem))}"

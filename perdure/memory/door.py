@@ -30,7 +30,10 @@ _CHUNK = 50
 
 
 class Door:
-    """The only writer of long-term memory, its deletion log, and their journal lines."""
+    """The way by which every change of long-term memory is made, logged and journaled.
+
+    Only repair and reconciling write past it: they restore what was changed by it.
+    """
 
     def __init__(
         self,

@@ -88,7 +88,7 @@ class MemberBook:
             return owner
 
     async def retire(self, owner: str) -> None:
-        """Let the members of an owner, whose list is about to be removed, erase it again; its lease is held."""
+        """Keep an owner's members apart, so that they can repeat an erasure that was cut off; its lease is held."""
         await self._redis.retire(owner)
 
     async def end_erasure(self, owner: str) -> None:

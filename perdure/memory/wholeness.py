@@ -232,7 +232,7 @@ class Wholeness:
                     await to_its_end(self._claim())
 
     async def rebuilding(self, found: Iterable[Loss]) -> dict[Store, str]:
-        """Return a token for each of the stores that are about to be rebuilt, which they lose with a further loss.
+        """Return a token for each store that is about to be rebuilt; another loss of the store invalidates its token.
 
         Raises:
             StoreUnavailable: A store does not answer.

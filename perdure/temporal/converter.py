@@ -20,7 +20,7 @@ from temporalio.converter import (
 
 from perdure.documents import refused
 from perdure.errors import InvalidInput, InvalidTask
-from perdure.model import Model
+from perdure.model import Model, Request
 from perdure.tasks import AgentTask
 from perdure.temporal.errors import failure_of
 
@@ -33,6 +33,9 @@ class _Json(PydanticJSONPlainPayloadConverter):
             return super().from_payload(payload, type_hint)
         except ValidationError as problem:
             model = next(_models(type_hint), BaseModel)
+            if _is_newer(problem, model):
+                # A worker of the build that wrote it can go on: the task is left to it.
+                raise
             raise failure_of(refused(problem, model, "", _error_of(model))) from None
         except InvalidInput as refusal:
             raise failure_of(refusal) from None
@@ -64,6 +67,12 @@ class PerdureConverter(CompositePayloadConverter):
                 problem = f"is encoded as {encoding.decode() or 'nothing'}"
                 raise failure_of(_error_of(model)("input", problem, fix="send it as json/plain"))
         return super().from_payloads(payloads, type_hints)
+
+
+def _is_newer(problem: ValidationError, model: type) -> bool:
+    """Return whether a value has a kind of something that only a newer build knows, and that no person wrote."""
+    kinds = (error["loc"] for error in problem.errors() if error["type"] == "union_tag_invalid")
+    return any("carried" in loc or not issubclass(model, Request) for loc in kinds)
 
 
 def composed(theirs: DataConverter | None) -> DataConverter:

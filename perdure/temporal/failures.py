@@ -27,8 +27,7 @@ _LONGEST_PAUSE_REFUSED = 300.0
 """Seconds; a choice: somebody has to correct a login or its rights before another attempt can succeed."""
 
 REFUSED_FOR = timedelta(days=7)
-"""For how long an activity is retried whose worker a store refuses: as long as a step waits for one that is away. What
-was accepted waits for longer: it raises ``StoreUnavailable`` instead."""
+"""For how long an activity is retried whose worker is refused: as long as a step waits for a store that is away."""
 
 
 def pause(*, refused: bool = False) -> timedelta:
@@ -83,7 +82,7 @@ class _Inbound(ActivityInboundInterceptor):
                 self._tell(refusal)
                 wait = pause(refused=True)
                 # Another worker may be accepted, and so may this one once its rights are corrected.
-                retryable |= isinstance(error, StoreRefused) and _tried_for() < REFUSED_FOR
+                retryable = (retryable or isinstance(error, StoreRefused)) and _tried_for() < REFUSED_FOR
             raise failure_of(error, attempt=attempt, next_retry_delay=wait, retryable=retryable) from None
         except Exception as error:  # noqa: BLE001  the last boundary: everything becomes a failure
             _log.error(

@@ -19,7 +19,7 @@ def test_a_duration_is_a_number_of_its_unit(number: int, unit: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "30", "s", "-1s", "1.5h", "1 h", "1w", "1h30m", "1s\n", "1000000000s", "٣s"])
 def test_anything_else_is_refused_with_what_can_be_written(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no duration .write a number and a unit"):
+    with pytest.raises(ValueError, match=r"is not a duration .write a number and a unit"):
         duration_of(text)
 
 

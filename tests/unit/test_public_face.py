@@ -7,13 +7,14 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel
 
 import perdure
 from perdure import errors
 from perdure.model import OpenEnum, Request
+from worker.gateway import Gateway
 
 EXPORTED = {
     "Actor",
@@ -22,11 +23,13 @@ EXPORTED = {
     "Answer",
     "AnswerSpec",
     "AnswerType",
+    "Assertion",
     "CallLimit",
     "ConsentRequest",
     "Consents",
     "Correction",
     "Credit",
+    "Decided",
     "Decision",
     "Enrolment",
     "EntryKind",
@@ -50,11 +53,13 @@ EXPORTED = {
     "InvalidInput",
     "InvalidTask",
     "ItemReceipt",
+    "JobFailed",
     "Lane",
     "LeftOut",
     "Limits",
     "MemberRequest",
     "Membership",
+    "Memory",
     "MemoryMode",
     "MemoryType",
     "Merger",
@@ -62,6 +67,8 @@ EXPORTED = {
     "ModelRefused",
     "NotBelieved",
     "NotDone",
+    "NotListed",
+    "NothingRuns",
     "ObserveRequest",
     "Observed",
     "Omission",
@@ -82,12 +89,19 @@ EXPORTED = {
     "ReconcileRequest",
     "ReconcileResult",
     "Reconciled",
+    "Record",
+    "RedateRequest",
+    "RedateResult",
+    "Refusal",
     "Rejection",
     "Relation",
     "RememberRequest",
     "Removal",
     "Reversion",
     "Said",
+    "SettledJob",
+    "Source",
+    "State",
     "StoreRefused",
     "StoreUnavailable",
     "Strategy",
@@ -96,12 +110,15 @@ EXPORTED = {
     "TaskExplanation",
     "TaskFailed",
     "TaskResult",
+    "TaskSchedule",
     "TenantErased",
     "TenantKeyMismatch",
     "TenantKeyMissing",
+    "Timing",
     "Tool",
     "ToolCall",
     "Trigger",
+    "Turn",
     "UndoRequest",
     "UndoResult",
     "UnknownOwner",
@@ -123,7 +140,9 @@ PURE = (
     *("perdure.expressions.evaluation", "perdure.agent.skill_plan", "perdure.agent.state", "perdure.agent.questions"),
     *(
         "perdure.agent.display",
+        "perdure.agent.steps.reached",
         "perdure.agent.steps.validation",
+        "perdure.history",
         "perdure.agent.steps.calls",
         "perdure.agent.steps.items",
         *(
@@ -134,6 +153,7 @@ PURE = (
                 "goal_plan",
                 "plan",
                 "prompts",
+                "quick_steps",
                 "step_context",
                 "tool_specs",
                 "turns",
@@ -189,6 +209,9 @@ def test_control_a_module_that_loads_a_server_is_named() -> None:
     assert loaded.startswith("perdure.stores.redis.connection redis")
 
 
+LAZY = {"AuditLine": object, "AuditReport": object, "Finding": object}
+"""What the calls of operators return: it stands in the modules that read the audit and look at the installation."""
+
 RESULTS = {
     "AgentTask": (perdure.Progress, perdure.TaskResult),
     "Answer": (),
@@ -201,6 +224,7 @@ RESULTS = {
     "ObserveRequest": (perdure.Observed, perdure.Receipt),
     "RecallRequest": (perdure.RecallResult, perdure.RecallHandle),
     "ReconcileRequest": (perdure.ReconcileResult,),
+    "RedateRequest": (perdure.RedateResult,),
     "RememberRequest": (perdure.Receipt,),
     "Said": (),
     "UndoRequest": (perdure.UndoResult,),
@@ -229,6 +253,13 @@ def test_the_errors_that_the_gateway_documents_are_exported() -> None:
     sources = [path.read_text(encoding="utf-8") for path in Path("worker/gateway").glob("*.py")]
     documented = {name for source in sources for name in re.findall(r"^ +([A-Z][A-Za-z]+): ", source, re.MULTILINE)}
     assert (documented & known) - {*perdure.__all__} == set()
+
+
+def test_what_the_gateway_takes_and_returns_is_exported() -> None:
+    calls = [call for name, call in inspect.getmembers(Gateway, inspect.isfunction) if not name.startswith("_")]
+    hints = [hint for call in calls for hint in get_type_hints(inspect.unwrap(call), None, LAZY).values()]
+    needed = {part for hint in hints for part in parts_of(hint) if part.__module__.startswith("perdure.")}
+    assert {part.__name__ for part in needed - {getattr(perdure, name) for name in perdure.__all__}} == set()
 
 
 def test_the_playbook_uses_nothing_but_the_public_face() -> None:

@@ -220,7 +220,7 @@ members = _group(
     "members",
     _Members,
     "Who belongs to a team or an agent, whose memory its members share. Anyone who can run this is an administrator: "
-    "nobody's membership is asked.",
+    "nobody's membership is checked.",
 )
 audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
 skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")

@@ -204,7 +204,9 @@ async def forget(
     approve: Annotated[bool, typer.Option("--approve", help="Forget also where the guard holds a tenant.")] = False,
     redate: Annotated[
         bool,
-        typer.Option("--redate", help="Date again what other rules dated, as the schedule does after they changed."),
+        typer.Option(
+            "--redate", help="Recompute due dates that earlier rules set, as the schedule does after a change."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -14,6 +14,7 @@ from temporalio.client import Client, Plugin
 from temporalio.common import TypedSearchAttributes
 
 from perdure.changes import Actor
+from perdure.documents import refuse_unknown
 from perdure.errors import PerdureError, WorkerUnavailable
 from perdure.names import Workflow
 from perdure.settings import Addresses, Settings
@@ -157,6 +158,7 @@ class Base:
         about: str = "",
         within: float | None = None,
     ) -> R:
+        refuse_unknown(argument)
         await self.served()
         id_ = "-".join(part for part in (name, about, secrets.token_hex(6)) if part)
         afterwards = f"it is done once one answers: {id_} stays in Temporal"

@@ -94,7 +94,7 @@ def read(lines: Iterable[str]) -> list[Exported]:
     for number, line in numbered:
         one = _exported(line, number)
         if one.entry.id in seen:
-            raise InvalidInput(f"line {number}", f"{one.entry.id} stands here a second time")
+            raise InvalidInput(f"line {number}", f"{one.entry.id} is duplicated")
         seen.add(one.entry.id)
         found.append(one)
     if len(found) != header.count:

@@ -142,7 +142,7 @@ def _is_switched(old: Assertion, new: Assertion) -> bool:
 
 
 def _is_turned(one: _Frame, other: _Frame) -> bool:
-    """Return whether one prefers to the other what the other prefers to it, wherever each of them does."""
+    """Return whether the two preferences are reversed: one is for A over B, the other for B over A."""
     if one.verb != "prefer" or other.verb != "prefer" or "over" not in one.words or "over" not in other.words:
         return False
     here, there = one.words.index("over"), other.words.index("over")

@@ -16,7 +16,7 @@ _ERASED = "ERASED"
 
 
 class _Counting(ConnectionPool):
-    """Counts the connections that are opened: behind a new one may be an older copy of Redis."""
+    """Counts the connections that are opened: a new one may reach a Redis that was restored from an older copy."""
 
     opened = 0
 

@@ -88,7 +88,7 @@ def beginning(beginning: str) -> Condition:
 
 
 def filterable(kind: str) -> Condition:
-    """In each of the indexes that recall filters by; which a write that was cut off may leave apart."""
+    """Return what matches entries that are in every index recall filters by; a write that was cut off may miss some."""
     condition = Filter.by_property("state").like("?*")
     condition &= Filter.by_property("valid_until").greater_or_equal(-NEVER)
     condition &= Filter.by_property("confidence").greater_or_equal(0)

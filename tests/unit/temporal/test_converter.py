@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
+import pytest
+from pydantic import ValidationError
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import (
     DataConverter,
@@ -11,8 +13,10 @@ from temporalio.converter import (
     WithSerializationContext,
     WorkflowSerializationContext,
 )
+from temporalio.exceptions import ApplicationError
 
-from perdure import AgentTask
+from perdure import AgentTask, UpdateRequest
+from perdure.agent.steps.calls import StepOutcome
 from perdure.temporal.converter import composed
 
 
@@ -40,3 +44,14 @@ async def test_a_callers_converter_gets_its_context_and_perdures_values_their_ow
     value, ours = await theirs.with_context(context).encode(["theirs", task])
     assert value.metadata["key"] == b"w-1"
     assert "key" not in ours.metadata
+
+
+async def test_a_kind_that_only_a_newer_build_knows_is_left_to_it() -> None:
+    converter = composed(None).payload_converter
+    [payload] = converter.to_payloads([{"kind": "hands over", "to": "ada"}])
+    with pytest.raises(ValidationError):
+        converter.from_payloads([payload], [StepOutcome])  # pyright: ignore[reportArgumentType]
+    update = {"user_id": "u", "id": "m", "update": {"kind": "hands over"}}
+    [payload] = converter.to_payloads([update])
+    with pytest.raises(ApplicationError, match="update"):
+        converter.from_payloads([payload], [UpdateRequest])

@@ -66,10 +66,10 @@ def waiting() -> StoreUnavailable:
     [
         (REFUSED, REFUSED_FOR - timedelta(minutes=1), False),
         (REFUSED, REFUSED_FOR, True),
-        # The control: nothing that was accepted is given up.
-        (waiting(), 2 * REFUSED_FOR, False),
+        (waiting(), REFUSED_FOR - timedelta(minutes=1), False),
+        (waiting(), REFUSED_FOR, True),
     ],
-    ids=["a week long", "no longer", "accepted"],
+    ids=["a week long", "no longer", "accepted, a week long", "accepted, no longer"],
 )
 async def test_what_a_server_refuses_is_retried_for_as_long_as_an_outage_lasts(
     error: PerdureError, tried: timedelta, final: bool

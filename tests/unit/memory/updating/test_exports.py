@@ -104,7 +104,7 @@ HEADER, FIRST, *REST = export()
         ([HEADER, FIRST, REST[0][:-20]], "line 3: is not JSON"),
         ([HEADER, FIRST.replace("pattern k", "pattern x")], "line 2: is not as it was exported"),
         ([HEADER, "{}"], "line 2: is not as it was exported"),
-        ([HEADER, FIRST, FIRST], "line 3: exec_1 stands here a second time"),
+        ([HEADER, FIRST, FIRST], "line 3: exec_1 is duplicated"),
         ([HEADER, "[" * 100_000], "line 2: is not JSON"),
     ],
 )
