@@ -12,7 +12,7 @@ from perdure.errors import PerdureError, StoreUnavailable
 from perdure.memory.door import Door
 from perdure.model import Passed
 from perdure.names import Activity
-from perdure.stores.redis.accesses import Accesses, Taken
+from perdure.stores.redis.accesses import Accesses, TakenUses
 
 _log = structlog.get_logger(__name__)
 
@@ -59,7 +59,7 @@ class AccessActivities:
         # Where nothing could be written, another call would do no better.
         return Flushed(tenants=tenants, entries=entries, more=is_late or (tenants > 0 and len(listed) == _PAGE))
 
-    async def _write(self, tenant: str, taken: Taken) -> int:
+    async def _write(self, tenant: str, taken: TakenUses) -> int:
         def used(entry: Entry) -> Entry:
             return entry.used(taken.uses[entry.id])
 

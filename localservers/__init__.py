@@ -18,18 +18,18 @@ from localservers.find import Found, find
 from localservers.fleet import Fleet
 from localservers.problems import HomeUnusable, LocalServersError, ServerNotFound, ServerNotStarted
 from localservers.recipes import Server
-from localservers.state import HomeLock, Launch, Report, State, WorkerOrder, ordered, read_state
+from localservers.state import FleetState, HomeLock, Launch, Report, WorkerOrder, ordered, read_state
 from perdure.settings import Addresses, Settings
 
 __all__ = [
     "Fleet",
+    "FleetState",
     "Found",
     "HomeUnusable",
     "LocalServersError",
     "Server",
     "ServerNotFound",
     "ServerNotStarted",
-    "State",
     "ensure",
     "find_all",
     "running",
@@ -84,7 +84,7 @@ def running(settings: Settings) -> Addresses | None:
     return _preferred(settings, current.addresses) if current else None
 
 
-def state(settings: Settings) -> State | None:
+def state(settings: Settings) -> FleetState | None:
     """Return what runs in the data folder; None if there is no supervisor, or it is not ready yet."""
     holder = HomeLock(settings.home).holder()
     current = read_state(settings.home) if holder else None

@@ -56,7 +56,7 @@ class WorkerOrder(Passed):
     """The fingerprint of those settings."""
 
 
-class State(Passed):
+class FleetState(Passed):
     """The content of ``servers.json``."""
 
     pid: int
@@ -115,10 +115,10 @@ def _try_lock(file: IO[str], kind: int) -> bool:
     return True
 
 
-def read_state(home: Path) -> State | None:
+def read_state(home: Path) -> FleetState | None:
     """Return the content of ``servers.json`` with Weaviate's key from its own file, or None if there is none."""
     try:
-        state = State.model_validate_json((home / "servers.json").read_text())
+        state = FleetState.model_validate_json((home / "servers.json").read_text())
     except (FileNotFoundError, ValidationError):
         return None
     if "weaviate" not in state.servers:
@@ -127,7 +127,7 @@ def read_state(home: Path) -> State | None:
     return state.changed(addresses=addresses)
 
 
-def write_state(home: Path, state: State) -> None:
+def write_state(home: Path, state: FleetState) -> None:
     """Write ``servers.json``, without Weaviate's key."""
     bare = state.changed(addresses=state.addresses.changed(weaviate_api_key=None))
     replace(home / "servers.json", bare.model_dump_json(indent=1))

@@ -18,7 +18,7 @@ from localservers.files import unusable
 from localservers.fleet import Fleet, start_worker
 from localservers.processes import Child, trim
 from localservers.recipes import Server
-from localservers.state import HomeLock, Launch, Report, Running, State, WorkerOrder, read_order, write_state
+from localservers.state import FleetState, HomeLock, Launch, Report, Running, WorkerOrder, read_order, write_state
 from perdure.errors import PerdureError
 from perdure.settings import Settings
 
@@ -143,7 +143,7 @@ class Supervisor:
                 settings=self._order.settings,
                 problem=self._problem,
             )
-        state = State(pid=os.getpid(), addresses=self._fleet.addresses, servers=servers, worker=worker)
+        state = FleetState(pid=os.getpid(), addresses=self._fleet.addresses, servers=servers, worker=worker)
         write_state(self._settings.home, state)
 
 

@@ -68,7 +68,7 @@ _FIXES = {
 }
 
 
-class Finding(Model):
+class HealthFinding(Model):
     """The result of one check."""
 
     check: str
@@ -110,7 +110,7 @@ class Patient:
         return {name: getattr(self.addresses, field) for name, field in names.items()}
 
 
-async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) -> list[Finding]:
+async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) -> list[HealthFinding]:
     """Run every check; an error is a finding like any other.
 
     Args:
@@ -122,17 +122,19 @@ async def examine(patient: Patient, *, quick: bool = False, deep: bool = False) 
     return [await _asked(name, check, patient) for name, check in checks.items()]
 
 
-async def _asked(name: str, check: Callable[[Patient], Awaitable[tuple[bool, str, str]]], patient: Patient) -> Finding:
+async def _asked(
+    name: str, check: Callable[[Patient], Awaitable[tuple[bool, str, str]]], patient: Patient
+) -> HealthFinding:
     try:
         ok, detail, fix = await check(patient)
     except PerdureError as error:
-        return Finding(check=name, ok=False, detail=str(error), fix=_fix(error))
+        return HealthFinding(check=name, ok=False, detail=str(error), fix=_fix(error))
     except FROM_TEMPORAL as error:
         translated = perdure_error(error)
         if translated is None:
             raise
-        return Finding(check=name, ok=False, detail=str(translated), fix=_fix(translated))
-    return Finding(check=name, ok=ok, detail=detail, fix="" if ok else fix)
+        return HealthFinding(check=name, ok=False, detail=str(translated), fix=_fix(translated))
+    return HealthFinding(check=name, ok=ok, detail=detail, fix="" if ok else fix)
 
 
 def _fix(error: PerdureError) -> str:

@@ -30,7 +30,7 @@ from perdure.stores.redis.outputs import Outputs
 from perdure.stores.tenant_key import TenantKey
 from perdure.together import together
 from perdure.updates import Rejection, Version
-from worker.wiring.reading import RESULTS_KEPT, Reading, open_reading
+from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
 
 
 class Reader:
@@ -41,7 +41,7 @@ class Reader:
         seconds: How long a check may take.
     """
 
-    def __init__(self, reading: Reading, seconds: float) -> None:
+    def __init__(self, reading: ReadingServices, seconds: float) -> None:
         self._reading = reading
         self._seconds = seconds
         self.unanswered: list[Callable[[], Awaitable[object]]] = [

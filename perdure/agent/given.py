@@ -19,7 +19,7 @@ from perdure.skills.steps import OnFailure, PromptStep, RecallStep, RememberStep
 _PERSON = "rehearsal"
 
 
-class Missing(Exception):
+class NotGiven(Exception):
     """The case cannot be run; this is not a failure of the task."""
 
     def __init__(self, problem: InvalidSkill) -> None:
@@ -29,11 +29,11 @@ class Missing(Exception):
 
 def miss(field: str, problem: str, fix: str = "") -> NoReturn:
     """Refuse the case, naming one of its fields."""
-    raise Missing(InvalidSkill(field, problem, fix=fix))
+    raise NotGiven(InvalidSkill(field, problem, fix=fix))
 
 
 def fields_of(value: JsonValue, field: str) -> dict[str, JsonValue]:
-    """Return a value of the case as a mapping; raises Missing if it is not one."""
+    """Return a value of the case as a mapping; raises NotGiven if it is not one."""
     if not isinstance(value, dict):
         miss(field, f"is {kind_of(value)}, not a mapping")
     return value
@@ -62,7 +62,7 @@ class Given:
         """Return what a step returns, and the field that says so.
 
         Raises:
-            Missing: None does.
+            NotGiven: None does.
         """
         place = self._required(self._case.results, "results", path, wanted)
         return f"results.{place}", self._case.results[place]
@@ -71,7 +71,7 @@ class Given:
         """Return what a recall finds, and the field that says so; without one, it finds nothing.
 
         Raises:
-            Missing: It is no mapping.
+            NotGiven: It is no mapping.
         """
         place = _place(self._case.results, path)
         field = f"results.{place}"
@@ -92,7 +92,7 @@ class Given:
         """Return what a person answers.
 
         Raises:
-            Missing: The case has no answer, or one that the question does not accept.
+            NotGiven: The case has no answer, or one that the question does not accept.
         """
         path, answers = question.id, self._case.answers
         self._times["answers", path] += 1
@@ -115,7 +115,7 @@ class Given:
         """Return the event that a step waits for; None if it does not come before the deadline.
 
         Raises:
-            Missing: The case does not have it, and there is no deadline; or it is larger than an event may be.
+            NotGiven: The case does not have it, and there is no deadline; or it is larger than an event may be.
         """
         self._awaited.add(waits.event)
         field = f"events.{waits.event}"
@@ -135,7 +135,7 @@ class Given:
         """Refuse values given for a path that the task never reached; an id counts wherever the step stands.
 
         Raises:
-            Missing: Naming the nearest path, or the nearest event that was waited for.
+            NotGiven: Naming the nearest path, or the nearest event that was waited for.
         """
         for name in self._case.events:
             if name not in self._awaited:

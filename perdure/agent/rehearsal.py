@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.agent.given import Given, Missing, fields_of, miss
+from perdure.agent.given import Given, NotGiven, fields_of, miss
 from perdure.agent.plan import Act, Action, Ask, Finish, waited
 from perdure.agent.prepared import PreparedTask, ToolShape
 from perdure.agent.skill_plan import SkillPlan
@@ -141,7 +141,7 @@ class _Rehearsal:
         """Run it to its end."""
         try:
             return await self._run()
-        except Missing as missing:
+        except NotGiven as missing:
             raise missing.problem from None
 
     async def _run(self) -> Rehearsed:

@@ -30,10 +30,7 @@ _CHUNK = 50
 
 
 class Door:
-    """The way by which every change of long-term memory is made, logged and journaled.
-
-    Only repair and reconciling write past it: they restore what was changed by it.
-    """
+    """Makes, logs and journals every change of long-term memory; only repair and reconciling restore past it."""
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ class CallFacts(Model):
         }
 
 
-class Finding(Model):
+class PolicyFinding(Model):
     """One policy's finding on a call."""
 
     policy: str
@@ -61,12 +61,12 @@ class PolicyDecision(Model):
     """The decision of all policies on a call."""
 
     outcome: Outcome
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[PolicyFinding, ...] = ()
     """Of those that speak, by name."""
     version: str
     """Of the set that was asked."""
 
-    def of(self, outcome: Outcome) -> tuple[Finding, ...]:
+    def of(self, outcome: Outcome) -> tuple[PolicyFinding, ...]:
         """Return the findings with this outcome."""
         return tuple(one for one in self.findings if one.outcome is outcome)
 
@@ -79,7 +79,7 @@ def decide(policies: PolicySet, call: CallFacts) -> PolicyDecision:
     return PolicyDecision(outcome=outcome, findings=findings, version=policies.version)
 
 
-def _finding(policy: Policy, names: Mapping[str, JsonValue]) -> Finding | None:
+def _finding(policy: Policy, names: Mapping[str, JsonValue]) -> PolicyFinding | None:
     """Return a policy's finding; None: it is silent."""
     outcome, problem = policy.outcome, ""
     try:
@@ -91,7 +91,7 @@ def _finding(policy: Policy, names: Mapping[str, JsonValue]) -> Finding | None:
     if any(_excuses(condition, names) for condition in policy.unless):
         return None
     question = policy.approve if policy.approve is not None and outcome is Outcome.ASK else ""
-    return Finding(
+    return PolicyFinding(
         policy=policy.name,
         version=policy.digest,
         outcome=outcome,

@@ -8,7 +8,7 @@ from perdure.documents import nearest
 from perdure.errors import InvalidInput
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """A definition with a name."""
 
     @property
@@ -17,7 +17,7 @@ class Named(Protocol):
         ...
 
 
-D = TypeVar("D", bound=Named)
+D = TypeVar("D", bound=HasName)
 
 
 class Folders(Generic[D]):

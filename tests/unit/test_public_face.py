@@ -209,7 +209,7 @@ def test_control_a_module_that_loads_a_server_is_named() -> None:
     assert loaded.startswith("perdure.stores.redis.connection redis")
 
 
-LAZY = {"AuditLine": object, "AuditReport": object, "Finding": object}
+LAZY = {"AuditLine": object, "AuditReport": object, "HealthFinding": object}
 """What the calls of operators return: it stands in the modules that read the audit and look at the installation."""
 
 RESULTS = {

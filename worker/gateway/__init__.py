@@ -11,7 +11,7 @@ from worker.gateway.scheduling import SchedulingCalls
 from worker.gateway.tasks import TaskHandle
 
 if TYPE_CHECKING:
-    from worker.doctor import Finding
+    from worker.doctor import HealthFinding
 
 __all__ = ["Gateway", "TaskHandle"]
 
@@ -31,7 +31,7 @@ class Gateway(ExplainingCalls, HoldingCalls, SchedulingCalls, AuditingCalls):
     """
 
     @call
-    async def status(self, *, quick: bool = False, deep: bool = False, by: Actor) -> "list[Finding]":
+    async def status(self, *, quick: bool = False, deep: bool = False, by: Actor) -> "list[HealthFinding]":
         """Return what every check of servers, durability, keys, models and skills finds.
 
         Args:

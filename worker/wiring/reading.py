@@ -11,7 +11,7 @@ from perdure.memory.auditing.audit import Audit
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.service import Recall
-from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Embedder
 from perdure.settings import Addresses, Settings
@@ -44,7 +44,7 @@ _CACHED_VECTORS = 4_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReadingServices:
     """The services of a process that reads memory and never writes it."""
 
     redis: Redis
@@ -65,7 +65,7 @@ class Reading:
 
 
 @asynccontextmanager
-async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey) -> AsyncGenerator[Reading]:
+async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey) -> AsyncGenerator[ReadingServices]:
     """Connect to the stores, and close the connections in the end. Nothing is asked of a store yet.
 
     Raises:
@@ -104,11 +104,11 @@ async def open_reading(settings: Settings, addresses: Addresses, key: TenantKey)
         min_confidence=settings.min_confidence,
         rules=rules_of(settings),
         accesses=Accesses(redis),
-        telemetry=Telemetry(content=settings.trace_content),
+        telemetry=RecallTelemetry(content=settings.trace_content),
         audit=audit,
     )
     try:
-        yield Reading(
+        yield ReadingServices(
             redis=redis,
             installation=Installation(redis),
             tenant_key=key,

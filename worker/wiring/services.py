@@ -43,12 +43,12 @@ from perdure.toolbox import Toolbox
 from worker.observing import extractor
 from worker.policies import policies_of, rules_of
 from worker.wiring.parts import WRITE_SECONDS, models_of
-from worker.wiring.reading import RESULTS_KEPT, Reading, open_reading
+from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
 from worker.wiring.registries import agents_of, skills_of, toolbox_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class Services(Reading):
+class Services(ReadingServices):
     """Every service of a worker, on real stores."""
 
     leases: Leases

@@ -17,7 +17,7 @@ _LONGEST = 4.0
 
 
 @dataclass
-class Turn:
+class Admission:
     """A call's places in the limits of its tool."""
 
     is_made: bool = False
@@ -35,7 +35,7 @@ class Limiter:
         self._places = places
 
     @asynccontextmanager
-    async def within(self, tool: Tool[..., object], call: StepCall, attempt: Attempt) -> AsyncGenerator[Turn]:
+    async def within(self, tool: Tool[..., object], call: StepCall, attempt: Attempt) -> AsyncGenerator[Admission]:
         """Hold a place in each of a tool's limits while it is called.
 
         Args:
@@ -48,7 +48,7 @@ class Limiter:
             LimitReached: There is none; says when to look again.
             StoreUnavailable: Redis does not answer.
         """
-        turn, lasts = Turn(), longest_attempt(call.timeout or tool.timeout)
+        admission, lasts = Admission(), longest_attempt(call.timeout or tool.timeout)
         tried: list[tuple[CallLimit, str, str]] = []
         try:
             # A user who waits for a turn of their own takes none from the others.
@@ -63,11 +63,11 @@ class Limiter:
                 )
                 if left:
                     raise LimitReached(tool.name, limit.told, _again(limit, left, attempt.number))
-            turn.is_made = True
-            yield turn
+            admission.is_made = True
+            yield admission
         finally:
             for limit, name, tenant in tried:
-                if limit.at_once or not turn.is_made:
+                if limit.at_once or not admission.is_made:
                     with suppress(StoreUnavailable, StoreRefused):
                         await self._places.release(name, attempt.owner, tenant=tenant)
 

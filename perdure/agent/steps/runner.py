@@ -100,11 +100,11 @@ class StepRunner(StepEvaluator):
             return asks
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, tool, **how)
-        async with self._limiter.within(tool, call, attempt) as turn:
+        async with self._limiter.within(tool, call, attempt) as admission:
             acted = await self._perform(
                 tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict
             )
-            turn.is_made = isinstance(acted, Happened)
+            admission.is_made = isinstance(acted, Happened)
         if not isinstance(acted, Happened):
             return _undone(call, about, so_far, acted)
         so_far = so_far.changed(warnings=gate.warnings)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from perdure.changes import Actor
 from perdure.errors import InvalidInput, PerdureError, StoreUnavailable
-from perdure.memory.auditing.reading import Removal
+from perdure.memory.auditing.reading import AuditRemoval
 from perdure.memory.auditing.verifying import Missing
 from perdure.memory.auditing.writer import STORE, ChainWriter
 from perdure.policies.ruling import Ruling
@@ -158,7 +158,7 @@ class Audit:
         else:
             await self._commit(waiting)
 
-    async def removing(self, removal: Removal, by: Actor) -> None:
+    async def removing(self, removal: AuditRemoval, by: Actor) -> None:
         """Write that a person is about to remove old files.
 
         Raises:

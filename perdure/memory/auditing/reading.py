@@ -37,7 +37,7 @@ def shown(folder: Path, key: bytes, tenant: str, since: datetime | None = None) 
     return sorted(found, key=lambda line: line.at)
 
 
-class Removal(NamedTuple):
+class AuditRemoval(NamedTuple):
     """Old files, and what another chain has to record before they are removed."""
 
     files: tuple[str, ...]
@@ -47,7 +47,7 @@ class Removal(NamedTuple):
     """The heads of files that stay, which these ones hold."""
 
 
-def removable(folder: Path, key: bytes, known: Collection[AuditHead], before: datetime) -> Removal:
+def removable(folder: Path, key: bytes, known: Collection[AuditHead], before: datetime) -> AuditRemoval:
     """Return the files whose last line is older than a moment.
 
     A file that is in use stays, and so does one with a problem, or with a line about an accepted loss.
@@ -67,7 +67,7 @@ def removable(folder: Path, key: bytes, known: Collection[AuditHead], before: da
     told = removals(left)
     again = [head for file, head in removals(going).items() if file in sought and file not in told]
     held = {head.file: head for head in sorted(_heads(going), key=lambda head: head.line) if head.file in left}
-    return Removal(tuple(old), (*(found.read[file] for file in old), *again), tuple(held.values()))
+    return AuditRemoval(tuple(old), (*(found.read[file] for file in old), *again), tuple(held.values()))
 
 
 def _heads(chains: Mapping[str, Checked]) -> list[AuditHead]:

@@ -43,7 +43,7 @@ class AuditReport(Model):
     """The head of each file that has no problem."""
 
 
-class Claim(NamedTuple):
+class Witness(NamedTuple):
     """Another chain's or Redis's knowledge that a chain has a line."""
 
     by: str
@@ -70,7 +70,7 @@ def report(
     gone: set[str] = set()
     missing: dict[str, Missing] = {}
     losses: list[AuditFinding] = []
-    for claim in (*(Claim("Redis", head) for head in known or ()), *claims(chains, limits)):
+    for claim in (*(Witness("Redis", head) for head in known or ()), *claims(chains, limits)):
         head = claim.head
         chain = chains.get(head.file)
         if chain is not None and head.line <= chain.last:
@@ -105,12 +105,12 @@ def report(
 _UNKNOWN = "what was cut off or removed and stands in no other chain does not show"
 
 
-def claims(chains: Mapping[str, Checked], limits: Mapping[str, int]) -> Iterator[Claim]:
+def claims(chains: Mapping[str, Checked], limits: Mapping[str, int]) -> Iterator[Witness]:
     """Return what chains know of others."""
     for file, chain in chains.items():
         for number, line in chain.lines.items():
             if line.kind in (AuditKind.OPENED, AuditKind.HEADS) and number <= limits.get(file, 0):
-                yield from (Claim(f"line {number} of {file}", head) for head in line.heads)
+                yield from (Witness(f"line {number} of {file}", head) for head in line.heads)
 
 
 def removals(chains: Mapping[str, Checked]) -> dict[str, AuditHead]:
@@ -139,7 +139,7 @@ def _accepted(lines: Iterable[AuditLine], missing: Missing) -> str:
     return ""
 
 
-def _loss(claim: Claim, chain: Checked | None, more: str = "") -> AuditFinding:
+def _loss(claim: Witness, chain: Checked | None, more: str = "") -> AuditFinding:
     head = claim.head
     if chain is None:
         return AuditFinding(file=head.file, what=f"is missing: {claim.by} knows its line {head.line}{more}")
@@ -148,7 +148,7 @@ def _loss(claim: Claim, chain: Checked | None, more: str = "") -> AuditFinding:
     return AuditFinding(file=head.file, line=first, what=f"{lines} missing: {claim.by} knows line {head.line}{more}")
 
 
-def _contradicted(claim: Claim, chain: Checked) -> list[AuditFinding]:
+def _contradicted(claim: Witness, chain: Checked) -> list[AuditFinding]:
     head = claim.head
     # That a line before it is missing is said already.
     if chain.macs.get(head.line, head.mac) != head.mac:

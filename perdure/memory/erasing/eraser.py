@@ -39,7 +39,7 @@ class Erasures(Protocol):
         ...
 
 
-class Counts(NamedTuple):
+class TenantCounts(NamedTuple):
     """How much there is of a user."""
 
     entries: int
@@ -99,14 +99,14 @@ class Eraser:
         await self._audit.changed(tenant, {"erased": ()}, operation=operation, by=by, again=True)
         return known
 
-    async def count(self, tenant: str) -> Counts:
+    async def count(self, tenant: str) -> TenantCounts:
         """Return how much the stores have of a user.
 
         Raises:
             StoreUnavailable: A store does not answer; call it again.
         """
         entries, found = await together(self._longterm.total(tenant), holdings(self._redis, tenant))
-        return Counts(entries, len(_content(found, tenant)))
+        return TenantCounts(entries, len(_content(found, tenant)))
 
     async def remove(self, tenant: str) -> None:
         """Remove everything that the stores have of a user but the erasure itself.

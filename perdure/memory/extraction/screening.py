@@ -22,9 +22,9 @@ from perdure.memory.extraction.findings import (
     remainder,
     tokens,
 )
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind, disjoint, folded
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind, disjoint, folded
 
-_DETECTORS: tuple[Callable[[Folded], Iterator[Finding]], ...] = (
+_DETECTORS: tuple[Callable[[FoldedText], Iterator[Finding]], ...] = (
     tokens.tokens,
     passwords.passwords,
     passwords.keys,

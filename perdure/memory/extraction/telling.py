@@ -75,7 +75,7 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True)
-class Told:
+class Telling:
     """A sentence, and the words of it that say something."""
 
     text: str
@@ -120,7 +120,7 @@ class Told:
         return self.words.difference(*self.former)
 
     @cached_property
-    def parts(self) -> "list[Told]":
+    def parts(self) -> "list[Telling]":
         """Itself, and what could be said alone of it."""
         found = (part for part in _PARTS.split(_FRONTED.sub("", self.text)) if part.strip())
         return [self, *map(told, found)]
@@ -133,10 +133,10 @@ class Told:
 
 # A batch is compared with up to a thousand memories, item by item, and to read one takes .1 ms.
 @lru_cache(maxsize=2_000)
-def told(text: str) -> Told:
+def told(text: str) -> Telling:
     """Return a sentence with its words, in the form in which they are compared."""
     if len(text) > _LONGEST_READ:
-        return Told(text, (), frozenset(), frozenset(), ordered=False)
+        return Telling(text, (), frozenset(), frozenset(), ordered=False)
     plain, _ = spoken(text)
     order: dict[str, None] = {}
     names: set[str] = set()
@@ -154,7 +154,7 @@ def told(text: str) -> Told:
                     names |= {one} if named else set()
                     verbs |= {one} if word in FORMS and not named else set()
     ordered = any(token.lower() in _ORDERED for token in tokens)
-    return Told(text, tuple(order), frozenset(names), frozenset(verbs), ordered)
+    return Telling(text, tuple(order), frozenset(names), frozenset(verbs), ordered)
 
 
 def says_it_was_otherwise(text: str) -> bool:

@@ -7,7 +7,7 @@ from perdure.crashpoints import CrashPoint, reached
 from perdure.entries import State
 from perdure.errors import VersionConflict
 from perdure.memory.door import Door
-from perdure.memory.forgetting.selection import Counts, Forgetting, Guard, select
+from perdure.memory.forgetting.selection import Forgetting, Guard, SweepCounts, select
 from perdure.memory.retention import RetentionRules
 from perdure.model import Passed
 from perdure.stores.redis.deletions import Deletions
@@ -79,7 +79,7 @@ class Forgetter:
         stored, to_purge = await together(
             self._longterm.count(tenant), self._longterm.count_purgeable(tenant, before=at)
         )
-        counts = Counts(stored=stored, due=await self._longterm.count_due(tenant, before=at), purgeable=to_purge)
+        counts = SweepCounts(stored=stored, due=await self._longterm.count_due(tenant, before=at), purgeable=to_purge)
         return select(
             tenant,
             due=due,

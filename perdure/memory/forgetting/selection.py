@@ -41,7 +41,7 @@ class Forgetting(Passed):
     """Whether more is due than one plan takes."""
 
 
-class Counts(Model):
+class SweepCounts(Model):
     """How many entries a tenant has, beyond what one plan reads."""
 
     stored: int
@@ -72,7 +72,7 @@ def select(
     *,
     due: Sequence[Entry],
     purgeable: Sequence[Entry],
-    counts: Counts,
+    counts: SweepCounts,
     rules: RetentionRules,
     guard: Guard,
     approved: bool,

@@ -19,7 +19,7 @@ from perdure.memory.extraction import observing
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import read_batch
 from perdure.said import Extractor, Said, Voice
-from perdure.stores.redis.promotions import Promotions, Taken
+from perdure.stores.redis.promotions import Promotions, TakenSession
 
 _AT_ONCE = 50
 """Episodes that are promoted together: one job, or few."""
@@ -111,7 +111,7 @@ class Promoter:
         await self._promotions.end(tenant, token, min(later, default=None))
         return done._replace(failed=tuple(failed))
 
-    async def _submitted(self, work: "_Work", taken: Taken) -> tuple[int, list[InvalidItem]]:
+    async def _submitted(self, work: "_Work", taken: TakenSession) -> tuple[int, list[InvalidItem]]:
         """Submit what may be believed of episodes; returns how many jobs it takes, and what cannot be used."""
         said = [said_of(work.session, one) for one in taken.episodes if _readable(one.said or one.text).strip()]
         items = observing.believed(said, await self._extractor.extract(said))

@@ -34,7 +34,7 @@ from perdure.memory.recall.ranking import (
     score_exact,
 )
 from perdure.memory.recall.sources import Sought, Sources, Wanted
-from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.memory.recall.turns import limits, rank_turns, relevant_turns
 from perdure.memory.recall.uses import Uses
 from perdure.memory.retention import RetentionRules
@@ -110,11 +110,11 @@ class Recall:
         policies: Mapping[str, WritePolicy] = POLICIES,
         rules: RetentionRules | None = None,
         accesses: Accesses | None = None,
-        telemetry: Telemetry | None = None,
+        telemetry: RecallTelemetry | None = None,
         consents: ConsentBook | None = None,
         audit: Audit | None = None,
     ) -> None:
-        self._telemetry = telemetry or Telemetry()
+        self._telemetry = telemetry or RecallTelemetry()
         self._embedder = embedder
         self._min_confidence = min_confidence
         self._rules = rules or RetentionRules()

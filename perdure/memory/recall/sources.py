@@ -7,7 +7,7 @@ from typing import NamedTuple
 from perdure.memory.consenting import ConsentBook
 from perdure.memory.recall.absences import Absences
 from perdure.memory.recall.names import Speakers
-from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.memory.recall.turns import Asked
 from perdure.memory.wholeness import Wholeness
 from perdure.memory.writing.planning import WritePolicy
@@ -40,7 +40,7 @@ class Sources:
     policies: Mapping[str, WritePolicy]
     limit: float
     """Seconds that a recall may take."""
-    telemetry: Telemetry
+    telemetry: RecallTelemetry
     consents: ConsentBook | None = None
     """None: nobody has said anything."""
 

@@ -14,7 +14,7 @@ _BUCKETS = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5
 """Fine around 0.1 s, which 95 % of all recalls must beat."""
 
 
-class Telemetry:
+class RecallTelemetry:
     """Spans and figures about recalls.
 
     Args:

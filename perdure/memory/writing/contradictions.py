@@ -19,7 +19,7 @@ from perdure.memory.writing.retelling import changes, restates
 _EVER = datetime.max.replace(tzinfo=UTC)
 
 
-class Verdict(NamedTuple):
+class Contradiction(NamedTuple):
     """The decision on a statement."""
 
     decision: Decision
@@ -30,11 +30,13 @@ class Verdict(NamedTuple):
     reason: str = ""
 
 
-NOTHING_BESIDE = Verdict(Decision.INSERT)
+NOTHING_BESIDE = Contradiction(Decision.INSERT)
 """The decision on a statement that is unrelated to anything believed."""
 
 
-def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_at: datetime | None = None) -> Verdict:
+def verdict(
+    item: MemoryItem, target: str, known: Iterable[Memory], *, settled_at: datetime | None = None
+) -> Contradiction:
     """Decide on a statement.
 
     Args:
@@ -61,13 +63,13 @@ def verdict(item: MemoryItem, target: str, known: Iterable[Memory], *, settled_a
     over = sorted(against, key=lambda memory: (memory.newest, memory.id), reverse=True)
     late = next((memory for memory in over if memory.last_seen > (settled_at or item.occurred_at)), None)
     if late:
-        return Verdict(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it")
+        return Contradiction(Decision.REJECT, reason=f"{late.id} was said later, and contradicts it")
     for memory in over if settled_at is None else ():
         if reason := doubt(memory, item):
-            return Verdict(Decision.HOLD, reason=f"{reason}: {memory.id}")
+            return Contradiction(Decision.HOLD, reason=f"{reason}: {memory.id}")
     if any(replaces(item, memory) for memory in over):
-        return Verdict(Decision.SUPERSEDE, same, tuple(over))
-    return Verdict(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over))
+        return Contradiction(Decision.SUPERSEDE, same, tuple(over))
+    return Contradiction(Decision.REINFORCE if same else Decision.INSERT, same, tuple(over))
 
 
 def _judged(item: MemoryItem, others: Iterable[Memory], *, is_new: bool) -> tuple[Memory | None, list[Memory]]:

@@ -19,7 +19,7 @@ from perdure.memory.extraction.findings.remainder import TAKEN_OUT
 from perdure.memory.extraction.telling import says_it_was_otherwise, told
 from perdure.memory.write_policies import WritePolicy
 from perdure.memory.writing.checking import require_span, require_timely
-from perdure.memory.writing.contradictions import NOTHING_BESIDE, Verdict, verdict
+from perdure.memory.writing.contradictions import NOTHING_BESIDE, Contradiction, verdict
 from perdure.memory.writing.observation import after, occurrence_of, purpose_of, recorded_at
 from perdure.memory.writing.retelling import LEAST_SHARED
 from perdure.model import Model
@@ -197,7 +197,7 @@ def _not_counted(occurrence: str, stored: Entry) -> str:
     return f"it is counted up to {OCCURRENCES_KEPT:,} times" if len(stored.occurrences) >= OCCURRENCES_KEPT else ""
 
 
-def _objection(case: _Case, item: Item, found: Verdict) -> str:
+def _objection(case: _Case, item: Item, found: Contradiction) -> str:
     batch, index, known = case.batch, case.index, case.known
     if problem := _untimely(batch, index, item, known):
         return problem
@@ -243,7 +243,7 @@ def _cannot_replace(tenant: str, item: MemoryItem, replaced: Entry | None) -> st
     return ""
 
 
-def _replaced_already(tenant: str, item: MemoryItem, entries: Mapping[str, Entry], found: Verdict) -> str:
+def _replaced_already(tenant: str, item: MemoryItem, entries: Mapping[str, Entry], found: Contradiction) -> str:
     """Return why a memory that was replaced is not believed again; empty: it may be."""
     stored = entries.get(item_id(tenant, item))
     if not isinstance(stored, Memory) or stored.state is not State.SUPERSEDED:

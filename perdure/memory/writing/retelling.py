@@ -9,7 +9,7 @@ import re
 from enum import Enum, auto
 
 from perdure.memory.extraction.lexicon import FREQUENCIES, MONTHS, WEEKDAYS
-from perdure.memory.extraction.telling import Told, told
+from perdure.memory.extraction.telling import Telling, told
 
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|been|being|be|gets?|got) (?:\w+ly )?\w+(?:ed|en|wn|pt|ut|id|lt|nt|ung|un)\b", re.I
@@ -20,7 +20,7 @@ LEAST_SHARED = 2
 """Words that a change shares with what it changes, at the least. A choice."""
 
 
-def changes(new: Told, old: Told) -> bool:
+def changes(new: Telling, old: Telling) -> bool:
     """Return whether a statement about a change says that an earlier one no longer holds."""
     if not new.changed or new.adds or len(old.words & new.words) < LEAST_SHARED:
         return False
@@ -29,7 +29,7 @@ def changes(new: Told, old: Told) -> bool:
     return any(_says_otherwise(old, part) for part in new.parts)
 
 
-def restates(new: Told, old: Told) -> bool:
+def restates(new: Telling, old: Telling) -> bool:
     """Return whether two statements say the same with the same words, arranged differently.
 
     A phrase may be fronted, and an action may be stated in the passive; in any other order the same words may say the
@@ -42,7 +42,7 @@ def restates(new: Told, old: Told) -> bool:
     return _in_passive(new, old) or _in_passive(old, new)
 
 
-def _in_passive(one: Told, other: Told) -> bool:
+def _in_passive(one: Telling, other: Telling) -> bool:
     """Return whether one states in the passive what the other says that somebody does."""
     if not _PASSIVE.search(one.text) or _PASSIVE.search(other.text):
         return False
@@ -53,12 +53,12 @@ def _in_passive(one: Told, other: Told) -> bool:
     return bool(named) and other.order[: len(named)] == named
 
 
-def _names_former(one: Told, other: Told) -> bool:
+def _names_former(one: Telling, other: Telling) -> bool:
     """Return whether one says of what the other says that it was so before, and both are about little else."""
     return any(words <= other.stated and len(other.words - words - one.words) <= 1 for words in one.former)
 
 
-def _says_otherwise(old: Told, part: Told) -> bool:
+def _says_otherwise(old: Telling, part: Telling) -> bool:
     shared, left, added = old.words & part.words, old.words - part.words, part.words - old.words
     if len(shared) < LEAST_SHARED:
         return False
@@ -71,7 +71,7 @@ def _says_otherwise(old: Told, part: Told) -> bool:
     return bool(added) and _is_another_value(old, part, left, added)
 
 
-def _is_another_value(old: Told, part: Told, left: frozenset[str], added: frozenset[str]) -> bool:
+def _is_another_value(old: Telling, part: Telling, left: frozenset[str], added: frozenset[str]) -> bool:
     """Return whether what differs is of one kind, and is what is said rather than of what."""
     kind, shared = _kind(left, old), len(old.words & part.words)
     if kind is not _kind(added, part) or _is_of_another(old, part, left, added):
@@ -87,13 +87,13 @@ def _is_another_value(old: Told, part: Told, left: frozenset[str], added: frozen
             return len(left) < shared
 
 
-def _is_numbered_otherwise(old: Told, part: Told) -> bool:
+def _is_numbered_otherwise(old: Telling, part: Telling) -> bool:
     """Return whether both begin with a number of something, and these differ: "bus 12" and "bus 14"."""
     here, there = _NUMBERED.match(old.text), _NUMBERED.match(part.text)
     return bool(here and there and here[1] != there[1])
 
 
-def _is_of_another(old: Told, part: Told, left: frozenset[str], added: frozenset[str]) -> bool:
+def _is_of_another(old: Telling, part: Telling, left: frozenset[str], added: frozenset[str]) -> bool:
     """Return whether what differs is whom or what it is said of, what is done, or what for."""
     first = part.order[0]
     subject = old.order[0] in left or (first in added and not _counts(first))
@@ -107,7 +107,7 @@ class _Kind(Enum):
     WORD = auto()
 
 
-def _kind(words: frozenset[str], of: Told) -> _Kind:
+def _kind(words: frozenset[str], of: Telling) -> _Kind:
     if any(_counts(word) for word in words):
         return _Kind.COUNT
     return _Kind.NAME if words & of.names else _Kind.WORD

@@ -49,7 +49,7 @@ if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEY
 """
 
 
-class Taken(NamedTuple):
+class TakenUses(NamedTuple):
     """The uses of one tenant that are to be written."""
 
     operation: str
@@ -91,7 +91,7 @@ class Accesses:
         found = await ask(self._redis, "ZRANGE", keys.ACCESSED, 0, limit - 1, "WITHSCORES")
         return [(tenant, f"{score:.0f}") for tenant, score in found]
 
-    async def take(self, tenant: str, operation: str) -> Taken:
+    async def take(self, tenant: str, operation: str) -> TakenUses:
         """Return the uses that are to be written, under the operation of the first attempt at them.
 
         Raises:
@@ -105,7 +105,7 @@ class Accesses:
             for identifier, number in fields.items()
             if not identifier.startswith(_AT)
         }
-        return Taken(operation, uses)
+        return TakenUses(operation, uses)
 
     async def written(self, tenant: str, token: str) -> None:
         """Drop the uses that were taken; the tenant too, if none was noted since it was listed.

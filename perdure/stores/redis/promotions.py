@@ -47,7 +47,7 @@ if ARGV[3] == '' then redis.call('ZREM', KEYS[1], ARGV[1]) else redis.call('ZADD
 """
 
 
-class Waiting(NamedTuple):
+class WaitingSessions(NamedTuple):
     """What waits in one session."""
 
     session: str
@@ -59,7 +59,7 @@ class Waiting(NamedTuple):
     """How many episodes the session holds."""
 
 
-class Taken(NamedTuple):
+class TakenSession(NamedTuple):
     """Episodes that are being promoted."""
 
     ids: tuple[str, ...]
@@ -111,22 +111,22 @@ class Promotions:
         """
         await self._end([keys.PROMOTING], tenant, token, "" if due is None else _score(due))
 
-    async def sessions(self, tenant: str) -> list[Waiting]:
+    async def sessions(self, tenant: str) -> list[WaitingSessions]:
         """Return the sessions of a tenant in which something waits, or did.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
-        found: list[Waiting] = []
+        found: list[WaitingSessions] = []
         for session, last in await ask(self._redis, "ZRANGE", keys.sessions(tenant), 0, -1, "WITHSCORES"):
             waiting, _ = keys.promotion(tenant, session)
             _, by_time, _ = keys.episodes(tenant, session)
             first = await ask(self._redis, "ZRANGE", waiting, 0, 0, "WITHSCORES")
             held = await ask(self._redis, "ZCARD", by_time)
-            found.append(Waiting(session, _moment(last), _moment(first[0][1]) if first else None, held))
+            found.append(WaitingSessions(session, _moment(last), _moment(first[0][1]) if first else None, held))
         return found
 
-    async def take(self, tenant: str, session: str, limit: int) -> Taken:
+    async def take(self, tenant: str, session: str, limit: int) -> TakenSession:
         """Return the oldest episodes that wait in a session; those that are taken already, until they are promoted.
 
         Raises:
@@ -135,7 +135,7 @@ class Promotions:
         content, _, _ = keys.episodes(tenant, session)
         places = [*keys.promotion(tenant, session), content, keys.index(tenant)]
         ids, lines = await self._take(places, limit)
-        return Taken(tuple(ids), tuple(Episode.model_validate_json(line) for line in lines if line))
+        return TakenSession(tuple(ids), tuple(Episode.model_validate_json(line) for line in lines if line))
 
     async def promoted(self, tenant: str, session: str, ids: Sequence[str] = ()) -> None:
         """Record that episodes are promoted: they wait no longer. A session in which none waits leaves the list.

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from localservers.state import Running, State, read_state, write_state
+from localservers.state import FleetState, Running, read_state, write_state
 from perdure.settings import Addresses
 
 ADDRESSES = Addresses(
@@ -12,7 +12,7 @@ ADDRESSES = Addresses(
 
 
 def test_what_a_newer_supervisor_runs_is_known_to_an_older_command(tmp_path: Path) -> None:
-    write_state(tmp_path, State(pid=1, addresses=ADDRESSES, worker=Running(pid=2)))
+    write_state(tmp_path, FleetState(pid=1, addresses=ADDRESSES, worker=Running(pid=2)))
     file = tmp_path / "servers.json"
     written = json.loads(file.read_text())
     for part in (written, written["addresses"], written["worker"]):

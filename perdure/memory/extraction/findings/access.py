@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
 
 _OPENED = (
@@ -176,7 +176,7 @@ _MORE_ACCESS = (
 _LEAST = 5
 
 
-def access(folded: Folded) -> Iterator[Finding]:
+def access(folded: FoldedText) -> Iterator[Finding]:
     """Yield codes, passphrases, wallets, places and account names that the text names as somebody's."""
     for pattern, kind in (*_ACCESS, *_MORE_ACCESS):
         for match in pattern.finditer(folded.text):

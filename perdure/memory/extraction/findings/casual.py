@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import DIGIT, Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import DIGIT, Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.passwords import looks_made_up
 from perdure.memory.extraction.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS, word_list
 
@@ -41,7 +41,7 @@ _FOR_THE_API = re.compile(
 )
 
 
-def casual(folded: Folded) -> Iterator[Finding]:
+def casual(folded: FoldedText) -> Iterator[Finding]:
     """Yield what gives access or pays where it is not said in the form of a label and a value."""
     for match in _JOINED.finditer(folded.text):
         if _JOINING.isdisjoint(match["value"].casefold().split("-")):

@@ -51,7 +51,7 @@ class Finding(NamedTuple):
     kind: Kind
 
 
-class Folded(NamedTuple):
+class FoldedText(NamedTuple):
     """A text as detectors read it, and where each of its characters stands in the original.
 
     Digits of all scripts are ASCII digits, all spaces and dashes are the plain ones, full-width forms are narrow, and
@@ -69,7 +69,7 @@ class Folded(NamedTuple):
 _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
 
 
-def folded(text: str) -> Folded:
+def folded(text: str) -> FoldedText:
     """Return a text as detectors read it; no longer than it was."""
     characters: list[str] = []
     places: list[int] = []
@@ -82,7 +82,7 @@ def folded(text: str) -> Folded:
             plain = _plain(character)
         characters.append(plain)
         places.append(place)
-    return Folded("".join(characters), tuple(places))
+    return FoldedText("".join(characters), tuple(places))
 
 
 def _plain(character: str) -> str:

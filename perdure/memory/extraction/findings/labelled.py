@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
 
 _PLATE_LABEL = (
@@ -35,7 +35,7 @@ _PLATES = (
 """Named as one, next to a vehicle, or in the British form, which nothing else has."""
 
 
-def plates(folded: Folded) -> Iterator[Finding]:
+def plates(folded: FoldedText) -> Iterator[Finding]:
     """Yield the number plates of vehicles, each of which identifies who keeps it."""
     for pattern in _PLATES:
         for match in pattern.finditer(folded.text):
@@ -96,7 +96,7 @@ _READ_BY_MACHINES = re.compile(
 """The lines of a passport or a card that machines read (ICAO 9303)."""
 
 
-def personal_numbers(folded: Folded) -> Iterator[Finding]:
+def personal_numbers(folded: FoldedText) -> Iterator[Finding]:
     """Yield the numbers under which an office, a clinic, a school or a bank knows a person."""
     for pattern in (_RECORD, _READ_BY_MACHINES):
         for match in pattern.finditer(folded.text):
@@ -119,7 +119,7 @@ _DIGIT = (
 _SPOKEN = re.compile(rf"(?:\bplus[ ,-]+)?\b{_DIGIT}(?:[ ,-]{{1,2}}{_DIGIT}){{6,24}}\b", re.IGNORECASE)
 
 
-def spoken_numbers(folded: Folded) -> Iterator[Finding]:
+def spoken_numbers(folded: FoldedText) -> Iterator[Finding]:
     """Yield phone numbers and the like whose digits are written as words."""
     for match in _SPOKEN.finditer(folded.text):
         yield folded.found(*match.span(), Kind.PHONE)

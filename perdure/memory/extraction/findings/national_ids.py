@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
 
 _FORMS = {
@@ -118,7 +118,7 @@ def _form(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.-])(?:{_FORMS[name]})(?![^\W_]|[-.]\d)")
 
 
-def national_ids(folded: Folded) -> Iterator[Finding]:
+def national_ids(folded: FoldedText) -> Iterator[Finding]:
     """Yield ids that have a form of their own and whose check digits hold, and those that the text names."""
     for name in _FORMS:
         for match in _form(name).finditer(folded.text):
@@ -139,7 +139,7 @@ def _valid(name: str, written: str) -> bool:
         return False
 
 
-def _named(folded: Folded) -> Iterator[Finding]:
+def _named(folded: FoldedText) -> Iterator[Finding]:
     text = folded.text
     for label in _NAMES.finditer(text):
         if label.group().islower() and label.group() in re.findall(

@@ -8,7 +8,7 @@ import phonenumbers
 from phonenumbers import PhoneNumberType
 from stdnum import iban, isbn, luhn
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 
 _REFERENCE = re.compile(
     r"\b(?:orders?|tickets?|invoices?|parcels?|packages?|tracking|shipments?|consignments?|ref|references?"
@@ -52,7 +52,7 @@ _BRANDS = re.compile(
 """Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay, Maestro."""
 
 
-def cards(folded: Folded) -> Iterator[Finding]:
+def cards(folded: FoldedText) -> Iterator[Finding]:
     """Yield payment cards: digits in a brand's range and length whose check digit holds, grouped or not."""
     for run in _DIGITS.finditer(folded.text):
         for start, end in _windows(_groups(folded.text, *run.span()), largest=6):
@@ -66,7 +66,7 @@ _CARD_LABELLED = re.compile(
 )
 
 
-def labelled_cards(folded: Folded) -> Iterator[Finding]:
+def labelled_cards(folded: FoldedText) -> Iterator[Finding]:
     """Yield 13 to 19 digits that the text itself names as a card's, whether their check digit holds or not."""
     for run in _DIGITS.finditer(folded.text):
         start, end = run.span()
@@ -94,7 +94,7 @@ _BESIDE_SORT_CODE = re.compile(
 )
 
 
-def ibans(folded: Folded) -> Iterator[Finding]:
+def ibans(folded: FoldedText) -> Iterator[Finding]:
     """Yield IBANs whose check digits hold, and what the text itself names as an IBAN or a bank account's number."""
     for match in _IBAN.finditer(folded.text):
         start = match.start()
@@ -132,7 +132,7 @@ _INSTALLED = re.compile(
 """Said after what looks like an address: it is a version."""
 
 
-def ip_addresses(folded: Folded) -> Iterator[Finding]:
+def ip_addresses(folded: FoldedText) -> Iterator[Finding]:
     """Yield IP addresses but for loopback, unspecified, netmasks and whole networks; versions are none."""
     for pattern in (_IPV4, _IPV6):
         for match in pattern.finditer(folded.text):
@@ -184,7 +184,7 @@ _REGIONS = ("GB", "DE", "FR", "IT", "NL", "AU", "CH", "AT", "BE", "SE", "ZA", "J
 """Regions whose own way of writing their numbers, with a leading zero, is distinguished from other numbers."""
 
 
-def phones(folded: Folded) -> Iterator[Finding]:
+def phones(folded: FoldedText) -> Iterator[Finding]:
     """Yield phone numbers: international, grouped the way their region does, or with a word for one next to them."""
     for match in _PHONE.finditer(folded.text):
         groups = _groups(folded.text, *match.span())

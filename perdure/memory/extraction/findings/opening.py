@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import DIGIT, Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import DIGIT, Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.numbers import is_reference
 from perdure.memory.extraction.findings.passwords import looks_made_up
 from perdure.memory.extraction.lexicon import word_list
@@ -121,7 +121,7 @@ _THREE_PARTS = re.compile(r"(?<![\w.])[\w-]{3,30}\.[\w-]{5,8}\.[\w-]{25,60}(?![\
 """How bots log in to Discord and others: who, when, and a signature."""
 
 
-def phrases(folded: Folded) -> Iterator[Finding]:
+def phrases(folded: FoldedText) -> Iterator[Finding]:
     """Yield recovery phrases, authenticators' seeds and answers to security questions, whatever they are called."""
     for match in _WORDS.finditer(folded.text):
         words = match.group().split()
@@ -143,7 +143,7 @@ def phrases(folded: Folded) -> Iterator[Finding]:
             yield folded.found(*match.span(), Kind.KEY)
 
 
-def codes(folded: Folded) -> Iterator[Finding]:
+def codes(folded: FoldedText) -> Iterator[Finding]:
     """Yield the digits of codes that are named a few words before, or dialled, or pressed one by one."""
     for match in _VALUE_OPENS.finditer(folded.text):
         yield folded.found(*match.span("value" if match["value"] else "wanted"), Kind.PIN)
@@ -173,7 +173,7 @@ _MEASURED = re.compile(
 )
 
 
-def openings(folded: Folded) -> Iterator[Finding]:
+def openings(folded: FoldedText) -> Iterator[Finding]:
     """Yield what is typed, dialled or said to open something: "the locker that opens at 32-8-15"."""
     for match in _WITH_VALUE.finditer(folded.text):
         if _OTHERWISE.search(match.group()) or _MEASURED.match(folded.text, match.end()):
@@ -192,7 +192,7 @@ def openings(folded: Folded) -> Iterator[Finding]:
 _ONE_BY_ONE = re.compile(rf"{DIGIT}(?:(?:, (?:and )?|[ -]){DIGIT})+(?:,? (?:star|hash|pound|asterisk))?", re.IGNORECASE)
 
 
-def told_numbers(folded: Folded) -> Iterator[Finding]:
+def told_numbers(folded: FoldedText) -> Iterator[Finding]:
     """Yield phone numbers and codes whose digits are spelled out, in pairs too: "zero six, twelve, thirty-four"."""
     for match in _TOLD.finditer(folded.text):
         before = folded.text[max(0, match.start() - 80) : match.start()]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 
 _PASSWORD = (
     r"(?:pass ?words?|passwd|pass[ -]?(?:phrase|code)s?|pass(?=\s*[:=])|pwd|pw|wpa[23]?(?:[ -](?:psk|key))?|psk"  # noqa: S105  words
@@ -114,7 +114,7 @@ _PHRASE = re.compile(
 )
 
 
-def passwords(folded: Folded) -> Iterator[Finding]:
+def passwords(folded: FoldedText) -> Iterator[Finding]:
     """Yield the values of what the text names a password or a recovery phrase."""
     for match in _SEED.finditer(folded.text):
         yield folded.found(*match.span("value"), Kind.PASSWORD)
@@ -149,7 +149,7 @@ def passwords(folded: Folded) -> Iterator[Finding]:
                 yield folded.found(start, end, Kind.PASSWORD)
 
 
-def keys(folded: Folded) -> Iterator[Finding]:
+def keys(folded: FoldedText) -> Iterator[Finding]:
     """Yield the values of what the text names a key, token or secret, and which machines make up."""
     for pattern in (_KEY_IS, _KEY_NEXT, _HEADER):
         for match in pattern.finditer(folded.text):

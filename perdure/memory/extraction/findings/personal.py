@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 
 _EMAIL = re.compile(r"[\w.%+'-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![^\W_])")
 _AT_WORDS = (
@@ -27,7 +27,7 @@ _EMAILS_DISGUISED = (
 _SSH = re.compile(r"\bgit@[\w.-]+[:/]")
 
 
-def emails(folded: Folded) -> Iterator[Finding]:
+def emails(folded: FoldedText) -> Iterator[Finding]:
     """Yield e-mail addresses, also where "[at]" and "dot" stand for the signs; ``git@host:path`` is none."""
     for match in _EMAIL.finditer(folded.text):
         if not _SSH.match(folded.text, match.start()):
@@ -68,7 +68,7 @@ _NAME_AND_DATE = re.compile(
 _YEAR_OF_BIRTH = re.compile(r"(?:19\d\d|200\d|201\d)")
 
 
-def births(folded: Folded) -> Iterator[Finding]:
+def births(folded: FoldedText) -> Iterator[Finding]:
     """Yield full dates, with the year, that the text names as somebody's birth."""
     for match in _BORN.finditer(folded.text):
         yield folded.found(*match.span(1), Kind.BIRTH)
@@ -167,7 +167,7 @@ _HOUSE_NUMBER = re.compile(r"\d")
 _NOT_A_HOME = re.compile(r"\b(?:0x[0-9a-f]+|https?://)", re.IGNORECASE)
 
 
-def addresses(folded: Folded) -> Iterator[Finding]:
+def addresses(folded: FoldedText) -> Iterator[Finding]:
     """Yield what is named as a home address or as where somebody lives, and houses that are not said to be public."""
     for pattern in _ADDRESSES:
         for match in pattern.finditer(folded.text):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 from perdure.memory.extraction.findings.passwords import IS, OF
 
 _CODE = (
@@ -58,7 +58,7 @@ _OTHER_CODE = re.compile(
 _ELECTRIC = re.compile(r"\b(?:gpio|led|header|ic|arduino|board|zip|postal|chip|cpu|esp32)\W{0,3}$", re.IGNORECASE)
 
 
-def pins(folded: Folded) -> Iterator[Finding]:
+def pins(folded: FoldedText) -> Iterator[Finding]:
     """Yield the digits of what the text names a PIN, or the code of a door, an alarm, a safe."""
     text = folded.text
     for match in _CODE_IS.finditer(text):

@@ -28,7 +28,7 @@ from detect_secrets.plugins.stripe import StripeDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 from detect_secrets.plugins.twilio import TwilioKeyDetector
 
-from perdure.memory.extraction.findings.finding import Finding, Folded, Kind
+from perdure.memory.extraction.findings.finding import Finding, FoldedText, Kind
 
 _DETECTORS: tuple[type[RegexBasedDetector], ...] = (
     ArtifactoryDetector,
@@ -93,7 +93,7 @@ _BASIC = re.compile(
 )
 
 
-def tokens(folded: Folded) -> Iterator[Finding]:
+def tokens(folded: FoldedText) -> Iterator[Finding]:
     """Yield what nothing but a key or token looks like."""
     for match in _BASIC.finditer(folded.text):
         yield folded.found(*match.span("value" if match["value"] else "bot"), Kind.KEY)

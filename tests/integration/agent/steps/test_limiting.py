@@ -62,9 +62,9 @@ AT_ONCE, A_MINUTE = CallLimit(at_once=1), CallLimit(per_minute=1, per_user=True)
 
 async def test_a_call_that_was_made_counts_in_its_minute_and_no_other_does(redis: Redis, tenant: str) -> None:
     limiter, this = Limiter(Places(redis)), limited(AT_ONCE, A_MINUTE)
-    async with limiter.within(this, call(tenant), attempt()) as turn:
+    async with limiter.within(this, call(tenant), attempt()) as admission:
         assert await taken(redis, tenant, this) == [1, 0, 0, 1]
-        turn.is_made = False
+        admission.is_made = False
     assert await taken(redis, tenant, this) == [0, 0, 0, 0]
     with pytest.raises(ZeroDivisionError):
         async with limiter.within(this, call(tenant), attempt()):

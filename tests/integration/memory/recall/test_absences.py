@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from perdure.items import TurnItem
 from perdure.memory.recall.query import FoundBy
 from perdure.memory.recall.service import Recall
-from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.stores.redis.connection import connect
 from perdure.stores.redis.leases import Leases
 from perdure.updates import Pinning, UpdateRequest
@@ -31,7 +31,7 @@ class Watched:
         self._spans = InMemorySpanExporter()
         traces = TracerProvider()
         traces.add_span_processor(SimpleSpanProcessor(self._spans))
-        self.recall: Recall = recall_of(stores, folder, telemetry=Telemetry(tracer_provider=traces), **more)
+        self.recall: Recall = recall_of(stores, folder, telemetry=RecallTelemetry(tracer_provider=traces), **more)
 
     async def calls(self, tenant: str) -> set[str]:
         """Recall once, and return which calls that took."""

@@ -31,7 +31,7 @@ from perdure.memory.auditing.audit import Audit
 from perdure.memory.membership import MemberBook
 from perdure.memory.recall.query import FoundBy, Query, RecallResult, Trigger
 from perdure.memory.recall.service import Recall
-from perdure.memory.recall.telemetry import Telemetry
+from perdure.memory.recall.telemetry import RecallTelemetry
 from perdure.memory.repair import Repair
 from perdure.memory.wholeness import Wholeness
 from perdure.models.embedding import CachedEmbedder, Vector
@@ -506,7 +506,7 @@ async def test_spans_and_the_histogram(tiers: Tiers, content: bool) -> None:
     spans, reader = InMemorySpanExporter(), InMemoryMetricReader()
     traces, meters = TracerProvider(), MeterProvider(metric_readers=[reader])
     traces.add_span_processor(SimpleSpanProcessor(spans))
-    telemetry = Telemetry(content=content, tracer_provider=traces, meter_provider=meters)
+    telemetry = RecallTelemetry(content=content, tracer_provider=traces, meter_provider=meters)
     dead = connect(DEAD_REDIS)
     recall = tiers.recall(telemetry=telemetry, episodes=Episodes(dead))
     result = await recall.recall(tiers.query("peanuts", lane="pattern", keys=("a",)))

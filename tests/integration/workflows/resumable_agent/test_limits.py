@@ -9,7 +9,7 @@ import pytest
 
 from perdure import AgentTask, TaskResult
 from perdure.agent.steps import limiting
-from perdure.agent.steps.limiting import Limiter, Turn
+from perdure.agent.steps.limiting import Admission, Limiter
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.tools import lines_in
@@ -35,8 +35,8 @@ output: "${steps.n.done}"
 """
 
 
-def no_limit(*_: Any) -> nullcontext[Turn]:
-    return nullcontext(Turn())
+def no_limit(*_: Any) -> nullcontext[Admission]:
+    return nullcontext(Admission())
 
 
 @pytest.mark.parametrize("limited", [True, False], ids=["limited", "control"])

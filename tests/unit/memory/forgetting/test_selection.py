@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from perdure.entries import Lane, Record
-from perdure.memory.forgetting.selection import Counts, DueEntry, Forgetting, Guard, select
+from perdure.memory.forgetting.selection import DueEntry, Forgetting, Guard, SweepCounts, select
 from perdure.memory.retention import RetentionRules
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -33,7 +33,7 @@ def chosen_of(
         "t",
         due=read,
         purgeable=[],
-        counts=Counts(stored=stored, due=due, purgeable=0),
+        counts=SweepCounts(stored=stored, due=due, purgeable=0),
         rules=rules,
         guard=Guard(),
         approved=False,
@@ -83,7 +83,7 @@ def test_a_plan_says_what_it_purges_and_whether_there_is_more(due: int, purgeabl
         "t",
         due=[entry("a", **expired), entry("b", version=7, forget_after=NOW, forget_reason="old")],
         purgeable=[gone],
-        counts=Counts(stored=100, due={"expired": due - 1, "old": 1}, purgeable=purgeable),
+        counts=SweepCounts(stored=100, due={"expired": due - 1, "old": 1}, purgeable=purgeable),
         rules=RULES,
         guard=Guard(),
         approved=False,
@@ -104,7 +104,7 @@ def test_what_a_person_approved_is_not_held() -> None:
         "t",
         due=many,
         purgeable=[],
-        counts=Counts(stored=30, due={"expired": 30}, purgeable=0),
+        counts=SweepCounts(stored=30, due={"expired": 30}, purgeable=0),
         rules=RULES,
         guard=Guard(),
         approved=True,
