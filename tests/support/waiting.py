@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from temporalio.client import WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
 
 from perdure.questions import Question
 from perdure.tasks import Progress
@@ -34,12 +35,19 @@ async def until_true(holds: Callable[[], bool], seconds: float = 20) -> None:
 async def progress_of(
     handle: WorkflowHandle[Any, Any], holds: Callable[[Progress], bool], seconds: float = 20
 ) -> Progress:
-    """Ask a task for its progress until something holds of it."""
+    """Ask a task for its progress until something holds of it, also while its worker has not polled yet."""
 
-    async def ask() -> Progress:
-        return await handle.query("progress", result_type=Progress)
+    async def ask() -> Progress | None:
+        try:
+            return await handle.query("progress", result_type=Progress)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.FAILED_PRECONDITION:
+                raise
+            return None
 
-    return await until(ask, holds, seconds)
+    found = await until(ask, lambda one: one is not None and holds(one), seconds)
+    assert found is not None
+    return found
 
 
 async def question_of(handle: WorkflowHandle[Any, Any], identifier: str = "", seconds: float = 20) -> Question:
