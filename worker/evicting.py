@@ -60,10 +60,12 @@ class Watched(WorkflowInstance):
         """Have the workflow act."""
         if any(job.query_workflow.query_id == _QUERY for job in act.jobs):
             # The first task after a replay may have been another worker's: the query came with its start. A workflow
-            # that was replayed for a task of its own is evicted as well where a query comes before its next one.
+            # that was replayed for a task of this worker's own is evicted as well where a query comes before its next
+            # one; then it is replayed for a query, and stays.
             if self._is_ahead or (self._was_replayed and self._tasks == 1):
                 # Requested before the answer, so that no task comes in between.
                 self._evict(act.run_id)
+            self._was_replayed = False
         else:
             self._see(act)
         return self._instance.activate(act)

@@ -74,10 +74,11 @@ def test_what_may_have_run_ahead_is_evicted(steps: Sequence[Step], at: list[int]
         [*LIVE, (2, True, ASKED), (2, True, ASKED)],
         [*LIVE, (2, False, LOCAL), (2, False, UPDATE), (2, True, ASKED)],
         [*REPLAYED, (2, True, ASKED)],
+        [*REPLAYED, (2, True, ASKED), (3, False, ENDED), (3, True, ASKED)],
         [*REPLAYED, (3, False, ENDED), (4, False, FIRED), (4, True, ASKED)],
         [*LIVE, (2, False, FIRED), (2, False, ASKED_WITHIN)],
     ],
-    ids=["asked twice", "quick steps", "only replayed", "two tasks on", "asked within a task"],
+    ids=["asked twice", "quick steps", "only replayed", "replayed for a query", "two tasks on", "asked within a task"],
 )
 def test_what_is_where_its_history_is_stays(steps: Sequence[Step]) -> None:
     assert evicted(steps) == []
