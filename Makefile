@@ -49,20 +49,23 @@ demo: setup ## Run the main job: crash, resume, remember, recall, forget
 # They come first, in the order of their files: last, the slowest of them would keep one process busy alone.
 # One thread of OpenBLAS each: its threads wait for work by spinning, a sixth of these processes' time (measured).
 SIDE_BY_SIDE := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 6 --dist loadfile --no-loadscope-reorder
-# Those that measure time or kill processes mostly wait: two at a time, and none shares its servers with the other.
+# Those that kill processes mostly wait: two at a time, and none shares its servers with the other.
 IN_PAIRS := $(BIN)/python -m pytest tests/crash tests/integration tests/replay \
   --numprocesses 2 --dist loadfile --no-loadscope-reorder --own-servers
+ALONE := $(BIN)/python -m pytest tests/integration
 
-test: setup ## Find or build the servers, check the code, run the tests: those that measure time two at a time
+test: setup ## Find or build the servers, check the code, run the tests: those that measure time alone
 	@$(BIN)/python -m localservers
 	@$(MAKE) check
-	@$(SIDE_BY_SIDE) -m "not timed and not slow"
-	@$(IN_PAIRS) -m "timed and not slow"
+	@$(SIDE_BY_SIDE) -m "not timed and not apart and not slow"
+	@$(IN_PAIRS) -m "apart and not slow"
+	@$(ALONE) -m "timed and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring
-	@$(SIDE_BY_SIDE) -m "slow and not timed"
-	@$(IN_PAIRS) -m "slow and timed"
+	@$(SIDE_BY_SIDE) -m "slow and not timed and not apart"
+	@$(IN_PAIRS) -m "slow and apart"
+	@$(ALONE) -m "slow and timed"
 	@$(MAKE) chaos MINUTES=2
 
 check: setup ## Lint, formatting, types, import layers

@@ -33,28 +33,32 @@ HOME_VARIABLE = "PERDURE_TEST_HOME"
 """Names the data folder of the servers of a run, for the processes that run tests side by side."""
 
 ALONE = (
+    "integration/memory/recall/test_service.py",
+    # What the SDK takes for a deadlock, two seconds of one activation, is measured by the clock.
+    "integration/workflows/resumable_agent/test_bounds.py",
+    "integration/workflows/resumable_agent/test_herd.py",
+    "integration/workflows/resumable_agent/test_without_redis.py",
+    "integration/workflows/resumable_agent/test_without_weaviate.py",
+)
+"""Tests that measure time: they are marked ``timed``, and nothing runs next to them."""
+
+APART = (
     "crash/",
     "replay/test_upgrade.py",
     "replay/test_ahead.py",
-    "integration/memory/recall/test_service.py",
+    "replay/test_without_cache.py",
     # These sweep the tenants of all tests, or look through all that Redis holds.
     "integration/stores/redis/test_holdings.py",
     "integration/workflows/test_consolidate_memory.py",
     "integration/workflows/test_flush_accesses.py",
     "integration/workflows/test_forget_memory.py",
     "integration/workflows/test_redate_memory.py",
-    "replay/test_without_cache.py",
-    # What the SDK takes for a deadlock, two seconds of one activation, is measured by the clock.
-    "integration/workflows/resumable_agent/test_bounds.py",
-    "integration/workflows/resumable_agent/test_herd.py",
     "integration/worker/test_schedules.py",
     "integration/localservers/",
     "integration/demo/",
-    "integration/workflows/resumable_agent/test_without_redis.py",
-    "integration/workflows/resumable_agent/test_without_weaviate.py",
 )
-"""Tests that measure time, kill or stop processes, or change what others use: they are marked ``timed``. Two run at a
-time, each with servers of its own: most of the time they wait, for processes that start and for what a kill leaves."""
+"""Tests that kill or stop processes, or change what others use: they are marked ``apart``. Two run at a time, each with
+servers of its own: most of the time they wait, for processes that start and for what a kill leaves."""
 
 
 MEMORY = Path("/dev/shm")
@@ -107,8 +111,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and "servers" in item.fixturenames and "control" in item.name:
             item.add_marker(pytest.mark.slow)
-        if item.nodeid.removeprefix("tests/").startswith(ALONE):
-            item.add_marker(pytest.mark.timed)
+        for mark, files in (("timed", ALONE), ("apart", APART)):
+            if item.nodeid.removeprefix("tests/").startswith(files):
+                item.add_marker(mark)
 
 
 class Servers(Addresses):

@@ -13,7 +13,6 @@ from redis.asyncio import Redis
 from perdure.changes import Actor
 from perdure.crashpoints import CrashPoint, reached
 from perdure.erasures import Erasure, highest
-from perdure.errors import StoreUnavailable
 from perdure.losses import Store
 from perdure.memory.auditing.audit import Audit
 from perdure.memory.membership import MemberBook
@@ -204,13 +203,3 @@ def _content(held: Holdings, tenant: str) -> tuple[str, ...]:
     """
     kept = {keys.epoch(tenant), keys.lease(tenant), keys.writer(tenant), keys.former(tenant)}
     return tuple(key for key in held.keys if key not in kept)
-
-
-def require_nothing_left(left: tuple[str, ...]) -> None:
-    """Check that an erasure has left nothing.
-
-    Raises:
-        StoreUnavailable: Something was written meanwhile, or is not gone yet: erase again.
-    """
-    if left:
-        raise StoreUnavailable("erasure", f"there are {', '.join(left)}")
