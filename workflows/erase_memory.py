@@ -145,7 +145,14 @@ class EraseMemory:
             if empty == _EMPTY:
                 return
             if self._history.is_due:
-                counts = {"entries": self._entries, "keys": self._keys, "executions": self._executions}
-                counts |= {"listed": self._listed, "looks": self._looks, "proofs": self._proofs}
-                workflow.continue_as_new(request.changed(carried=Erasing(erasure=erasure, **counts)))
+                carried = Erasing(
+                    erasure=erasure,
+                    entries=self._entries,
+                    keys=self._keys,
+                    executions=self._executions,
+                    listed=self._listed,
+                    looks=self._looks,
+                    proofs=self._proofs,
+                )
+                workflow.continue_as_new(request.changed(carried=carried))
             await workflow.sleep(_PAUSE, summary="histories are deleted")

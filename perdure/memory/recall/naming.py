@@ -31,7 +31,7 @@ class Links(NamedTuple):
     """What relations that lead to the named memories are written with."""
 
 
-class NamedThings(NamedTuple):
+class NamedMemory(NamedTuple):
     """A memory that a question leads to."""
 
     scored: Scored
@@ -81,7 +81,7 @@ def answered(
     filters: Filters,
     profile: Profile,
     rules: RetentionRules,
-) -> list[NamedThings]:
+) -> list[NamedMemory]:
     """Return what a question names and what is linked to it, best first.
 
     Args:
@@ -110,7 +110,7 @@ def answered(
             found.setdefault(heir, (_LINKED, FoundBy.LINKED, "a relation links it to what the question names"))
     now = filters.now
     named_ones = [
-        NamedThings(
+        NamedMemory(
             score_exact(candidates[heir], now=now, profile=profile, relevance=relevance, rules=rules), found_by, why
         )
         for heir, (relevance, found_by, why) in found.items()
@@ -125,6 +125,6 @@ def _known(candidates: Candidates) -> list[str]:
     return [*ends, *(name for memory in candidates.values() for name in memory.called)]
 
 
-def _order(one: NamedThings, now: datetime) -> tuple[float, float, str]:
+def _order(one: NamedMemory, now: datetime) -> tuple[float, float, str]:
     entry = one.scored.entry
     return -one.scored.score, (now - entry.last_seen).total_seconds(), entry.id

@@ -30,7 +30,7 @@ _PLACES = 2
 """In how many places a behaviour has to be observed before it is believed."""
 
 
-class TakenSayings(NamedTuple):
+class TakenBatch(NamedTuple):
     """A batch as it is accepted."""
 
     batch: Batch
@@ -64,7 +64,7 @@ class Intake:
         self._policies = policies
         self._sessions = sessions
 
-    async def taken(self, batch: Batch, *, job: str, at: datetime) -> TakenSayings:
+    async def taken(self, batch: Batch, *, job: str, at: datetime) -> TakenBatch:
         """Return a batch as it is accepted.
 
         Args:
@@ -89,7 +89,7 @@ class Intake:
         if batch.approved is None:
             items = await self._repeated(batch.tenant, items)
         batch = await self._admitted(batch.changed(items=tuple(items)), policy)
-        return _held(batch, policy, job, at) if batch.approved is None else TakenSayings(batch, ())
+        return _held(batch, policy, job, at) if batch.approved is None else TakenBatch(batch, ())
 
     async def _repeated(self, tenant: str, items: Sequence[BatchItem]) -> list[BatchItem]:
         """Return items without behaviour that was observed only once and is not believed yet."""
@@ -156,7 +156,7 @@ class Intake:
         ]
 
 
-def _held(batch: Batch, policy: WritePolicy, job: str, at: datetime) -> TakenSayings:
+def _held(batch: Batch, policy: WritePolicy, job: str, at: datetime) -> TakenBatch:
     """Take out what the policy holds; items that it will refuse anyway are not put to a person."""
     items, holds = list(batch.items), list[Hold]()
     for index, item in enumerate(batch.items):
@@ -166,4 +166,4 @@ def _held(batch: Batch, policy: WritePolicy, job: str, at: datetime) -> TakenSay
         if reason is not None:
             holds.append(policy.hold.hold(batch, index, item, reason, job=job, at=at, doubt=False))
             items[index] = UnusableItem(reason=reason, held=True)
-    return TakenSayings(batch.changed(items=tuple(items)), tuple(holds))
+    return TakenBatch(batch.changed(items=tuple(items)), tuple(holds))

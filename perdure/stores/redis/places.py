@@ -62,7 +62,7 @@ class Places:
         return float(left) / 1000
 
     async def release(self, limit: str, call: str, *, tenant: str = "") -> None:
-        """Give back the place of a call, if it has one.
+        """Release the place of a call, if it has one.
 
         Raises:
             StoreUnavailable: Redis does not answer: it ends by itself.

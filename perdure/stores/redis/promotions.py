@@ -47,7 +47,7 @@ if ARGV[3] == '' then redis.call('ZREM', KEYS[1], ARGV[1]) else redis.call('ZADD
 """
 
 
-class WaitingSessions(NamedTuple):
+class WaitingSession(NamedTuple):
     """What waits in one session."""
 
     session: str
@@ -111,19 +111,19 @@ class Promotions:
         """
         await self._end([keys.PROMOTING], tenant, token, "" if due is None else _score(due))
 
-    async def sessions(self, tenant: str) -> list[WaitingSessions]:
+    async def sessions(self, tenant: str) -> list[WaitingSession]:
         """Return the sessions of a tenant in which something waits, or did.
 
         Raises:
             StoreUnavailable: Redis does not answer.
         """
-        found: list[WaitingSessions] = []
+        found: list[WaitingSession] = []
         for session, last in await ask(self._redis, "ZRANGE", keys.sessions(tenant), 0, -1, "WITHSCORES"):
             waiting, _ = keys.promotion(tenant, session)
             _, by_time, _ = keys.episodes(tenant, session)
             first = await ask(self._redis, "ZRANGE", waiting, 0, 0, "WITHSCORES")
             held = await ask(self._redis, "ZCARD", by_time)
-            found.append(WaitingSessions(session, _moment(last), _moment(first[0][1]) if first else None, held))
+            found.append(WaitingSession(session, _moment(last), _moment(first[0][1]) if first else None, held))
         return found
 
     async def take(self, tenant: str, session: str, limit: int) -> TakenSession:

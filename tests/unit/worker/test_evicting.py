@@ -40,9 +40,9 @@ Silent.__abstractmethods__ = frozenset()
 def evicted(steps: Sequence[Step]) -> list[int]:
     """Return at which steps a workflow is evicted."""
     found: list[int] = []
-    instance = Watched(Silent(), lambda _: found.append(number))  # pyright: ignore[reportAbstractUsage]
-    for number, (seconds, is_replaying, job) in enumerate(steps):  # noqa: B007  the instance calls back
-        act = WorkflowActivation(run_id="r", is_replaying=is_replaying, jobs=[job])
+    instance = Watched(Silent(), lambda run_id: found.append(int(run_id)))  # pyright: ignore[reportAbstractUsage]
+    for number, (seconds, is_replaying, job) in enumerate(steps):
+        act = WorkflowActivation(run_id=str(number), is_replaying=is_replaying, jobs=[job])
         act.timestamp.FromSeconds(seconds)
         instance.activate(act)
     return found

@@ -13,7 +13,7 @@ from perdure.entries import Memory, Relation, State
 from perdure.filters import Filters
 from perdure.labels import asked_labels
 from perdure.memory.recall import local
-from perdure.memory.recall.naming import NamedThings, answered, directly, links_of, relatives
+from perdure.memory.recall.naming import NamedMemory, answered, directly, links_of, relatives
 from perdure.memory.recall.query import FoundBy
 from perdure.memory.recall.ranking import RELEVANCE_FIRST
 from perdure.memory.retention import RetentionRules
@@ -33,7 +33,7 @@ def replaced(identifier: str, *names: str, by: str) -> Memory:
     return memory(identifier, *names, state=State.SUPERSEDED, superseded_by=by)
 
 
-def ask(text: str, known: Sequence[Memory], **limited: Any) -> list[NamedThings]:
+def ask(text: str, known: Sequence[Memory], **limited: Any) -> list[NamedMemory]:
     """Return what is answered, fetching as recall does."""
 
     def with_relatives(found: list[Memory]) -> dict[str, Memory]:
@@ -54,7 +54,7 @@ def ask(text: str, known: Sequence[Memory], **limited: Any) -> list[NamedThings]
     return answered(text, candidates, direct, filters=filters, profile=RELEVANCE_FIRST, rules=RetentionRules())
 
 
-def ids(found: list[NamedThings]) -> list[str]:
+def ids(found: list[NamedMemory]) -> list[str]:
     return [one.scored.entry.id for one in found]
 
 
