@@ -106,6 +106,9 @@ def observed(
         ended = stored.valid_until is not None and stored.valid_until <= item.occurred_at
         if ended or (stored.valid_from is not None and stored.valid_from > item.occurred_at):
             more |= {"valid_from": item.valid_from}
+        if ended:
+            # What replaced it from its end on does not any more, and may do so again.
+            more |= {"superseded_by": "", "superseded_at": None, "contradicted": False}
         if item.valid_from is None or item.valid_from <= item.occurred_at:
             # What is said again holds again, whatever temporary thing went before it.
             more |= {"suspended": None}

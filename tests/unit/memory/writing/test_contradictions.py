@@ -215,7 +215,11 @@ def in_time(told: list[tuple[str, int]]) -> list[MemoryItem]:
     return items
 
 
+_FROM_THEN_ON = ("From next week on the standup is at 8.", 1)
+
+
 @given(_TOLD)
+@example([("The standup is at 9.", 5), _FROM_THEN_ON, ("The standup is at 9.", 6), _FROM_THEN_ON])
 def test_nothing_that_contradicts_itself_is_believed_at_one_moment(told: list[tuple[str, int]]) -> None:
     stored, _ = after(*in_time(told))
     last = sum(days for _, days in told)
