@@ -17,7 +17,7 @@ SEED ?=
 SIZE ?=
 DATA ?=
 
-.PHONY: help setup demo test test-all check bench bench-locomo bench-governance bench-precision bench-forget chaos mutants recordings clean
+.PHONY: help setup demo test test-apart test-all check check-style check-types bench bench-locomo bench-governance bench-precision bench-forget chaos mutants recordings clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -56,10 +56,14 @@ ALONE := $(BIN)/python -m pytest tests/integration
 
 test: setup ## Find or build the servers, check the code, run the tests: those that measure time alone
 	@$(BIN)/python -m localservers
-	@$(MAKE) check
+	@$(MAKE) check-style
 	@$(SIDE_BY_SIDE) -m "not timed and not apart and not slow"
-	@$(IN_PAIRS) -m "apart and not slow"
+	@$(MAKE) --jobs 2 check-types test-apart
 	@$(ALONE) -m "timed and not slow"
+
+# These wait most of the time: types are checked meanwhile, which computes for 40 s.
+test-apart:
+	@$(IN_PAIRS) -m "apart and not slow"
 
 test-all: test ## Run the slow tests too: within an hour
 	@$(BIN)/python -m pytest tests/unit --numprocesses 4 --hypothesis-profile exploring
@@ -68,11 +72,15 @@ test-all: test ## Run the slow tests too: within an hour
 	@$(ALONE) -m "slow and timed"
 	@$(MAKE) chaos MINUTES=2
 
-check: setup ## Lint, formatting, types, import layers
+check: setup check-style check-types ## Lint, formatting, import layers, types
+
+check-style:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/pyright
 	@$(BIN)/lint-imports
+
+check-types:
+	@$(BIN)/pyright
 
 bench: setup ## Measure next to hand-written code, and print the README table (one section: SECTION=recall)
 	@$(BIN)/python -m bench $(SECTION)
