@@ -22,6 +22,9 @@ ROWS: tuple[str, ...] = (
     "bare workflows of the same activities | {load_ratio:.2f} |",
     "| history per step, at step 10 / 200 | {history_bytes_per_step_at_10:,.0f} / "
     "{history_bytes_per_step_at_200:,.0f} bytes, {history_events_per_step:.1f} events | – | – |",
+    "| a task of 1,000 steps: each early / late | {long_ms_per_step_at_10:.1f} / {long_ms_per_step_at_1000:.1f} ms, "
+    "{long_bytes_per_step_at_10:,.0f} / {long_bytes_per_step_at_1000:,.0f} bytes; {long_runs:.0f} runs of at most "
+    "{long_events_per_run:,.0f} events | – | – |",
     "| ingest | {ingest_per_second:.0f} items/s | {ingest_floor_per_second:.0f} items/s | {ingest_ratio:.2f} |",
     "| 50 jobs of one user at once, 5 of 25 items in all of them | {contention_per_second_at_50:.0f} items/s, "
     "{contention_plans_per_job_at_50:.2f} plans a job | {contention_per_second_alone:.0f} items/s, one job at a time "

@@ -1,16 +1,25 @@
-"""Workers killed again and again at moments that nobody chose: every effect still happens exactly once."""
+"""Workers killed again and again, also in a long task: every effect still happens exactly once."""
 
 import random
 from pathlib import Path
 
 import pytest
 
+from bench.long import histories
+from perdure.history import EVENTS
 from tests.conftest import Servers
 from tests.support.processes import processes
 from tests.support.waiting import until_true
 
 KILLS = 12
 NUMBERS = [str(number) for number in range(300)]
+
+LONG = [str(number) for number in range(1_000)]
+EVERY = 50
+"""Steps after which the worker of a long task is killed."""
+
+LARGEST_RUN = EVENTS + 200
+"""Events of one run: a killed attempt leaves some that the workflow cannot count."""
 
 SKILL = """
 inputs: {numbers: list, ledger: string}
@@ -45,3 +54,28 @@ async def test_a_task_survives_many_kills(servers: Servers, tmp_path: Path) -> N
         await workers.start()
         assert (await handle.result()).done == len(NUMBERS)
     assert ledger.read_text().splitlines() == NUMBERS
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+async def test_a_task_of_a_thousand_steps_survives_a_kill_every_fifty(servers: Servers, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+
+    def written() -> int:
+        return len(ledger.read_text().splitlines()) if ledger.exists() else 0
+
+    async with processes(servers, tmp_path) as (workers, bench):
+        task = bench.task(bench.skill(SKILL), inputs={"numbers": LONG, "ledger": str(ledger)})
+        handle = await bench.start(task)
+        for lines in range(EVERY, len(LONG), EVERY):
+            worker = await workers.start()
+            await until_true(lambda lines=lines: written() >= lines, seconds=60)
+            worker.kill()
+            await worker.wait()
+        assert written() < len(LONG), "it was killed in the middle each time"
+        await workers.start()
+        assert (await handle.result()).done == len(LONG)
+        runs = await histories(bench.client, task.workflow_id, handle.first_execution_run_id or "")
+    assert ledger.read_text().splitlines() == LONG
+    assert len(runs) > 5
+    assert max(map(len, runs)) < LARGEST_RUN
