@@ -1,5 +1,6 @@
 """What Weaviate says of itself: the id of its journal, and how far each process has come. A collection of its own."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, cast
 from uuid import UUID, uuid5
@@ -7,6 +8,7 @@ from uuid import UUID, uuid5
 import weaviate.classes.config as wvc
 from weaviate.classes.data import DataObject
 from weaviate.collections import CollectionAsync
+from weaviate.collections.classes.batch import BatchObjectReturn
 from weaviate.exceptions import WeaviateBaseError
 
 from perdure.errors import StoreLost, StoreUnavailable
@@ -16,6 +18,7 @@ from perdure.stores.weaviate.connection import Connection, answered_within
 _NAMES = UUID("5e2f6dc0-9a43-4c5a-8f5f-3f0d2f0e5b11")
 _ID = "journal"
 _REBUILDING = "rebuilding"
+_NO_INDEX_YET = "could not find index for class"
 _MOST = 10_000
 """Weaviate's own bound on one answer; idle processes are retired long before."""
 
@@ -121,7 +124,7 @@ class WeaviateMarks:
         properties = {"name": name, "value": value}
         async with answered_within(self._timeout):
             # A batch of one overwrites what is there; the call for a single object refuses it.
-            result = await collection.data.insert_many([_object(place, properties)])
+            result = await _inserted(collection, _object(place, properties))
         if result.has_errors:
             raise StoreUnavailable(Store.WEAVIATE, "does not take its marks")
 
@@ -147,6 +150,18 @@ _PROPERTIES = [
     wvc.Property(name=name, data_type=wvc.DataType.TEXT, index_filterable=False, index_searchable=False)
     for name in ("name", "value")
 ]
+
+
+async def _inserted(collection: CollectionAsync[Any, Any], one: Any) -> BatchObjectReturn:
+    """Insert an object, as soon as the collection takes one."""
+    while True:
+        try:
+            return await collection.data.insert_many([one])
+        except WeaviateBaseError as error:
+            # Another process has just made the collection: Weaviate lists it before it has an index.
+            if _NO_INDEX_YET not in str(error):
+                raise
+            await asyncio.sleep(0.02)
 
 
 def _object(place: UUID, properties: Mapping[str, str]) -> Any:
