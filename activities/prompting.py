@@ -1,17 +1,15 @@
 """Steps that a language model answers."""
 
-from functools import partial
+from typing import Any
 
 from temporalio import activity
 
+from activities.asking import answer_of
 from activities.episodes import SessionWriter
-from activities.reasoning import had_elsewhere
 from perdure.agent.steps.calls import Ended, PromptCall
-from perdure.agent.steps.prompting import ASKED, INSTRUCTIONS, Answered, answer_tools, read_answer
+from perdure.agent.steps.prompting import INSTRUCTIONS, Answered
 from perdure.agent.steps.runner import StepRunner
-from perdure.errors import ExpectationFailed
 from perdure.models.language import LanguageModels
-from perdure.models.language.conversation import Instruction
 from perdure.names import Activity
 
 
@@ -39,21 +37,12 @@ class PromptActivities:
             StoreUnavailable: It does not answer.
             WorkerUnavailable: This worker lacks the model.
         """
-        outcome = await self._runner.prompt(call, partial(self._answer, call))
+        step = call.step
+
+        async def answer(request: str) -> Answered:
+            how: Any = {"instructions": INSTRUCTIONS, "fields": step.output, "asking": call.path}
+            return await answer_of(self._models, step.model, request=request, **how)
+
+        outcome = await self._runner.prompt(call, answer)
         await self._session.remembered(call, outcome)
         return outcome
-
-    async def _answer(self, call: PromptCall, request: str) -> Answered:
-        with had_elsewhere():
-            model = self._models.get(call.step.model)
-        fields, said, used, problem = call.step.output, [Instruction(text=request)], 0, ""
-        for _ in range(ASKED):
-            replied = await model.reply(INSTRUCTIONS, said, answer_tools(fields))
-            used += replied.usage.total
-            if replied.declined:
-                raise ExpectationFailed(f"{call.path}: the model declines to answer")
-            output, problem = read_answer(fields, replied)
-            if not problem:
-                return Answered(output, used)
-            said = [Instruction(text=request), Instruction(text=f"Your last answer cannot be used: {problem}.")]
-        raise ExpectationFailed(f"{call.path}: {ASKED} answers of the model cannot be used; of the last one, {problem}")

@@ -14,8 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.conversations import conversation_of_run, effects_behind
 from perdure.agent.prepared import PrepareCall, PreparedTask, ToolShape
-from perdure.agent.steps.calls import EvaluateCall, Evaluated, KeepCall, Kept, Path
-from perdure.agent.steps.runner import StepRunner
+from perdure.agent.steps.calls import KeepCall, Kept, Path
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.agent.turns import Conversation
@@ -197,6 +196,8 @@ class TaskActivities:
         for _, step, _ in skill.walk():
             if isinstance(step, PromptStep):
                 self.models.get(step.model)
+        if skill.judge:
+            self.models.get(skill.judge.model)
         names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
         return _Pinned(
             skill=skill.running,
@@ -209,6 +210,8 @@ class TaskActivities:
     def _of_agent(self, task: AgentTask) -> _Pinned:
         agent = self.agents.get(task.agent)
         self.models.get(agent.model)
+        if agent.judged:
+            self.models.get(agent.judged.model)
         tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
         return _Pinned(agent=agent, version=agent.digest, tools=tools)
 
@@ -319,15 +322,3 @@ class TaskActivities:
 def _run_by(task_id: str, workflow_id: str) -> InvalidTask:
     problem = f"{task_id!r} is run by the workflow {workflow_id}"
     return InvalidTask("task_id", problem, fix="wait for it, cancel it, or choose a new task_id")
-
-
-class EvaluationActivities:
-    """Evaluates tasks."""
-
-    def __init__(self, runner: StepRunner) -> None:
-        self._runner = runner
-
-    @activity.defn(name=Activity.EVALUATE_TASK)
-    async def evaluate_task(self, call: EvaluateCall) -> Evaluated:
-        """Evaluate a skill's ``output`` and ``expect``."""
-        return await self._runner.evaluate(call)

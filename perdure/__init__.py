@@ -65,7 +65,7 @@ from perdure.requests import (
 from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
 from perdure.strategies import ProfileName, Strategy
-from perdure.tasks import AgentTask, Evaluation, Limits, MemoryMode, Phase, Progress, TaskResult
+from perdure.tasks import AgentTask, Evaluation, Judgement, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
 from perdure.updates import (
     Correction,
@@ -119,6 +119,7 @@ __all__ = [
     "InvalidTask",
     "ItemReceipt",
     "JobFailed",
+    "Judgement",
     "Lane",
     "LeftOut",
     "Limits",

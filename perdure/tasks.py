@@ -253,11 +253,24 @@ class Progress(Passed):
     """Once it has ended: the steps whose ``once`` effects may or may not have happened."""
 
 
-class Evaluation(Passed):
-    """Whether the task did what its skill promises."""
+class Judgement(Passed):
+    """What one judge says of a task's output."""
 
+    by: str
+    """``expect``, the skill's or the agent's rule, or ``model``."""
     passed: bool
     reason: str = ""
+
+
+class Evaluation(Passed):
+    """Whether the task did what its skill promises, or what its agent should do."""
+
+    judgements: Annotated[tuple[Judgement, ...], Field(min_length=1)]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every judge says so."""
+        return all(judgement.passed for judgement in self.judgements)
 
 
 class TaskResult(Passed):

@@ -228,8 +228,12 @@ class ResumableAgent:
         self._running.enter(Phase.EVALUATING)
         evaluated = Evaluated(output=finish.output, evaluation=None)
         if finish.evaluation is not None:
-            how = options.of_step(self._running.state.prepared.heartbeat)
+            prepared = self._running.state.prepared
+            how = options.of_step(prepared.heartbeat)
+            if finish.evaluation.judge is not None:
+                how = options.of_model(prepared.model_timeout, prepared.heartbeat)
             evaluated = await done(Activity.EVALUATE_TASK, finish.evaluation, Evaluated, "output and expectation", how)
+            self._running.state = self._running.state.changed(tokens=self._running.state.tokens + evaluated.tokens)
         return await self._end(Phase.COMPLETED, "", evaluated)
 
     async def _end(self, phase: Phase, problem: str, evaluated: Evaluated | None = None) -> TaskResult:

@@ -52,6 +52,8 @@ class Given:
 
     def __init__(self, skill: Skill, case: SkillCase) -> None:
         _check_steps(skill, case)
+        if case.judged is not None and skill.judge is None:
+            raise InvalidSkill("judged", "belongs to a skill with a judge", fix="leave it out")
         self._case = case
         self._times: Counter[tuple[str, str]] = Counter()
         self._awaited: set[str] = set()

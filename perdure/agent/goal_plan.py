@@ -217,7 +217,7 @@ class GoalPlan:
         """Return the action that turns the model's last turn into the task's output."""
         scope = Scope(inputs={"answer": turn.text})
         of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id, "scope": scope}
-        return EvaluateCall(output="${inputs.answer}", expect=self._agent.expect, **of)
+        return EvaluateCall(output="${inputs.answer}", expect=self._agent.expect, judge=self._agent.judged, **of)
 
 
 def conversation_of(state: TaskState) -> Conversation | None:

@@ -30,6 +30,7 @@ from perdure.agent.steps.calls import (
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
 from perdure.agent.steps.expecting import expecting, taken
 from perdure.agent.steps.gate import Unknown
+from perdure.agent.steps.judging import Judged
 from perdure.agent.steps.named import named
 from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
@@ -51,7 +52,7 @@ from perdure.questions import (
 from perdure.skills.cases import Rehearsed, SkillCase
 from perdure.skills.shape import Skill
 from perdure.skills.steps import ToolStep
-from perdure.tasks import Phase, StepStatus
+from perdure.tasks import Judgement, Phase, StepStatus
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
 
@@ -110,6 +111,7 @@ class _Rehearsal:
 
     def __init__(self, skill: Skill, case: SkillCase, toolbox: Toolbox) -> None:
         self._given = Given(skill, case)
+        self._judged = case.judged is not False
         self._toolbox = toolbox
         self._values = _InlineValues()
         self._evaluator = StepEvaluator(self._values)
@@ -178,11 +180,15 @@ class _Rehearsal:
         if finish.evaluation is None:
             return Rehearsed(status=Phase.FAILED, problem=finish.problem, **told)
         try:
-            evaluated = await self._evaluator.evaluate(finish.evaluation)
+            evaluated = await self._evaluator.evaluate(finish.evaluation, self._judge)
         except PerdureError as problem:
             return Rehearsed(status=Phase.FAILED, problem=str(problem), **told)
         passed = evaluated.evaluation.passed if evaluated.evaluation else None
         return Rehearsed(status=Phase.COMPLETED, output=evaluated.output, passed=passed, **told)
+
+    async def _judge(self, request: str) -> Judged:
+        judgement = Judgement(by="model", passed=self._judged, reason="the case says so")
+        return Judged(judgement, 0)
 
     async def _act(self, action: Action) -> None:
         limit = self._task.limits.steps

@@ -97,7 +97,8 @@ class SkillPlan:
         if MAIN in free and MAIN not in steps:
             of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id}
             of["scope"] = self._scope(cursors, MAIN, "")
-            return Finish(evaluation=EvaluateCall(output=self._skill.output, expect=self._skill.expect, **of))
+            of |= {"expect": self._skill.expect, "judge": self._skill.judge}
+            return Finish(evaluation=EvaluateCall(output=self._skill.output, **of))
         return Act(actions=tuple(self._action(state, cursors, name, at, now) for name, at in steps.items()))
 
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:

@@ -13,6 +13,7 @@ from perdure.expressions.evaluation import references
 from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.registry.folders import Folders
+from perdure.registry.judge import Judge, OptionalJudge, criterion_of
 
 
 class Agent(Passed):
@@ -29,11 +30,19 @@ class Agent(Passed):
     approve: tuple[Name, ...] = ()
     """Tools whose each call a person approves first."""
     expect: Annotated[str, Field(min_length=1, max_length=8_000)] | None = None
-    """An expression that must hold of ``output``, its answer; becomes the task's evaluation."""
+    """An expression that must hold of ``output``, its answer; part of the task's evaluation."""
+    judge: OptionalJudge = None
+    """What a language model finds out about ``output``; part of the task's evaluation as well. One that names no model
+    is the agent's own."""
     turns: Annotated[int, Field(ge=1, le=10_000)] = 100
     """How many turns of the model one task may take."""
     tokens: Annotated[int, Field(ge=1)] = 1_000_000
     """How many tokens of the model one task may use, read and written."""
+
+    @property
+    def judged(self) -> Judge | None:
+        """How its answer is judged, by which model."""
+        return self.judge.changed(model=self.judge.model or self.model) if self.judge else None
 
     @property
     def digest(self) -> str:
@@ -50,7 +59,7 @@ def read_agent(text: str, where: str = "agent") -> Agent:
 
     Raises:
         InvalidAgent: Naming the field, and the nearest name where one is unknown.
-        InvalidExpression: When its ``expect`` does not parse.
+        InvalidExpression: When its ``expect``, or the criterion of its ``judge``, does not parse.
     """
     agent = validated(Agent, read_document(text, where, InvalidAgent), "", InvalidAgent)
     if twice := [name for name, times in Counter(agent.tools).items() if times > 1]:
@@ -58,9 +67,10 @@ def read_agent(text: str, where: str = "agent") -> Agent:
     for name in agent.approve:
         if name not in agent.tools:
             raise InvalidAgent("approve", f"{name!r} is not among its tools", fix="add it to tools")
-    for root, *_ in references(agent.expect, "expect"):
-        if root != "output":
-            raise InvalidAgent("expect", f"there is no name {root!r}", fix="output is its answer")
+    for field, condition in (("expect", agent.expect), ("judge", criterion_of(agent.judge))):
+        for root, *_ in references(condition, field):
+            if root != "output":
+                raise InvalidAgent(field, f"there is no name {root!r}", fix="output is its answer")
     return agent
 
 

@@ -35,6 +35,8 @@ class SkillCase(Model):
     events: dict[EventName, JsonValue] = Field(default_factory=dict[EventName, JsonValue])
     """The events that come, by their names: the value of each, however often it is waited for. No other event comes, so
     the deadline of a step that waits for one passes."""
+    judged: bool | None = None
+    """What the model that judges the output says: whether it meets the criterion. None: that it does."""
     expect: Template | None = None
     """What has to be true in the end; without it, the task has to complete, and its skill's own ``expect`` to hold."""
 
@@ -54,7 +56,7 @@ class Rehearsed(Model):
     """Why it failed."""
     output: JsonValue = None
     passed: bool | None = None
-    """Whether the skill's own ``expect`` held; None: it has none."""
+    """Whether the skill's own ``expect`` held, and its judge was content; None: it has neither."""
     asked: tuple[str, ...] = ()
     """The questions that a person was asked, in their order: each the path of its step; ``path#2`` is its second."""
     called: tuple[dict[str, JsonValue], ...] = ()

@@ -11,6 +11,7 @@ from perdure.expressions.evaluation import references
 from perdure.expressions.syntax import RESERVED
 from perdure.questions import AnswerSpec, AnswerType
 from perdure.registry.folders import Folders, text_of
+from perdure.registry.judge import criterion_of
 from perdure.skills.checking import check_header, header_entries
 from perdure.skills.header import same_phrase
 from perdure.skills.shape import Skill, lane_path
@@ -77,7 +78,7 @@ def skill_of(document: dict[str, Any]) -> Skill:
     for path, step, _ in skill.walk():
         for name, value in templates_of(step).items():
             references(value, join(path, name))
-    for name, value in (("output", skill.output), ("expect", skill.expect)):
+    for name, value in (("output", skill.output), ("expect", skill.expect), ("judge", criterion_of(skill.judge))):
         references(value, name)
     return skill
 

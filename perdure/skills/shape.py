@@ -6,7 +6,8 @@ from typing import Annotated, Self
 from pydantic import Field, JsonValue
 
 from perdure.identity import digest
-from perdure.skills.header import DESCRIBING, GOING, SkillHeader
+from perdure.registry.judge import OptionalJudge
+from perdure.skills.header import DESCRIBING, GOING, SkillHeader, is_none
 from perdure.skills.steps import (
     ForEach,
     Identifier,
@@ -32,7 +33,9 @@ class Skill(SkillHeader):
     output: JsonValue = None
     """What the task gives back."""
     expect: Template | None = None
-    """What must hold at the end; becomes the task's evaluation."""
+    """What must hold at the end; part of the task's evaluation."""
+    judge: OptionalJudge = Field(default=None, exclude_if=is_none)
+    """What a language model finds out about the output; part of the task's evaluation as well."""
 
     @property
     def digest(self) -> str:

@@ -11,6 +11,7 @@ from activities.consolidation import ConsolidationActivities
 from activities.correcting import CorrectingActivities
 from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
+from activities.evaluating import EvaluationActivities
 from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
@@ -21,7 +22,7 @@ from activities.reasoning import ReasoningActivities
 from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
-from activities.tasks import EvaluationActivities, TaskActivities
+from activities.tasks import TaskActivities
 from activities.updating import UpdatingActivities
 from activities.values import ValueActivities
 from perdure.names import (

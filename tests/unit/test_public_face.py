@@ -54,6 +54,7 @@ EXPORTED = {
     "InvalidTask",
     "ItemReceipt",
     "JobFailed",
+    "Judgement",
     "Lane",
     "LeftOut",
     "Limits",

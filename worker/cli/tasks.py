@@ -120,8 +120,9 @@ def report(result: TaskResult) -> None:
     for refused in result.refused:
         out.print(f"not remembered: {refused}", markup=False)
     if result.evaluation is not None:
-        verdict = "passed" if result.evaluation.passed else "not passed"
-        out.print(f"evaluation {verdict}: {result.evaluation.reason}", markup=False)
+        for one in result.evaluation.judgements:
+            verdict = "passed" if one.passed else "not passed"
+            out.print(f"evaluation by {one.by}, {verdict}: {one.reason}", markup=False)
     if result.output is not None:
         out.print_json(data=result.output)
 

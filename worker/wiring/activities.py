@@ -11,6 +11,7 @@ from activities.consolidation import ConsolidationActivities
 from activities.correcting import CorrectingActivities
 from activities.crediting import CreditingActivities
 from activities.erasing import ErasingActivities
+from activities.evaluating import EvaluationActivities
 from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
@@ -22,7 +23,7 @@ from activities.reconciling import ReconcilingActivities
 from activities.redating import RedatingActivities
 from activities.steps import RecallStepActivities, StepActivities
 from activities.submitting import Submitter
-from activities.tasks import EvaluationActivities, TaskActivities
+from activities.tasks import TaskActivities
 from activities.updating import UpdatingActivities
 from activities.values import ValueActivities
 from perdure.agent.steps.limiting import Limiter
@@ -82,7 +83,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),
         MemoryActivities(services.recall, services.members, services.results),
-        EvaluationActivities(runner),
+        EvaluationActivities(runner, services.models),
         PromptActivities(services.models, runner, services.session),
         ReasoningActivities(services.models, services.toolbox, values, services.session, services.bindings),
         IngestActivities(

@@ -12,6 +12,7 @@ from perdure.identity import OwnerId, UserId
 from perdure.items import OfferedItem
 from perdure.model import Instant, Passed
 from perdure.questions import Question, TakenAnswer
+from perdure.registry.judge import Judge
 from perdure.skills.steps import LetStep, PromptStep, RecallStep, RememberStep, ToolStep, WaitStep
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import Evaluation, MemoryMode, StepStatus, TaskBinding
@@ -271,6 +272,7 @@ class EvaluateCall(Passed):
     task_id: str
     output: JsonValue = None
     expect: str | None = None
+    judge: Judge | None = None
     scope: Scope
 
 
@@ -279,6 +281,8 @@ class Evaluated(Passed):
 
     output: JsonValue
     evaluation: Evaluation | None
+    tokens: int = 0
+    """Tokens that a model read and wrote to judge the output."""
 
 
 class KeepCall(Passed):

@@ -23,6 +23,7 @@ from perdure.agent.steps.calls import (
     Value,
 )
 from perdure.agent.steps.items import items_of
+from perdure.agent.steps.judging import Judged, judge_request
 from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, question_of
 from perdure.agent.steps.recalling import terms_of
@@ -32,7 +33,7 @@ from perdure.errors import ExpectationFailed, InvalidArguments, InvalidExpressio
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import json_size
 from perdure.questions import AnswerSpec, QuestionKind, Subject
-from perdure.tasks import Evaluation, StepStatus
+from perdure.tasks import Evaluation, Judgement, StepStatus
 
 OUTPUT_LIMIT = 1_800_000
 """Bytes of JSON that a task may give back: what Temporal takes in one payload, less the lists of its result."""
@@ -110,8 +111,12 @@ class StepEvaluator:
             )
         return Ended(result=_LISTED, elements=tuple(elements))
 
-    async def evaluate(self, call: EvaluateCall) -> Evaluated:
+    async def evaluate(self, call: EvaluateCall, judge: Callable[[str], Awaitable[Judged]]) -> Evaluated:
         """Return a task's output, and whether it is what its skill promises.
+
+        Args:
+            call: What the task gives back.
+            judge: Returns what a model says to a request about the output.
 
         Raises:
             ResultTooLarge: When the output is more than a task can give back.
@@ -123,10 +128,16 @@ class StepEvaluator:
             raise ResultTooLarge(
                 f"output: has {size:,} bytes, and a task gives back at most {OUTPUT_LIMIT:,} (give a reference to it)"
             )
-        if call.expect is None:
-            return Evaluated(output=output, evaluation=None)
-        passed = holds(call.expect, {**names, "output": output}, "expect")
-        return Evaluated(output=output, evaluation=Evaluation(passed=passed, reason=call.expect))
+        known, judgements, tokens = {**names, "output": output}, list[Judgement](), 0
+        if call.expect is not None:
+            passed = holds(call.expect, known, "expect")
+            judgements.append(Judgement(by="expect", passed=passed, reason=call.expect))
+        if call.judge is not None:
+            criterion = written(evaluate(call.judge.criterion, known, "judge"))
+            judgement, tokens = await judge(judge_request(criterion, output))
+            judgements.append(judgement)
+        evaluation = Evaluation(judgements=tuple(judgements)) if judgements else None
+        return Evaluated(output=output, evaluation=evaluation, tokens=tokens)
 
     async def arguments(self, call: StepCall, names: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """Return what a tool is called with: literal arguments, or those of the step with expressions filled in."""

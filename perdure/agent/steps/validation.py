@@ -10,6 +10,7 @@ from perdure.documents import kind_of, nearest
 from perdure.durations import duration_of
 from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
+from perdure.registry.judge import criterion_of
 from perdure.skills.inputs import filled_inputs, is_of, require_checks, wanted
 from perdure.skills.shape import Skill, lane_path
 from perdure.skills.steps import (
@@ -79,8 +80,9 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
     check = _Check(skill, toolbox)
     known = check.steps(skill.steps, "steps", _Known({}, {}))
     output = [("output", reference) for reference in references(skill.output, "output")]
-    expect = [("expect", reference) for reference in references(skill.expect, "expect") if reference[0] != "output"]
-    ending = {check.resolved(reference, field, known) for field, reference in (*output, *expect)}
+    judging = {"expect": skill.expect, "judge": criterion_of(skill.judge)}
+    judged = [(name, one) for name, text in judging.items() for one in references(text, name) if one[0] != "output"]
+    ending = {check.resolved(reference, field, known) for field, reference in (*output, *judged)}
     return {**check.reads, "": tuple(sorted(ending))}
 
 

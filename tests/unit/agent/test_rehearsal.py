@@ -238,6 +238,18 @@ async def test_what_is_expected_is_asked_of_the_end(expect: str, found: list[str
     assert differences(SkillCase(expect=expect), await gone_through()) == found
 
 
+@pytest.mark.parametrize(("judged", "found"), [(None, []), (False, ["what the skill expects does not hold"])])
+async def test_the_judge_says_what_the_case_says(judged: bool | None, found: list[str]) -> None:
+    case = SkillCase.model_validate(FULL | {"judged": judged})
+    ended = await rehearsed(read_skill(f"{SKILL}judge: It names ${{inputs.names[0]}}."), case, TOOLS)
+    assert differences(case, ended) == found
+
+
+async def test_a_skill_without_a_judge_is_not_judged() -> None:
+    with pytest.raises(InvalidSkill, match="judged: belongs to a skill with a judge"):
+        await gone_through(judged=True)
+
+
 @pytest.mark.parametrize(
     ("text", "field"),
     [

@@ -23,6 +23,9 @@ def test_an_agent_has_bounds_of_its_own_only_where_it_names_them() -> None:
         ("turns: 0", "turns"),
         ("description: x\ntools: [look, look]", "repeated|twice|duplicated"),
         ('expect: "${steps.a.output}"', "expect: there is no name 'steps'"),
+        ('judge: "Does it say ${inputs.x}?"', "judge: there is no name 'inputs'"),
+        ("judge: {model: x}", "judge.criterion: is missing"),
+        ("judge: [x]", "judge"),
     ],
 )
 def test_what_is_wrong_is_refused_with_its_field(more: str, problem: str) -> None:
