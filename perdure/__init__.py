@@ -64,6 +64,7 @@ from perdure.requests import (
 )
 from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
+from perdure.steering import Intervention, InterventionKind, PauseRequest
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import AgentTask, Evaluation, Judgement, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
@@ -113,6 +114,8 @@ __all__ = [
     "HandleItem",
     "Held",
     "HoldOutcome",
+    "Intervention",
+    "InterventionKind",
     "InvalidAnswer",
     "InvalidEvent",
     "InvalidInput",
@@ -138,6 +141,7 @@ __all__ = [
     "ObserveRequest",
     "Observed",
     "Omission",
+    "PauseRequest",
     "PerdureError",
     "Phase",
     "Pinning",

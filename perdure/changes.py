@@ -27,6 +27,10 @@ class Actor(Passed):
     """Which person, task or schedule; empty if unknown."""
 
 
+PROGRAM = Actor(kind=ActorKind.SYSTEM)
+"""A program that did not identify itself."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Change:
     """One change of one entry."""

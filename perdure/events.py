@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from perdure.changes import Actor, ActorKind
+from perdure.changes import PROGRAM, Actor
 from perdure.errors import InvalidEvent
 from perdure.model import Instant, Passed, Request, ShallowJson, json_size, one_line
 
@@ -14,9 +14,6 @@ LONGEST_NAME = 200
 
 LARGEST_EVENT = 20_000
 """Bytes of an event's value as JSON, a choice: a hundred of them fit ten times into what a task can carry along."""
-
-PROGRAM = Actor(kind=ActorKind.SYSTEM)
-"""A program that did not identify itself."""
 
 
 def event_name(text: str) -> str:

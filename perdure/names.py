@@ -100,6 +100,12 @@ ANSWER = "answer"
 DELIVER = "deliver"
 """The update that delivers an event to a task."""
 
+PAUSE = "pause"
+"""The update that has a task pause."""
+
+RESUME = "resume"
+"""The update that has a paused task go on."""
+
 PROGRESS = "progress"
 """The query that returns where a task is."""
 

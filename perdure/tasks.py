@@ -22,6 +22,7 @@ from perdure.items import EARLIEST
 from perdure.jobs import Receipt
 from perdure.model import Name, OpenEnum, Passed, Request, ShallowJson, Stored
 from perdure.questions import Question
+from perdure.steering import Intervention
 
 
 def _not_before_1970(day: datetime.date) -> datetime.date:
@@ -200,7 +201,10 @@ class TaskBinding(Stored):
 
 
 class Phase(OpenEnum):
-    """Where a task is: ``waiting`` for a person, ``paused`` until a moment or an event. An unknown one is shown."""
+    """Where a task is: ``waiting`` for a person; ``paused`` by somebody, or until a moment or an event.
+
+    An unknown one is shown.
+    """
 
     PREPARING = "preparing"
     RUNNING = "running"
@@ -246,6 +250,10 @@ class Progress(Passed):
     waiting: int = 0
     kept: int = 0
     """Events that were delivered, and that no step has waited for yet."""
+    paused: Intervention | None = None
+    """Who paused it and when; None: nobody did. What is under way ends, and nothing new begins."""
+    interventions: tuple[Intervention, ...] = ()
+    """What was done to it while it ran, by whom and when; the last 20."""
     problem: str = ""
     tokens: int = 0
     """That its model has used."""
@@ -302,3 +310,5 @@ class TaskResult(Passed):
     warnings: tuple[str, ...] = ()
     """What policies warned of, each with its step and the policy; the last 10 of ``warned``."""
     warned: int = 0
+    interventions: tuple[Intervention, ...] = ()
+    """What was done to it while it ran, by whom and when; the last 20."""

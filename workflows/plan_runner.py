@@ -58,19 +58,22 @@ class PlanRunner:
                 self._running.branches.start(name, self._pause(name, branch.until))
         while True:
             move = self._plan.next(self._running.state, workflow.now())
-            if self._is_due and not isinstance(move, Finish):
+            # A paused task does not end either: a person may still want something else of it.
+            is_paused, is_due = self._running.steering.is_paused, self._is_due
+            if is_paused or (is_due and not isinstance(move, Finish)):
                 move = Act()  # Nothing new is started until what is on its way has ended.
-                if self._can_roll():
+                if is_due and self._can_roll():
                     await self._roll()
             match move:
                 case Finish():
+                    self._running.steering.close()
                     return move
                 case Ask(branch=name, question=question):
                     self._running.update(name, path=question.id, question=question, of_plan=True)
                     self._running.branches.start(name, self._ask(name, question))
                 case Act(actions=actions):
                     if not self._begin_all(actions):
-                        await self._changed()
+                        await self._changed(is_paused=is_paused)
 
     def _begin_all(self, actions: Sequence[Action]) -> bool:
         """Begin actions in their order; return False if there are none, or the rest has to wait for room."""
@@ -89,13 +92,16 @@ class PlanRunner:
         self._under_way += size
         self._running.branches.start(action.branch, self._act(action, size))
 
-    async def _changed(self) -> None:
-        """Wait until work under way has changed the state."""
-        if not self._running.branches:
+    async def _changed(self, *, is_paused: bool) -> None:
+        """Wait until work under way has changed the state, or the task is paused, or is to go on."""
+        branches, steering = self._running.branches, self._running.steering
+        if is_paused:
+            self._running.enter(branches.phase if branches else Phase.PAUSED)
+        elif not branches:
             raise TaskFailed("the plan neither acts nor asks nor finishes")
-        await self._running.branches.changed(self._is_due_for_events)
-        if self._running.branches:
-            self._running.enter(self._running.branches.phase)
+        await branches.changed(lambda: steering.is_paused != is_paused or self._is_due_for_updates())
+        if branches:
+            self._running.enter(branches.phase)
 
     async def _act(self, action: Action, size: int) -> None:
         """Run an action once, and have the plan take up its outcome."""
@@ -308,13 +314,12 @@ class PlanRunner:
 
     @property
     def _is_due(self) -> bool:
-        """Whether the history is to be rolled over; a delivery is as long in it as an activity."""
-        events = self._running.events
-        return self._history.is_due_after(events.delivered, events.delivered_bytes)
+        """Whether the history is to be rolled over."""
+        return self._history.is_due_after(self._running.received, self._running.received_bytes)
 
-    def _is_due_for_events(self) -> bool:
-        """Return whether it is even if no branch has changed, as some events change none."""
-        return self._running.events.delivered > 0 and self._can_roll() and self._is_due
+    def _is_due_for_updates(self) -> bool:
+        """Return whether it is even if no branch has changed, as some updates change none."""
+        return self._running.received > 0 and self._can_roll() and self._is_due
 
     def _can_roll(self) -> bool:
         """Whether nothing but questions and waits is under way: these travel, with the branches that wait."""

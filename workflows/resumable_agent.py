@@ -45,17 +45,19 @@ from workflows.failures import done
 from workflows.keeper import Keeper
 from workflows.plan_runner import SUBMITS, PlanRunner
 from workflows.running_task import RunningTask
+from workflows.steerable import Steerable
 
 LAST_SUBMITS = options.OUTAGE
 """How long a task's end waits until what it learned is accepted; it is accepted once it is in the journal."""
 
 
 @workflow.defn(name=Workflow.RESUMABLE_AGENT, sandboxed=False)
-class ResumableAgent:
+class ResumableAgent(Steerable):
     """A durable task that runs a skill, or works towards a goal.
 
     Start it by its name with an ``AgentTask``. The query ``progress`` returns where it is, ``questions`` what it
-    waits for, the update ``answer`` answers one, and ``deliver`` delivers an event that a step waits for.
+    waits for, the update ``answer`` answers one, and ``deliver`` delivers an event that a step waits for. ``pause`` and
+    ``resume`` are those of ``Steerable``.
     """
 
     @workflow.init
@@ -246,6 +248,7 @@ class ResumableAgent:
     async def _leave(self, phase: Phase, problem: str, evaluated: Evaluated | None) -> TaskResult:
         """Leave nothing behind: what is on its way is cancelled, what was learned is submitted, claims are kept."""
         running = self._running
+        running.steering.close()
         await running.branches.cancel()
         running.questions.withdraw_all()
         running.outbox.flush()

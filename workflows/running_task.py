@@ -9,9 +9,11 @@ from perdure.agent.display import details
 from perdure.agent.events import Events, awaited_by, require_awaited
 from perdure.agent.questions import Questions
 from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of
+from perdure.agent.steering import Steering
 from perdure.errors import InvalidTask
 from perdure.events import Event, EventBox
 from perdure.explanations import TaskMemory
+from perdure.steering import Steered
 from perdure.tasks import Phase, Progress
 from perdure.temporal.attributes import PHASE
 from workflows.branches import Branches
@@ -33,6 +35,7 @@ class RunningTask:
         self.branches = Branches()
         self.outbox = Outbox(self._state.learned if self._state else Learned())
         self.events = Events(self._state.events if self._state else EventBox())
+        self.steering = Steering(self._state.steered if self._state else Steered())
         self.questions = Questions(self._state.answered if self._state else ())
         for branch in self._state.branches.values() if self._state else ():
             if branch.question is not None:
@@ -71,7 +74,17 @@ class RunningTask:
         if self._state is None:
             return None
         live = {"learned": self.outbox.learned, "answered": self.questions.answered[-ANSWERED_KEPT:]}
-        return self._state.changed(**live, events=self.events.box)
+        return self._state.changed(**live, events=self.events.box, steered=self.steering.steered)
+
+    @property
+    def received(self) -> int:
+        """How many events and requests came in this run: each is as long in the history as an activity."""
+        return self.events.delivered + self.steering.received
+
+    @property
+    def received_bytes(self) -> int:
+        """The bytes of them."""
+        return self.events.delivered_bytes + self.steering.received_bytes
 
     def check_event(self, event: Event) -> None:
         """Refuse an event that no step can wait for, or that there is no room for.
@@ -97,7 +110,12 @@ class RunningTask:
     def progress(self) -> Progress:
         """Return where it is."""
         progress = progress_of(self.task, self.whole, self._phase)
-        return progress.changed(questions=self.questions.open, problem=self.problem)
+        return progress.changed(
+            questions=self.questions.open,
+            paused=self.steering.paused,
+            interventions=self.steering.steered.interventions,
+            problem=self.problem,
+        )
 
     def memory(self) -> TaskMemory:
         """Return what it has recalled and handed to memory."""

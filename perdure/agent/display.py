@@ -7,6 +7,7 @@ from perdure.questions import Answer, Question
 from perdure.tasks import Progress
 
 _RECALLS = 5
+_SHOWN = 5
 
 
 def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: str) -> str:
@@ -18,6 +19,8 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
         lines.append(f"{progress.tokens:,} tokens of its model")
     if progress.skipped or progress.failed:
         lines.append(f"{progress.skipped} skipped, {progress.failed} failed")
+    if progress.paused:
+        lines.append(f"### Paused\n{progress.paused.told}\n\nIt goes on with `perdure resume {workflow_id}`")
     if progress.step:
         lines.append(f"Now at `{progress.step}`")
     lines.extend(f"`{wait.step}` {wait.told}" for wait in progress.waits)
@@ -30,6 +33,10 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
     if progress.unknown:
         lines.append(f"Nobody knows whether the effect happened of: `{'`, `'.join(progress.unknown)}`")
     lines.extend(_question(question, workflow_id) for question in progress.questions)
+    if progress.interventions:
+        lines.append(
+            "### What was done to it\n" + "\n".join(f"- {one.told}" for one in progress.interventions[-_SHOWN:])
+        )
     shown = list(recalls)[-_RECALLS:]
     if shown:
         lines.append(f"### Recalled {progress.recalled}\n" + "\n".join(_recall(recall) for recall in reversed(shown)))

@@ -16,6 +16,7 @@ from perdure.items import OfferedItem
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
+from perdure.steering import Steered
 from perdure.tasks import Phase, Progress, StepStatus, TaskEnvelope, TaskResult
 
 RECALLS_KEPT = 50
@@ -117,6 +118,7 @@ class TaskState(Passed):
     answered: tuple[str, ...] = ()
     """The ids of answered questions."""
     events: EventBox = EventBox()
+    steered: Steered = Steered()
 
     @property
     def done(self) -> int:
@@ -260,4 +262,5 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
         # It is said of the whole task, so that no number of policies can hide it.
         warnings=(*going, *state.warnings),
         warned=len(going) + state.warned,
+        interventions=state.steered.interventions,
     )

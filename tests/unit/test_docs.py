@@ -22,10 +22,12 @@ from perdure.names import (
     CONVERSATION,
     DELIVER,
     MEMORY,
+    PAUSE,
     PROGRESS,
     QUESTIONS,
     REPORT,
     RESULT,
+    RESUME,
     STAGE,
     STARTED_BY,
     TASK,
@@ -145,5 +147,5 @@ def test_every_module_and_room_of_perdure_has_its_place_on_the_map() -> None:
 def test_every_query_update_and_memo_is_documented() -> None:
     said = Path("docs/temporal.md").read_text(encoding="utf-8").split("## Names")[1]
     queries = (PROGRESS, QUESTIONS, MEMORY, CONVERSATION, RESULT, STAGE, REPORT)
-    ours = (ANSWER, DELIVER, *queries, TASK, STARTED_BY, BINDING, AGAIN)
+    ours = (ANSWER, DELIVER, PAUSE, RESUME, *queries, TASK, STARTED_BY, BINDING, AGAIN)
     assert [name for name in ours if f"`{name}`" not in said] == []

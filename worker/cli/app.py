@@ -25,6 +25,8 @@ COMMANDS = {
     "explain": "worker.cli.explain:explain",
     "answer": "worker.cli.tasks:answer",
     "deliver": "worker.cli.tasks:deliver",
+    "pause": "worker.cli.steering:pause",
+    "resume": "worker.cli.steering:resume",
     "cancel": "worker.cli.tasks:cancel",
     "schedule": "worker.cli.schedules:schedule",
     "schedules": "worker.cli.schedules:schedules",

@@ -142,6 +142,8 @@ async def status(task: TaskArgument, *, as_json: AsJson = False) -> None:
         return
     display.show(progress)
     if running:
+        if progress.paused:
+            out.print(display.how_to_resume(workflow_id), markup=False)
         for question in progress.questions:
             out.print(display.how_to_answer(workflow_id, question), markup=False)
         for wait in progress.waits:

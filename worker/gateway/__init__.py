@@ -8,6 +8,7 @@ from worker.gateway.base import call
 from worker.gateway.explaining import ExplainingCalls
 from worker.gateway.holding import HoldingCalls
 from worker.gateway.scheduling import SchedulingCalls
+from worker.gateway.steering import SteeringCalls
 from worker.gateway.tasks import TaskHandle
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "TaskHandle"]
 
 
-class Gateway(ExplainingCalls, HoldingCalls, SchedulingCalls, AuditingCalls):
+class Gateway(ExplainingCalls, HoldingCalls, SteeringCalls, SchedulingCalls, AuditingCalls):
     """One installation, as its callers see it.
 
     Args:

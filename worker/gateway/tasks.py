@@ -16,6 +16,7 @@ from perdure.changes import Actor, ActorKind
 from perdure.documents import validated
 from perdure.errors import InvalidEvent, InvalidInput, InvalidTask, TaskFailed
 from perdure.events import Event, require_small
+from perdure.model import Request
 from perdure.names import AGAIN, ANSWER, DELIVER, PROGRESS, RESULT, STARTED_BY, Workflow
 from perdure.questions import Answer
 from perdure.tasks import AgentTask, Progress, TaskResult
@@ -159,7 +160,7 @@ class TaskCalls(Base):
         given = validated(type(answer), answer.model_dump() | {"by": by.id}, "")
         afterwards = "the answer may still be taken: perdure status shows whether the question is still asked"
         async with self._updating(workflow_id, "take the answer", "it asks nothing", afterwards):
-            await _sent(client.get_workflow_handle(workflow_id), ANSWER, given)
+            await sent_update(client.get_workflow_handle(workflow_id), ANSWER, given)
 
     @call
     async def deliver(self, workflow_id: str, event: Event, *, by: Actor) -> None:
@@ -182,7 +183,7 @@ class TaskCalls(Base):
         given = validated(Event, sent, "", InvalidEvent)
         afterwards = f"the event may still be taken: deliver it again with --id {given.id}, which is taken once"
         async with self._updating(workflow_id, "take the event", _WAITS_NO_MORE, afterwards):
-            await _sent(await self.task(workflow_id, by=by), DELIVER, given)
+            await sent_update(await self.task(workflow_id, by=by), DELIVER, given)
 
     @call
     async def cancel(self, workflow_id: str, *, by: Actor) -> None:
@@ -221,7 +222,7 @@ class TaskCalls(Base):
             raise _ended(workflow_id, otherwise)
 
 
-async def _sent(handle: TaskHandle, update: str, argument: Answer | Event) -> None:
+async def sent_update(handle: TaskHandle, update: str, argument: Request) -> None:
     """Send an update, and send it again if Temporal dropped it without effect.
 
     Temporal drops one when it discards the worker's response to it: another event came while the worker ended the run

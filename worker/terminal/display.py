@@ -86,6 +86,11 @@ def how_to_answer(workflow_id: str, question: Question) -> str:
     return "\n".join([f"? {question.text}{hint}", *about, command])
 
 
+def how_to_resume(workflow_id: str) -> str:
+    """Word the command that has a paused task go on."""
+    return f"  {program()} resume {workflow_id}"
+
+
 def how_to_deliver(workflow_id: str, wait: Wait) -> str:
     """Word the command that delivers the event that a step waits for."""
     return f"  {program()} deliver {workflow_id} {shlex.quote(wait.event)} VALUE"
@@ -99,6 +104,10 @@ def show(progress: Progress) -> None:
         f"{progress.done} of {counted(progress.total, 'step')} ({progress.skipped} skipped, {progress.failed} failed), "
         f"{counted(progress.recalled, 'item')} recalled, {progress.remembered} remembered"
     )
+    for intervention in progress.interventions:
+        out.print(intervention.told, markup=False)
+    if progress.paused:
+        out.print("it pauses: what is under way ends, and nothing new begins")
     for wait in progress.waits:
         out.print(f"{wait.step} {wait.told}", markup=False)
     if (more := progress.waiting - len(progress.waits)) > 0:

@@ -3,9 +3,11 @@
 from datetime import UTC, datetime
 
 from perdure.agent.display import details
+from perdure.changes import Actor, ActorKind
 from perdure.durations import Wait
 from perdure.explanations import RecallSummary
 from perdure.questions import Approval, Question, QuestionKind, Subject, choice_of
+from perdure.steering import Intervention, InterventionKind
 from perdure.tasks import Phase, Progress
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -80,3 +82,17 @@ def test_what_waits_for_an_event_says_for_which() -> None:
 def test_what_waits_says_until_when() -> None:
     shown = details(PLAIN.changed(phase=Phase.PAUSED, waits=(Wait(step="a[1].pause", until=NOW),)), [], "task-t-1")
     assert shown.splitlines()[-1] == "`a[1].pause` waits until 2026-01-02 00:00:00 UTC"
+
+
+def test_details_say_who_paused_it_and_what_else_was_done_to_it() -> None:
+    ada = Actor(kind=ActorKind.PERSON, id="ada")
+    done = [Intervention(kind=InterventionKind.PAUSED, by=ada, at=NOW, because=f"{number}") for number in range(6)]
+    shown = details(PLAIN.changed(paused=done[-1], interventions=tuple(done)), [], "task-t-1").split("\n\n")
+    assert shown[1:3] == [
+        "### Paused\npaused by person ada on 2026-01-02 00:00:00 UTC: 5",
+        "It goes on with `perdure resume task-t-1`",
+    ]
+    assert shown[3].splitlines() == [
+        "### What was done to it",
+        *(f"- paused by person ada on 2026-01-02 00:00:00 UTC: {number}" for number in range(1, 6)),
+    ]

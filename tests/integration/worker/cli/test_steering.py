@@ -1,0 +1,52 @@
+"""Tasks as a person steers them: paused, and resumed."""
+
+import json
+from uuid import uuid4
+
+from perdure.tasks import Phase, Progress
+from tests.integration.worker.cli.installation import Installation
+from tests.support.waiting import until
+
+TWO = """
+name: two
+steps:
+  - {id: paid, wait: {event: paid}}
+  - {id: noted, wait: {event: note}}
+"""
+
+
+async def progress(installed: Installation, task: str) -> Progress:
+    shown = await installed.perdure("status", task, "--json")
+    assert shown.status == 0, shown.err
+    return Progress.model_validate_json(shown.out)
+
+
+async def test_a_task_is_paused_and_resumed_and_status_says_by_whom(installed: Installation) -> None:
+    installed.write("skills/two.yaml", TWO)
+    file = installed.write("two-task.yaml", f"task_id: t{uuid4().hex[:10]}\nuser_id: ada\nskill: two\n")
+    started = json.loads((await installed.perdure("run", file, "--detach", "--json")).out)["workflow_id"]
+    await until(lambda: progress(installed, file), lambda now: bool(now.waits))
+
+    early = await installed.perdure("resume", file)
+    complaint = "error: PRD101 task: is not paused (perdure status shows what it waits for)"
+    assert (early.status, early.complaint) == (2, complaint), early.err
+    paused = await installed.perdure("pause", file, "--because", "the shop is closed", "--by", "ada")
+    assert (paused.status, f"perdure resume {started} has it go on" in paused.err) == (0, True)
+    twice = await installed.perdure("pause", started)
+    assert (twice.status, "task: is paused by person ada on 20" in twice.complaint) == (2, True)
+    assert (await installed.perdure("pause", file, "--because", "x" * 501)).status == 2
+
+    assert (await installed.perdure("deliver", file, "paid")).status == 0
+    await until(lambda: progress(installed, file), lambda now: now.done == 1 and now.phase is Phase.PAUSED)
+    shown = (await installed.perdure("status", file)).out
+    assert ": the shop is closed" in shown
+    assert f"\n  perdure resume {started}\n" in shown
+
+    resumed = await installed.perdure("resume", file, "--by", "kim", "--json")
+    assert json.loads(resumed.out) == {"resumed": started}
+    await until(lambda: progress(installed, file), lambda now: [wait.step for wait in now.waits] == ["noted"])
+    assert "resumed by person kim on 20" in (await installed.perdure("status", file)).out
+    assert (await installed.perdure("deliver", file, "note")).status == 0
+    assert (await installed.perdure("run", file)).status == 0
+    late = await installed.perdure("pause", file)
+    assert (late.status, "has ended: there is nothing to pause" in late.complaint) == (2, True)
