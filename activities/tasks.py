@@ -15,6 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.conversations import conversation_of_run, effects_behind
 from perdure.agent.prepared import PrepareCall, PreparedTask, ToolShape
 from perdure.agent.steps.calls import KeepCall, Kept, Path
+from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.validation import check_skill, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.agent.turns import Conversation
@@ -24,6 +25,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.models.language import LanguageModels
 from perdure.names import BINDING, TASK, Activity, Attribute, Workflow
 from perdure.registry.agents import Agent, AgentLibrary
+from perdure.secrets.sources import SecretKeeper
 from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import Skill
 from perdure.skills.steps import PromptStep, ToolStep
@@ -87,6 +89,7 @@ class TaskActivities:
         client: Knows which workflows run a task, or did.
         whole: Knows since when Redis, with its data about tasks, has lost nothing.
         erasures: Knows when a user was erased.
+        secrets: Has the secrets that tools ask for.
         heartbeat: Seconds without a sign of life after which an attempt is given up.
         model_timeout: Seconds that a model's turn may take.
         continue_after: Events after which a task's history is rolled over; 0: after about 1,000.
@@ -102,6 +105,7 @@ class TaskActivities:
     client: Client
     whole: Wholeness
     erasures: RedisErasures
+    secrets: SecretKeeper
     _: KW_ONLY
     heartbeat: float
     model_timeout: float
@@ -113,12 +117,13 @@ class TaskActivities:
 
         Raises:
             InvalidInput: For an unknown field, skill, agent, tool, name or input, with the nearest existing one; for a
-                task that another workflow runs, and for an id that is already used by another task.
+                missing secret, a task that another workflow runs, and an id that is already used by another task.
         """
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)
         epoch = await self._epoch(tenant, request.started_at)
         plan = self._of_skill(task) if task.skill else self._of_agent(task)
+        await require_secrets(plan.tools, self.secrets)
         kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
         opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
         (bound, since), values = await together(opened, together(*kept))

@@ -64,6 +64,8 @@ from perdure.requests import (
 )
 from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
+from perdure.secrets.annotation import Secret
+from perdure.secrets.sources import SecretSource
 from perdure.steering import Intervention, InterventionKind, PauseRequest
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import AgentTask, Evaluation, Judgement, Limits, MemoryMode, Phase, Progress, TaskResult
@@ -169,6 +171,8 @@ __all__ = [
     "Removal",
     "Reversion",
     "Said",
+    "Secret",
+    "SecretSource",
     "SettledJob",
     "Source",
     "State",

@@ -30,8 +30,8 @@ from perdure.temporal.configuration import temporal_address
 from perdure.words import ENGLISH, LANGUAGES
 
 PREFIX = "PERDURE_"
-_NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_TEST_")
-"""Variables that are not settings: where the file is, armed crash points, switches of the tests."""
+_NOT_SETTINGS = ("PERDURE_CONFIG", "PERDURE_CRASH_AT", "PERDURE_SECRET_", "PERDURE_TEST_")
+"""Variables that are not settings: where the file is, armed crash points, secrets of tools, switches of the tests."""
 
 
 def _base(variable: str, fallback: str) -> Path:
@@ -95,6 +95,10 @@ class Settings(BaseSettings):
     """Folders with agents in YAML."""
     policies: tuple[Absolute, ...] = ()
     """Folders with policies in YAML, which say what no tool may do; see docs/policies.md."""
+    secrets: tuple[Absolute, ...] = ()
+    """Folders with secrets of tools, each in a file of its name; variables ``PERDURE_SECRET_…`` win over them."""
+    secrets_from: str = ""
+    """``module:name`` of where secrets are besides: an object with ``has`` and ``get``; see docs/tools.md."""
 
     embedding: str = "auto"
     """The embedding model: ``auto``, ``all-MiniLM-L6-v2`` or ``openai:<model>``."""

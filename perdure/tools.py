@@ -8,15 +8,17 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, get_type_hints, overload
+from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, overload
 
-from pydantic import BaseModel, ConfigDict, JsonValue, PydanticSchemaGenerationError, ValidationError, create_model
+from pydantic import BaseModel, JsonValue, SecretStr, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from perdure.documents import nearest, refused, validated
 from perdure.errors import InvalidArguments, InvalidInput, ResultTooLarge
 from perdure.limits import CallLimit
-from perdure.model import DEEPEST_VALUE, Instant, Model, Name, OpenEnum, depth
+from perdure.model import DEEPEST_VALUE, Model, Name, OpenEnum, depth
+from perdure.secrets.redaction import KNOWN
+from perdure.signatures import CHECK_RETURNS, ToolCall, arguments_of, hints_of, require_check, secrets_of, taking
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,7 +27,6 @@ RESULT_LIMIT = 2_000_000
 """Bytes of JSON that a tool may return: what Temporal takes in one payload, less its envelope."""
 
 _PLAIN = f"return JSON of at most {DEEPEST_VALUE} lists and mappings within one another, or a reference to it"
-_CHECK_RETURNS = "return None if it did not happen, and otherwise the result: -> str | None"
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds that a read or idempotent tool may take."""
@@ -47,19 +48,6 @@ class Effect(OpenEnum):
     def is_once(self) -> bool:
         """Whether a call must not be repeated."""
         return self not in (Effect.READ, Effect.IDEMPOTENT)
-
-
-class ToolCall(Model):
-    """What a tool may know about the call it serves: annotate a parameter with it to get it."""
-
-    idempotency_key: str
-    """The same for every attempt at this step of this task; hand it to services that take one."""
-    task_id: str
-    step: str
-    """The step's path."""
-    attempt: int
-    deadline: Instant
-    """When the call is cut off."""
 
 
 class Tool(Generic[P, R]):
@@ -88,9 +76,12 @@ class Tool(Generic[P, R]):
         self.limits = tuple(limits)
         """How often it may be called."""
         self.description = inspect.getdoc(function) or ""
-        self._call_parameter, self.arguments = _arguments_of(function, name)
+        self.arguments: type[BaseModel] = arguments_of(function, name)
+        self.secrets = secrets_of(function, name)
+        """What its function takes besides its arguments, of which no skill and no model knows."""
+        self.check_secrets = () if check is None else secrets_of(check, name)
         if check is not None:
-            _require_check(check, self.arguments, name)
+            require_check(check, self.arguments, name)
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, as a test of the tool would."""
@@ -128,12 +119,28 @@ class Tool(Generic[P, R]):
             raise refused(problem, self.arguments, path, InvalidArguments, ignore_missing=partial) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
-    async def call(self, call: ToolCall, keywords: Mapping[str, Any]) -> R:
-        """Call the function with validated arguments."""
-        return await _run(self.function, **keywords, **_taking(self.function, call))
+    async def call(
+        self, call: ToolCall, keywords: Mapping[str, Any], secrets: Mapping[str, SecretStr | None] | None = None
+    ) -> R:
+        """Call the function.
 
-    async def run_check(self, call: ToolCall, keywords: Mapping[str, Any]) -> tuple[bool, JsonValue]:
+        Args:
+            call: The call.
+            keywords: Validated arguments.
+            secrets: Its secrets, by their names.
+        """
+        kept = {one.parameter: (secrets or {}).get(one.secret) for one in self.secrets}
+        return await _run(self.function, **keywords, **kept, **taking(self.function, call))
+
+    async def run_check(
+        self, call: ToolCall, keywords: Mapping[str, Any], secrets: Mapping[str, SecretStr | None] | None = None
+    ) -> tuple[bool, JsonValue]:
         """Ask the tool's own check whether the effect happened.
+
+        Args:
+            call: The call.
+            keywords: Validated arguments.
+            secrets: The check's secrets, by their names.
 
         Returns:
             Whether it happened, and its result if it did.
@@ -144,13 +151,14 @@ class Tool(Generic[P, R]):
         """
         if self.check is None:
             raise InvalidInput(f"tool {self.name}", "has no check")
-        found = await _run(self.check, **keywords, **_taking(self.check, call))
-        if found is False and "return" not in _hints(self.check):
-            raise InvalidInput(f"tool {self.name}", "has a check that returned False", fix=_CHECK_RETURNS)
+        kept = {one.parameter: (secrets or {}).get(one.secret) for one in self.check_secrets}
+        found = await _run(self.check, **keywords, **kept, **taking(self.check, call))
+        if found is False and "return" not in hints_of(self.check):
+            raise InvalidInput(f"tool {self.name}", "has a check that returned False", fix=CHECK_RETURNS)
         return (False, None) if found is None else (True, self.jsonable(found))
 
     def jsonable(self, result: object) -> JsonValue:
-        """Turn a result into JSON.
+        """Turn a result into JSON, in which each secret that this process knows is replaced by its name.
 
         Raises:
             InvalidInput: When it is not JSON, or too much of it is nested.
@@ -158,16 +166,21 @@ class Tool(Generic[P, R]):
         """
         try:
             encoded = to_json(result, inf_nan_mode="constants")
-            if len(encoded) > RESULT_LIMIT:
-                most = f"a step carries at most {RESULT_LIMIT:,} (return a reference to it)"
-                raise ResultTooLarge(f"tool {self.name!r} returned {len(encoded):,} bytes, and {most}")
+            self._require_fitting(len(encoded))
             found = json.loads(encoded, parse_constant=_refuse_constant)
         except (PydanticSerializationError, UnicodeEncodeError, ValueError) as problem:
             kind = type(result).__name__
             raise InvalidInput(f"tool {self.name}", f"returned {kind} that is not JSON", fix=_PLAIN) from problem
         if (levels := depth(found)) > DEEPEST_VALUE:
             raise InvalidInput(f"tool {self.name}", f"returned what is nested {levels} deep", fix=_PLAIN)
-        return found
+        if (clean := KNOWN.value(found)) != found:
+            self._require_fitting(len(to_json(clean)))
+        return clean
+
+    def _require_fitting(self, size: int) -> None:
+        if size > RESULT_LIMIT:
+            most = f"a step carries at most {RESULT_LIMIT:,} (return a reference to it)"
+            raise ResultTooLarge(f"tool {self.name!r} returned {size:,} bytes, and {most}")
 
 
 class _Decorator(Protocol):
@@ -270,58 +283,8 @@ def _tool_name(name: str) -> str:
     return validated(_Named, {"name": name}, f"tool {name}").name
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    return get_type_hints(function, include_extras=True)
-
-
 async def _run(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
     """Call a function of a tool: a plain one in a thread, which leaves the worker's loop free."""
     if inspect.iscoroutinefunction(function):
         return await function(*args, **keywords)
     return await asyncio.to_thread(function, *args, **keywords)
-
-
-def _taking(function: Callable[..., Any], call: ToolCall) -> dict[str, ToolCall]:
-    """Return the call as a keyword argument, if the function has a parameter for it."""
-    name = _call_parameter(function)
-    return {name: call} if name else {}
-
-
-def _require_check(check: Callable[..., Any], arguments: type[BaseModel], name: str) -> None:
-    """Refuse a check that could not be called like the tool, or whose answer would be misread."""
-    field = f"tool {name}"
-    if _hints(check).get("return") is bool:
-        raise InvalidInput(field, "has a check that returns bool", fix=_CHECK_RETURNS)
-    own, kinds = set(arguments.model_fields), inspect.Parameter
-    taken = [one for one in inspect.signature(check).parameters.values() if one.name != _call_parameter(check)]
-    named = {one.name for one in taken if one.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)}
-    missing = set[str]() if any(one.kind is kinds.VAR_KEYWORD for one in taken) else own - named
-    if missing or named - own or any(one.kind in (kinds.POSITIONAL_ONLY, kinds.VAR_POSITIONAL) for one in taken):
-        fix = f"give it the tool's: {', '.join(arguments.model_fields) or 'none'}"
-        raise InvalidInput(field, "has a check whose parameters are not its own", fix=fix)
-
-
-def _call_parameter(function: Callable[..., Any]) -> str | None:
-    hints = _hints(function)
-    return next((name for name in inspect.signature(function).parameters if hints.get(name) is ToolCall), None)
-
-
-def _arguments_of(function: Callable[..., Any], name: str) -> tuple[str | None, type[BaseModel]]:
-    """Build the model of a function's arguments, without the parameter that takes the call."""
-    call_parameter = _call_parameter(function)
-    hints = _hints(function)
-    fields: dict[str, Any] = {}
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name == call_parameter:
-            continue
-        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise InvalidInput(f"tool {name}", f"takes {parameter}", fix="name each argument")
-        if parameter.name not in hints:
-            raise InvalidInput(f"tool {name}", f"has no type for {parameter.name!r}", fix="annotate it")
-        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        fields[parameter.name] = (hints[parameter.name], default)
-    try:
-        made = create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
-    except (PydanticSchemaGenerationError, NameError) as problem:
-        raise InvalidInput(f"tool {name}", f"has an argument that JSON cannot carry: {problem}") from problem
-    return call_parameter, made

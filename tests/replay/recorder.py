@@ -170,6 +170,7 @@ async def recorder(
             client,
             services.whole,
             services.erasures,
+            services.secrets,
             heartbeat=settings.heartbeat_timeout,
             model_timeout=settings.model_timeout,
             continue_after=ROLLED_AFTER,

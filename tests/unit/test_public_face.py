@@ -103,6 +103,8 @@ EXPORTED = {
     "Removal",
     "Reversion",
     "Said",
+    "Secret",
+    "SecretSource",
     "SettledJob",
     "Source",
     "State",

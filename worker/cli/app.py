@@ -40,6 +40,7 @@ COMMANDS = {
     "audit": "worker.cli.app:audit",
     "skills": "worker.cli.app:skills",
     "policies": "worker.cli.app:policies",
+    "secrets": "worker.cli.secrets:secrets",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
     "demo": "demo.command:demo",

@@ -8,6 +8,8 @@ from opentelemetry import trace
 from opentelemetry.trace import format_trace_id
 from structlog.typing import EventDict, WrappedLogger
 
+from perdure.secrets.redaction import KNOWN
+
 
 def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None) -> None:
     """Set up structlog, for the logs of libraries too.
@@ -38,7 +40,7 @@ def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None)
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
+        _SecretlessFormatter(
             foreign_pre_chain=shared,
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
         )
@@ -48,6 +50,13 @@ def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None)
     root.setLevel(level)
     for name in ("httpx", "httpx2", "openai"):
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
+
+
+class _SecretlessFormatter(structlog.stdlib.ProcessorFormatter):
+    """Replaces secrets of tools, also in what libraries and tools log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return KNOWN.text(super().format(record))
 
 
 def _add_trace(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any, cast
 
 from opentelemetry import metrics, trace
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -21,6 +22,7 @@ from temporalio.contrib.opentelemetry import (
     create_tracer_provider,
 )
 
+from perdure.secrets.redaction import KNOWN
 from perdure.settings import Settings
 from worker.telemetry.spans import SpanFile
 
@@ -63,7 +65,7 @@ class Telemetry:
         resource = Resource.create({} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": service})
 
         def filtered(exporter: SpanExporter) -> SpanExporter:
-            return exporter if settings.trace_content else ContentFilter(exporter)
+            return SpanFilter(exporter, content=settings.trace_content)
 
         # Not batched, so that a killed process leaves the spans of everything it did until then.
         processors: list[SpanProcessor] = [SimpleSpanProcessor(filtered(SpanFile(settings.home / "traces")))]
@@ -113,38 +115,62 @@ def without_content(attributes: Mapping[str, AttributeValue] | None) -> dict[str
     return {name: value for name, value in (attributes or {}).items() if name not in CONTENT}
 
 
-class ContentFilter(SpanExporter):
-    """Removes the content of spans before it passes them on.
+def without_secrets(attributes: Mapping[str, AttributeValue] | None) -> dict[str, AttributeValue]:
+    """Return attributes in which each secret that this process knows is replaced by its name."""
+    return {name: _secretless(value) for name, value in (attributes or {}).items()}
+
+
+class SpanFilter(SpanExporter):
+    """Removes the content of spans, and in any case secrets of tools, before it passes them on.
 
     Args:
         inner: The exporter that receives the result.
+        content: Whether to let content pass.
     """
 
-    def __init__(self, inner: SpanExporter) -> None:
+    def __init__(self, inner: SpanExporter, *, content: bool = False) -> None:
         self._inner = inner
+        self._content = content
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Export spans without their content."""
-        return self._inner.export([_filtered(span) for span in spans])
+        return self._inner.export([_filtered(span, content=self._content) for span in spans])
 
     def shutdown(self) -> None:
         """Shut the inner exporter down."""
         self._inner.shutdown()
 
 
-def _filtered(span: ReadableSpan) -> ReadableSpan:
+def _filtered(span: ReadableSpan, *, content: bool) -> ReadableSpan:
+
+    def passed(given: Mapping[str, AttributeValue] | None) -> dict[str, AttributeValue]:
+        return without_secrets(given if content else without_content(given))
+
+    # The description repeats the message of the exception.
+    told = KNOWN.text(span.status.description) if content and span.status.description else None
     return ReadableSpan(
-        name=span.name,
+        name=KNOWN.text(span.name),
         context=span.context,
         parent=span.parent,
         resource=span.resource,
-        attributes=without_content(span.attributes),
-        events=[Event(event.name, without_content(event.attributes), event.timestamp) for event in span.events],
+        attributes=passed(span.attributes),
+        events=[Event(event.name, passed(event.attributes), event.timestamp) for event in span.events],
         links=span.links,
         kind=span.kind,
-        # Without its description, which repeats the message of the exception.
-        status=Status(span.status.status_code),
+        status=Status(span.status.status_code, told),
         start_time=span.start_time,
         end_time=span.end_time,
         instrumentation_scope=span.instrumentation_scope,
     )
+
+
+def _secretless(value: Any) -> Any:
+    match value:
+        case str():
+            return KNOWN.text(value)
+        case Mapping():
+            return {name: _secretless(one) for name, one in cast("Mapping[str, Any]", value).items()}
+        case list() | tuple():
+            return [_secretless(one) for one in cast("Sequence[Any]", value)]
+        case _:
+            return value

@@ -51,6 +51,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         services.whole.claimed,
         enforcer=services.enforcer,
         limiter=Limiter(Places(services.redis)),
+        secrets=services.secrets,
     )
     steps = StepActivities(services.toolbox, runner, services.session, attempts=settings.tool_attempts)
     submitter = Submitter(
@@ -75,6 +76,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             client,
             services.whole,
             services.erasures,
+            services.secrets,
             heartbeat=settings.heartbeat_timeout,
             model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,

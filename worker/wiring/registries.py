@@ -5,6 +5,7 @@ from pathlib import Path
 import playbooks
 from perdure.names import RESERVED
 from perdure.registry.agents import AgentLibrary
+from perdure.secrets.sources import SecretKeeper
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from perdure.toolbox import Toolbox
@@ -19,6 +20,15 @@ def toolbox_of(settings: Settings) -> Toolbox:
         InvalidInput: A module with tools is not there, or cannot be used.
     """
     return Toolbox.load(settings.tools, reserved=RESERVED)
+
+
+def secrets_of(settings: Settings) -> SecretKeeper:
+    """Return where this process finds the secrets of tools.
+
+    Raises:
+        InvalidInput: What the installation plugs in cannot be used.
+    """
+    return SecretKeeper.of(settings.secrets, settings.secrets_from)
 
 
 def skills_of(settings: Settings) -> SkillLibrary:

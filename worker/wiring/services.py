@@ -24,6 +24,7 @@ from perdure.models.language import LanguageModels
 from perdure.names import DEFAULT_POLICY
 from perdure.policies.library import PolicyLibrary
 from perdure.registry.agents import AgentLibrary
+from perdure.secrets.sources import SecretKeeper
 from perdure.settings import Addresses, Settings
 from perdure.skills.library import SkillLibrary
 from perdure.stores.journal.erasures import ErasureLog
@@ -44,7 +45,7 @@ from worker.observing import extractor
 from worker.policies import policies_of, rules_of
 from worker.wiring.parts import WRITE_SECONDS, models_of
 from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
-from worker.wiring.registries import agents_of, skills_of, toolbox_of
+from worker.wiring.registries import agents_of, secrets_of, skills_of, toolbox_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +72,7 @@ class Services(ReadingServices):
     results: Outputs
     """Results of recall, kept until their caller fetches them."""
     toolbox: Toolbox
+    secrets: SecretKeeper
     skills: SkillLibrary
     agents: AgentLibrary
     enforcer: Enforcer
@@ -215,6 +217,7 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             outputs=Outputs(redis, ttl, files=ValueFiles(settings.journal_folder)),
             results=Outputs(redis, RESULTS_KEPT, kind="result"),
             toolbox=toolbox_of(settings),
+            secrets=secrets_of(settings),
             skills=skills_of(settings),
             agents=agents_of(settings),
             enforcer=Enforcer(guarding, reading.audit),

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from perdure.errors import Blocked, PerdureError, ToolFailed
+from perdure.secrets.redaction import KNOWN
 
 
 async def ended(call: "asyncio.Task[Any]") -> Any:
@@ -26,7 +27,8 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
         left: How much of it is left.
 
     Raises:
-        ToolFailed: It raised an exception of its own, or took longer than the tool may.
+        ToolFailed: It raised an exception of its own, or took longer than the tool may. Its text has no secret in it
+            that this process knows.
     """
     task = asyncio.current_task()
     before = task.get_name() if task else ""
@@ -36,6 +38,7 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
         async with asyncio.timeout(seconds if left is None else left):
             yield
     except PerdureError as problem:
+        KNOWN.error(problem)
         if isinstance(problem, Blocked):
             # It would say that nothing happened, and only policies know that of a call.
             raise ToolFailed(tool, type(problem).__name__, str(problem)) from problem
@@ -47,7 +50,7 @@ async def calling(tool: str, seconds: float, *, left: float | None = None) -> As
         text = f"it took longer than {seconds:g} s" if isinstance(problem, TimeoutError) else str(problem)
         # A file name that is not UTF-8 has surrogates in it, which no history and no episode can carry.
         text = text.encode(errors="replace").decode()
-        raise ToolFailed(tool, type(problem).__name__, text) from problem
+        raise ToolFailed(tool, type(problem).__name__, KNOWN.text(text)) from None
     finally:
         if task:
             task.set_name(before)

@@ -27,6 +27,7 @@ from pydantic import JsonValue
 from perdure.agent.steps.calling import calling, ended
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.packing import packed, packed_problem, unpacked
+from perdure.agent.steps.secrecy import CallSecrets
 from perdure.agent.steps.threads import Work, counted
 from perdure.crashpoints import CrashPoint, reached
 from perdure.errors import ClaimLost, InvalidInput, NotDone, ResultTooLarge, StoreUnavailable, TenantErased
@@ -122,6 +123,7 @@ class OnceRunner:
         cut: float | None = None,
         earlier: Instant | None = None,
         verdict: Verdict | None = None,
+        secrets: CallSecrets | None = None,
     ) -> Happened | Unknown | Stopped:
         """Make an effect happen once.
 
@@ -136,6 +138,7 @@ class OnceRunner:
             cut: After how many seconds it is cut off, if sooner; its claim lasts for all of ``seconds``.
             earlier: Since when other series of attempts may have claimed the effect; None: there was none.
             verdict: What a person found out about an earlier attempt.
+            secrets: Those of the tool and its check; None: they take none.
 
         Raises:
             StoreUnavailable: The claim cannot be made; nothing has happened.
@@ -150,7 +153,8 @@ class OnceRunner:
         stops = follows is None and await gate.would_stop() and await self._claims.is_free(effect, owner)
         if stops and (stopped := await gate.stopped()):
             return stopped
-        mine = _Mine(tool, call, keywords, effect, attempt, seconds, seconds if cut is None else cut)
+        secrets = secrets or CallSecrets(tool=tool.name, path=call.step, attempt=attempt.number)
+        mine = _Mine(tool, call, keywords, effect, attempt, seconds, seconds if cut is None else cut, secrets)
         claim = await self._claims.claim(effect, owner, seconds)
         lost = claim.holding is ClaimState.OURS and (verdict is not None or await self._may_be_lost(mine, follows))
         if lost:
@@ -221,8 +225,10 @@ class OnceRunner:
         """Return what a dead attempt did, from a person or the tool's check; None: nothing, so this one may act."""
         output: JsonValue = None
         if happened is None:
+            mine.secrets.require_for_check()
             async with calling(mine.tool.name, mine.seconds):
-                happened, output = await mine.tool.run_check(_until(mine.call, mine.seconds), mine.keywords)
+                call, values = _until(mine.call, mine.seconds), mine.secrets.values
+                happened, output = await mine.tool.run_check(call, mine.keywords, values)
         if not happened:
             return None
         await self._claims.store(mine.effect, mine.owner, packed(output))
@@ -309,6 +315,7 @@ class _Mine(NamedTuple):
     attempt: Attempt
     seconds: float
     cut: float
+    secrets: CallSecrets
 
     @property
     def owner(self) -> str:
@@ -322,7 +329,7 @@ async def _called(mine: _Mine, claim: Claim) -> Any:
         raise ClaimLost("this attempt slept through its deadline, so it does not act")
     left = min(left, mine.cut)
     async with calling(mine.tool.name, mine.cut, left=left):
-        return await mine.tool.call(_until(mine.call, left), mine.keywords)
+        return await mine.tool.call(_until(mine.call, left), mine.keywords, mine.secrets.values)
 
 
 def _in(seconds: float) -> datetime.datetime:

@@ -14,6 +14,7 @@ from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.limiting import Limiter
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
+from perdure.agent.steps.secrecy import SecretGate, secrets_for
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
 from perdure.expressions.evaluation import evaluate, written
@@ -26,6 +27,7 @@ from perdure.questions import (
     choice_of,
     shortened,
 )
+from perdure.secrets.sources import SecretKeeper
 from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool, ToolCall
@@ -42,6 +44,7 @@ class StepRunner(StepEvaluator):
         claimed: Counts a claim.
         enforcer: Asks the policies about each call of a tool.
         limiter: Lets calls begin as their tools' limits allow.
+        secrets: Has the secrets that tools ask for.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class StepRunner(StepEvaluator):
         *,
         enforcer: Enforcer,
         limiter: Limiter,
+        secrets: SecretKeeper,
     ) -> None:
         super().__init__(values)
         self._toolbox = toolbox
@@ -61,6 +65,7 @@ class StepRunner(StepEvaluator):
         self._once = OnceRunner(claims, redis_since, claimed)
         self._enforcer = enforcer
         self._limiter = limiter
+        self._secrets = secrets
 
     async def act(self, call: StepCall, attempt: Attempt) -> Ended | Asks:
         """Run a tool step: resolve, ask, act, check, render what is to be remembered.
@@ -139,6 +144,8 @@ class StepRunner(StepEvaluator):
         attempt: Attempt,
         verdict: Verdict | None,
     ) -> Happened | Unknown | Stopped:
+        secrets = await secrets_for(tool, self._secrets, call.path, attempt.number)
+        gate = SecretGate(gate, secrets)
         if not tool.effect.is_once and (stopped := await gate.stopped()):
             return stopped
         seconds = call.timeout or tool.timeout
@@ -152,13 +159,19 @@ class StepRunner(StepEvaluator):
             + datetime.timedelta(seconds=times["cut"] if attempt.cut is None else min(attempt.cut, times["cut"])),
         )
         if tool.effect.is_once:
-            how: dict[str, Any] = {"gate": gate, **times, "earlier": call.earlier, "verdict": verdict}
+            how: dict[str, Any] = {
+                "gate": gate,
+                **times,
+                "earlier": call.earlier,
+                "verdict": verdict,
+                "secrets": secrets,
+            }
             return await self._once.run(tool, tool_call, keywords, effect, attempt, **how)
         attempt.report.deadline = tool_call.deadline
         with counted() as work:
             try:
                 async with calling(tool.name, times["cut"]):
-                    returned = await tool.call(tool_call, keywords)
+                    returned = await tool.call(tool_call, keywords, secrets.values)
                 attempt.report.deadline = None
             finally:
                 if work.is_running:

@@ -8,14 +8,14 @@ from opentelemetry.trace import Tracer, format_trace_id
 from rich.console import Console
 
 from worker.telemetry import SpanLine, render_tree, spans_of
-from worker.telemetry.setup import ContentFilter
+from worker.telemetry.setup import SpanFilter
 from worker.telemetry.spans import SpanFile
 
 
 def tracer(folder: Path, *, content: bool = False, rotate_at: int = 4_000_000) -> Tracer:
     provider = TracerProvider(shutdown_on_exit=False)
     file = SpanFile(folder, rotate_at)
-    provider.add_span_processor(SimpleSpanProcessor(file if content else ContentFilter(file)))
+    provider.add_span_processor(SimpleSpanProcessor(SpanFilter(file, content=content)))
     return provider.get_tracer("test")
 
 

@@ -1,0 +1,103 @@
+"""What a tool's function takes: its arguments, the call that it serves, and secrets. Calls nothing."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, PydanticSchemaGenerationError, create_model
+
+from perdure.errors import InvalidInput
+from perdure.model import Instant, Model
+from perdure.secrets.annotation import SecretParameter, secret_parameter
+
+CHECK_RETURNS = "return None if it did not happen, and otherwise the result: -> str | None"
+
+
+class ToolCall(Model):
+    """What a tool may know about the call it serves: annotate a parameter with it to get it."""
+
+    idempotency_key: str
+    """The same for every attempt at this step of this task; hand it to services that take one."""
+    task_id: str
+    step: str
+    """The step's path."""
+    attempt: int
+    deadline: Instant
+    """When the call is cut off."""
+
+
+def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotations of a function, with what is attached to them."""
+    return get_type_hints(function, include_extras=True)
+
+
+def taking(function: Callable[..., Any], call: ToolCall) -> dict[str, ToolCall]:
+    """Return the call as a keyword argument, if the function has a parameter for it."""
+    name = _call_parameter(function)
+    return {name: call} if name else {}
+
+
+def secrets_of(function: Callable[..., Any], name: str) -> tuple[SecretParameter, ...]:
+    """Return the parameters of a function that take secrets.
+
+    Args:
+        function: The function of a tool, or its check.
+        name: The tool's name.
+
+    Raises:
+        InvalidInput: One has a type that would show its secret.
+    """
+    hints, missing = hints_of(function), inspect.Parameter.empty
+    found = [
+        secret_parameter(one.name, hints.get(one.name), one.default, missing, f"tool {name}")
+        for one in inspect.signature(function).parameters.values()
+    ]
+    return tuple(one for one in found if one is not None)
+
+
+def require_check(check: Callable[..., Any], arguments: type[BaseModel], name: str) -> None:
+    """Refuse a check that could not be called like the tool, or whose answer would be misread.
+
+    Raises:
+        InvalidInput: Naming the tool, with the fix.
+    """
+    field = f"tool {name}"
+    if hints_of(check).get("return") is bool:
+        raise InvalidInput(field, "has a check that returns bool", fix=CHECK_RETURNS)
+    own, kinds = set(arguments.model_fields), inspect.Parameter
+    apart = {_call_parameter(check), *(one.parameter for one in secrets_of(check, name))}
+    taken = [one for one in inspect.signature(check).parameters.values() if one.name not in apart]
+    named = {one.name for one in taken if one.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)}
+    missing = set[str]() if any(one.kind is kinds.VAR_KEYWORD for one in taken) else own - named
+    if missing or named - own or any(one.kind in (kinds.POSITIONAL_ONLY, kinds.VAR_POSITIONAL) for one in taken):
+        fix = f"give it the tool's: {', '.join(arguments.model_fields) or 'none'}"
+        raise InvalidInput(field, "has a check whose parameters are not its own", fix=fix)
+
+
+def arguments_of(function: Callable[..., Any], name: str) -> type[BaseModel]:
+    """Return the model of a function's arguments, without the parameters that take the call and secrets.
+
+    Raises:
+        InvalidInput: No skill could call it.
+    """
+    apart = {_call_parameter(function), *(one.parameter for one in secrets_of(function, name))}
+    hints = hints_of(function)
+    fields: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise InvalidInput(f"tool {name}", f"takes {parameter}", fix="name each argument")
+        if parameter.name in apart:
+            continue
+        if parameter.name not in hints:
+            raise InvalidInput(f"tool {name}", f"has no type for {parameter.name!r}", fix="annotate it")
+        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        fields[parameter.name] = (hints[parameter.name], default)
+    try:
+        return create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)
+    except (PydanticSchemaGenerationError, NameError) as problem:
+        raise InvalidInput(f"tool {name}", f"has an argument that JSON cannot carry: {problem}") from problem
+
+
+def _call_parameter(function: Callable[..., Any]) -> str | None:
+    hints = hints_of(function)
+    return next((name for name in inspect.signature(function).parameters if hints.get(name) is ToolCall), None)
