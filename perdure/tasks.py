@@ -51,6 +51,14 @@ class MemoryMode(OpenEnum):
         """Whether a task in this mode writes memory."""
         return self is MemoryMode.ON
 
+    def narrowed(self, other: "MemoryMode") -> "MemoryMode":
+        """Return the stricter of two modes.
+
+        >>> MemoryMode.READ.narrowed(MemoryMode.ON).value
+        'read'
+        """
+        return min(self, other, key=lambda mode: (mode.recalls, mode.remembers))
+
 
 class Limits(Request):
     """Bounds on one task."""

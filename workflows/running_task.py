@@ -43,10 +43,10 @@ class RunningTask:
 
     @property
     def task(self) -> TaskRun:
-        """The task."""
+        """The task; once it is prepared, with no more memory than its agent has."""
         if self._input is None:
             raise ApplicationError("there is no task", type=InvalidTask.__name__, non_retryable=True)
-        return self._input
+        return self._input.by(self._state.prepared) if self._state else self._input
 
     @property
     def is_prepared(self) -> bool:

@@ -203,6 +203,11 @@ class TaskRun(TaskEnvelope):
         """The task alone, as a person asked for it."""
         return TaskEnvelope.model_validate(self.model_dump(exclude={"carried"}))
 
+    def by(self, prepared: PreparedTask) -> "TaskRun":
+        """Return the task as the agent that it is pinned to may do it."""
+        memory = self.memory.narrowed(prepared.agent.memory) if prepared.agent else self.memory
+        return self if memory is self.memory else self.changed(memory=memory)
+
 
 def memory_of(state: TaskState, learned: Learned) -> TaskMemory:
     """Return what a task has recalled and handed to memory."""

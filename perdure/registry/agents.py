@@ -14,6 +14,7 @@ from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.registry.folders import Folders
 from perdure.registry.judge import Judge, OptionalJudge, criterion_of
+from perdure.tasks import MemoryMode
 
 
 class Agent(Passed):
@@ -29,6 +30,8 @@ class Agent(Passed):
     """What it may call."""
     approve: tuple[Name, ...] = ()
     """Tools whose each call a person approves first."""
+    memory: MemoryMode = MemoryMode.ON
+    """What it may do with memory; a task may be stricter, and never less so."""
     expect: Annotated[str, Field(min_length=1, max_length=8_000)] | None = None
     """An expression that must hold of ``output``, its answer; part of the task's evaluation."""
     judge: OptionalJudge = None

@@ -2,6 +2,8 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+import pytest
+
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import (
     RECALLS_KEPT,
@@ -18,8 +20,9 @@ from perdure.durations import Wait
 from perdure.events import EventBox, TakenEvent
 from perdure.explanations import NotListed, RecallSummary
 from perdure.jobs import Receipt
+from perdure.registry.agents import Agent
 from perdure.skills.library import read_skill
-from perdure.tasks import Phase, StepStatus
+from perdure.tasks import MemoryMode, Phase, StepStatus
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 TASK = TaskRun(task_id="t", user_id="u", skill="s")
@@ -55,6 +58,25 @@ def recalling(step: str) -> Ended:
 def test_steps_are_counted_once_and_what_the_plan_asks_is_none() -> None:
     assert (STATE.done, STATE.begun) == (4, 5)
     assert STATE.step == "each[1].a, ask"
+
+
+@pytest.mark.parametrize(
+    ("task", "agent", "found"),
+    [
+        ("on", "on", "on"),
+        ("on", "read", "read"),
+        ("read", "on", "read"),
+        ("off", "read", "off"),
+        ("on", "newer", "newer"),
+    ],
+)
+def test_an_agent_narrows_what_its_task_may_do_with_memory_and_never_widens_it(
+    task: str, agent: str, found: str
+) -> None:
+    prepared = PREPARED.changed(skill=None, agent=Agent(name="a", memory=MemoryMode(agent)))
+    asked = TASK.changed(memory=MemoryMode(task))
+    assert asked.by(prepared).memory.value == found
+    assert asked.by(PREPARED) is asked
 
 
 def test_progress() -> None:

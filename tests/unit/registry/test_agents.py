@@ -21,6 +21,7 @@ def test_an_agent_has_bounds_of_its_own_only_where_it_names_them() -> None:
         ("tool: [x]", "did you mean 'tools'"),
         ("approve: [wipe]", "approve: 'wipe' is not among its tools"),
         ("turns: 0", "turns"),
+        ("memory: reed", "memory: 'reed' is not one of the choices .*'read'"),
         ("description: x\ntools: [look, look]", "repeated|twice|duplicated"),
         ('expect: "${steps.a.output}"', "expect: there is no name 'steps'"),
         ('judge: "Does it say ${inputs.x}?"', "judge: there is no name 'inputs'"),
@@ -41,6 +42,7 @@ def test_an_expectation_that_does_not_parse_is_refused() -> None:
 def test_other_bounds_are_the_same_agent_and_other_instructions_are_not() -> None:
     same, other = read_agent(f"{AGENT}turns: 7\ntokens: 9\n"), read_agent(AGENT.replace("brief", "long"))
     assert read_agent(AGENT).digest == same.digest != other.digest
+    assert same.digest != read_agent(f"{AGENT}memory: read\n").digest
     assert same.digest == "1ca7571868423e6ca6e05f86bc2fabcd1f5d4e85c17b5c7f67b3043133216013"
 
 

@@ -322,6 +322,24 @@ async def test_what_the_model_remembers_outlives_a_run_that_is_terminated(agents
         await handle.terminate()
 
 
+@pytest.mark.parametrize(
+    ("mode", "tools", "recalls"),
+    [("on", {"note", "recall", "remember", "correct"}, 1), ("read", {"note", "recall"}, 1), ("off", {"note"}, 0)],
+)
+async def test_an_agent_has_no_more_memory_than_its_file_says_whatever_the_task_asks(
+    agents: Agents, mode: str, tools: set[str], recalls: int
+) -> None:
+    def script(asked: Asked) -> Says:
+        return Says("done") if asked.turns else Says(calls=(Call("remember", {"text": "The bakery opens at six."}),))
+
+    async with agents(script, f"{AGENT}memory: {mode}\n") as (one, server):
+        handle = await one.start(goal(memory="on"))
+        result = await handle.result()
+        await one.replay(handle)
+    assert server.asked[0].tools - {"echo", "append", "dwell", "garbles"} == tools
+    assert (len(result.recalls), len(result.jobs)) == (recalls, int(mode == "on"))
+
+
 async def test_a_goal_is_bound_to_its_words_once_it_has_acted(agents: Agents, tmp_path: Path) -> None:
     ledger = str(tmp_path / "ledger")
     task = goal("One thing")
