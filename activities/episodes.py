@@ -9,7 +9,7 @@ import structlog
 
 from perdure.agent.steps import happened
 from perdure.agent.steps.awaited import TakeCall
-from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, PromptCall, RememberCall, StepCall
+from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, StepCall, StepContext
 from perdure.agent.steps.once import Attempt
 from perdure.consents import withdrawn
 from perdure.episodes import DRAFT, Episode, EpisodeKind, importance, permitted
@@ -57,7 +57,7 @@ class SessionWriter:
             found += await self._resolved(call, attempt, now)
         await self.write(call.tenant, call.session, found, epoch=call.epoch, patience=_patience(attempt))
 
-    async def remembered(self, call: PromptCall | RememberCall, outcome: Ended) -> None:
+    async def remembered(self, call: StepContext, outcome: Ended) -> None:
         """Write what a step without a tool has learned."""
         found = happened.insights([one.item for one in outcome.items], call.path, datetime.now(UTC))
         await self.write(call.tenant, call.session, found, epoch=call.epoch)

@@ -13,10 +13,10 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.conversations import conversation_of_run, effects_behind
-from perdure.agent.prepared import PrepareCall, PreparedTask, ToolShape
+from perdure.agent.prepared import InnerSkill, PrepareCall, PreparedTask, ToolShape
 from perdure.agent.steps.calls import KeepCall, Kept, Path
 from perdure.agent.steps.secrecy import require_secrets
-from perdure.agent.steps.validation import check_skill, checked_inputs
+from perdure.agent.steps.validation import check_linked, checked_inputs
 from perdure.agent.steps.values import Values
 from perdure.agent.turns import Conversation
 from perdure.documents import validated
@@ -28,7 +28,7 @@ from perdure.registry.agents import Agent, AgentLibrary
 from perdure.secrets.sources import SecretKeeper
 from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import Skill
-from perdure.skills.steps import PromptStep, ToolStep
+from perdure.skills.steps import PromptStep
 from perdure.stores.redis.bindings import TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
@@ -67,6 +67,7 @@ class _Pinned:
     """What a task runs: a skill, or what an agent may do for its goal."""
 
     skill: Skill | None = None
+    inner: dict[str, InnerSkill] = field(default_factory=dict[str, InnerSkill])
     agent: Agent | None = None
     version: str
     tools: list[Tool[..., Any]]
@@ -145,6 +146,7 @@ class TaskActivities:
             tenant=tenant,
             epoch=epoch,
             skill=plan.skill,
+            inner=plan.inner,
             agent=plan.agent,
             position=position,
             version=plan.version,
@@ -196,20 +198,21 @@ class TaskActivities:
         return None
 
     def _of_skill(self, task: AgentTask) -> _Pinned:
-        skill = self.skills.get(task.skill)
-        reads = check_skill(skill, self.toolbox)
-        for _, step, _ in skill.walk():
+        found = self.skills.linked(task.skill)
+        reads = check_linked(found, self.toolbox)
+        for step in found.steps:
             if isinstance(step, PromptStep):
                 self.models.get(step.model)
-        if skill.judge:
-            self.models.get(skill.judge.model)
-        names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
+        if found.skill.judge:
+            self.models.get(found.skill.judge.model)
+        inner = {name: InnerSkill(skill=skill.running, reads=reads[name]) for name, skill in found.inner.items()}
         return _Pinned(
-            skill=skill.running,
-            version=skill.digest,
-            tools=[self.toolbox.get(name) for name in sorted(names)],
-            inputs=checked_inputs(skill, task.inputs),
-            reads=reads,
+            skill=found.skill.running,
+            inner=inner,
+            version=found.version,
+            tools=[self.toolbox.get(name) for name in found.tools],
+            inputs=checked_inputs(found.skill, task.inputs),
+            reads=reads[found.skill.name],
         )
 
     def _of_agent(self, task: AgentTask) -> _Pinned:

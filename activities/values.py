@@ -7,17 +7,18 @@ from perdure.agent.steps.awaited import ExpectCall, TakeCall
 from perdure.agent.steps.calls import Ended, LetCall, WaitCall, Waits
 from perdure.agent.steps.expecting import expecting, taken
 from perdure.agent.steps.named import named
+from perdure.agent.steps.nested import EnterCall, LeaveCall, entering, leaving
 from perdure.agent.steps.values import Values
 from perdure.agent.steps.waiting import waiting
 from perdure.names import Activity
 
 
 class ValueActivities:
-    """Evaluates ``let`` steps, and what a step waits for.
+    """Evaluates ``let`` steps, what a step waits for, and what the skill of a step is given and gives back.
 
     Args:
         values: Where large values are kept.
-        session: Records that an event came.
+        session: Records that an event came, and what a step has learned.
     """
 
     def __init__(self, values: Values, session: SessionWriter) -> None:
@@ -44,4 +45,16 @@ class ValueActivities:
         """Return the outcome of a step whose event came, and write down who delivered it and when."""
         outcome = await taken(call, self._values)
         await self._session.delivered(call, activity.info().workflow_id or "")
+        return outcome
+
+    @activity.defn(name=Activity.ENTER_SKILL)
+    async def enter_skill(self, call: EnterCall) -> Ended:
+        """Return the inputs of the skill that a step runs; that it is skipped, where its ``when`` is false."""
+        return await entering(call, self._values)
+
+    @activity.defn(name=Activity.LEAVE_SKILL)
+    async def leave_skill(self, call: LeaveCall) -> Ended:
+        """Return the outcome of a step that runs a skill, all of whose steps have ended."""
+        outcome = await leaving(call, self._values)
+        await self._session.remembered(call, outcome)
         return outcome

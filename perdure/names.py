@@ -45,6 +45,8 @@ class Activity(StrEnum):
     WAIT_STEP = "wait_step"
     EXPECT_EVENT = "expect_event"
     TAKE_EVENT = "take_event"
+    ENTER_SKILL = "enter_skill"
+    LEAVE_SKILL = "leave_skill"
     RECALL_MEMORY = "recall_memory"
     RECALL_HANDLE = "recall_handle"
     REMEMBER = "remember"

@@ -5,7 +5,7 @@ Each check returns whether all is well, what was found, and what to do otherwise
 
 import asyncio
 
-from perdure.agent.steps.validation import check_skill
+from perdure.agent.steps.validation import check_linked
 from perdure.errors import InvalidInput, InvalidPolicy
 from perdure.policies.decision import SHORT
 from perdure.policies.library import PolicyLibrary
@@ -50,9 +50,9 @@ async def skills(settings: Settings) -> tuple[bool, str, str]:
     bad: list[str] = []
     for name in library.names():
         try:
-            skill = library.get(name)
+            skill = library.linked(name)
             if toolbox is not None:
-                check_skill(skill, toolbox)
+                check_linked(skill, toolbox)
             usable.append(name)
         except InvalidInput as error:
             # A packaged skill is of no use where the tools that come with it were replaced by others.

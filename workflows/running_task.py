@@ -105,7 +105,7 @@ class RunningTask:
         Raises:
             InvalidEvent: With the nearest one.
         """
-        require_awaited(event.name, awaited_by(self.state.prepared.skill))
+        require_awaited(event.name, awaited_by(self.state.prepared.skills))
 
     def progress(self) -> Progress:
         """Return where it is."""

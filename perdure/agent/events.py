@@ -1,7 +1,7 @@
 """The events of one task: each is given to one step, in the order in which they came. Delivers nothing itself. Pure."""
 
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from perdure.documents import nearest, refuse_unknown
 from perdure.errors import InvalidEvent
@@ -21,9 +21,9 @@ HANDLED_KEPT = 500
 """Ids of events that are recognised as duplicates: the last ones; a choice. ASCII ones take 50 kB at most."""
 
 
-def awaited_by(skill: Skill | None) -> frozenset[str]:
-    """Return the names of the events that a skill's steps wait for, or templates of them."""
-    steps = (step for _, step, _ in skill.walk()) if skill else ()
+def awaited_by(skills: Iterable[Skill]) -> frozenset[str]:
+    """Return the names of the events that the steps of skills wait for, or templates of them."""
+    steps = (step for skill in skills for _, step, _ in skill.walk())
     return frozenset(step.wait.event for step in steps if isinstance(step, EventStep))
 
 

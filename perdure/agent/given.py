@@ -14,7 +14,8 @@ from perdure.model import Instant
 from perdure.questions import Question, TakenAnswer, typed
 from perdure.skills.cases import SkillCase
 from perdure.skills.shape import Skill
-from perdure.skills.steps import OnFailure, PromptStep, RecallStep, RememberStep, Step, ToolStep
+from perdure.skills.steps import PromptStep, RecallStep, RememberStep, SkillStep, Step, ToolStep
+from perdure.skills.templates import OnFailure
 
 _PERSON = "rehearsal"
 
@@ -45,13 +46,14 @@ class Given:
     Args:
         skill: Its skill.
         case: The case.
+        inner: The skills that steps run, by their names.
 
     Raises:
         InvalidSkill: It says something about a step that does not exist, or that could not have it.
     """
 
-    def __init__(self, skill: Skill, case: SkillCase) -> None:
-        _check_steps(skill, case)
+    def __init__(self, skill: Skill, case: SkillCase, inner: Mapping[str, Skill]) -> None:
+        _check_steps(skill, case, inner)
         if case.judged is not None and skill.judge is None:
             raise InvalidSkill("judged", "belongs to a skill with a judge", fix="leave it out")
         self._case = case
@@ -68,6 +70,10 @@ class Given:
         """
         place = self._required(self._case.results, "results", path, wanted)
         return f"results.{place}", self._case.results[place]
+
+    def stands_for(self, path: str) -> bool:
+        """Return whether the case says what the skill of a step gives back, so that its steps are not gone through."""
+        return bool(_place(self._case.results, path))
 
     def found(self, path: str) -> tuple[str, dict[str, JsonValue]]:
         """Return what a recall finds, and the field that says so; without one, it finds nothing.
@@ -146,44 +152,64 @@ class Given:
         case = self._case
         for field, given in (("results", case.results), ("failures", case.failures), ("answers", case.answers)):
             for name in given:
-                if name != _id(name) and name not in reached:
+                if name != _address(name) and name not in reached:
                     miss(f"{field}.{name}", "is no step that was reached", fix=nearest(name, reached))
 
     def _required(self, given: Mapping[str, JsonValue], field: str, path: str, wanted: str) -> str:
         """Return the name under which the case gives a step what it needs."""
         place = _place(given, path)
         if not place:
-            miss(f"{field}.{_id(path)}", f"is missing: {path} is reached, and the case does not say {wanted}")
+            miss(f"{field}.{_address(path)}", f"is missing: {path} is reached, and the case does not say {wanted}")
         return place
 
 
-def _id(path: str) -> str:
-    return path.rsplit(".", 1)[-1].split("[", 1)[0]
+def _address(path: str) -> str:
+    """Return what a step is called whatever the elements are: its id, behind those of the steps whose skills it is in.
+
+    >>> _address("shop[2].pack.item[0].weigh")
+    'pack.weigh'
+    """
+    *around, last = path.split(".")
+    return ".".join((*(one for one in around if "[" not in one), last.split("[", 1)[0]))
 
 
 def _place(given: Mapping[str, Any], path: str) -> str:
-    """Return the name under which something is given for a step: its path, or its id; empty if it is not given."""
-    return next((one for one in (path, _id(path)) if one in given), "")
+    """Return the name under which something is given for a step: path, or address; empty if it is not given."""
+    return next((one for one in (path, _address(path)) if one in given), "")
 
 
-def _check_steps(skill: Skill, case: SkillCase) -> None:
+def _check_steps(skill: Skill, case: SkillCase, inner: Mapping[str, Skill]) -> None:
     """Refuse values given for a step that does not exist: they would have no effect.
 
     Raises:
         InvalidSkill: With the nearest step.
     """
-    steps = {step.id: step for _, step, _ in skill.walk()}
-    returning = {name for name, step in steps.items() if isinstance(step, ToolStep | PromptStep | RecallStep)}
-    failing = {name for name, step in steps.items() if isinstance(step, ToolStep | PromptStep)}
-    asking = {name for name, step in steps.items() if _asks(step)}
-    for field, given, known in (
-        ("results", case.results, returning),
-        ("failures", case.failures, failing),
-        ("answers", case.answers, asking),
+    for field, given, can in (
+        ("results", case.results, _returns),
+        ("failures", case.failures, _fails),
+        ("answers", case.answers, _asks),
     ):
         for name in given:
-            if _id(name) not in known:
-                raise InvalidSkill(f"{field}.{name}", "is no step that could have one", fix=nearest(name, known))
+            *around, last = _address(name).split(".")
+            within, known = skill, list[str]()
+            for one in around:
+                step = next((step for _, step, _ in within.walk() if step.id == one), None)
+                if not isinstance(step, SkillStep):
+                    break
+                within, known = inner[step.skill], [*known, one]
+            steps = {".".join((*known, step.id)) for _, step, _ in within.walk() if can(step)}
+            if known != around or ".".join((*around, last)) not in steps:
+                raise InvalidSkill(f"{field}.{name}", "is no step that could have one", fix=nearest(name, steps))
+
+
+def _returns(step: Step) -> bool:
+    """Return whether a case can say what a step returns."""
+    return isinstance(step, ToolStep | PromptStep | RecallStep | SkillStep)
+
+
+def _fails(step: Step) -> bool:
+    """Return whether a case can say that a step fails."""
+    return isinstance(step, ToolStep | PromptStep | SkillStep)
 
 
 def _asks(step: Step) -> bool:

@@ -5,7 +5,7 @@ from itertools import takewhile
 
 from perdure.agent.plan import Act, Action
 from perdure.agent.prepared import PreparedTask
-from perdure.agent.skill_plan import CARRIED_INLINE, SMALL_INLINE_LIMIT
+from perdure.agent.skill_actions import CARRIED_INLINE, SMALL_INLINE_LIMIT
 from perdure.agent.state import TaskRun, TaskState
 from perdure.agent.step_context import acting_of, context_of
 from perdure.agent.steps.calls import INLINE_LIMIT, Ended, RecallCall, RememberCall, Result, Scope, StepCall, Value
@@ -15,7 +15,8 @@ from perdure.errors import Blocked, InvalidArguments
 from perdure.model import Instant
 from perdure.names import Activity
 from perdure.registry.agents import Agent
-from perdure.skills.steps import MOST_AT_ONCE, MemoryTemplate, RecallStep, RecallTemplate, RememberStep, ToolStep
+from perdure.skills.steps import MOST_AT_ONCE, RecallStep, RememberStep, ToolStep
+from perdure.skills.templates import MemoryTemplate, RecallTemplate
 from perdure.tasks import StepStatus
 
 REPEATS_TOLD = 2

@@ -29,7 +29,8 @@ from perdure.agent.working_memory import SUMMARY_LIMIT, evicted, length_of, note
 from perdure.model import LONGEST_QUESTION, Instant
 from perdure.names import Activity
 from perdure.questions import FailedAttempt, TakenAnswer
-from perdure.skills.steps import RecallStep, RecallTemplate
+from perdure.skills.steps import RecallStep
+from perdure.skills.templates import RecallTemplate
 from perdure.tasks import StepStatus
 
 MAIN = "main"

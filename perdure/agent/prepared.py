@@ -8,6 +8,7 @@ from pydantic import Field
 from perdure.agent.steps.calls import Path, Value
 from perdure.model import Instant, Passed
 from perdure.registry.agents import Agent
+from perdure.skills.header import is_empty
 from perdure.skills.shape import Skill
 from perdure.tasks import TaskBinding, TaskEnvelope
 from perdure.tools import Effect
@@ -30,6 +31,14 @@ class PrepareCall(Passed):
     """The first run of the task's workflow, which distinguishes it from others under the same workflow id."""
 
 
+class InnerSkill(Passed):
+    """A skill that a step runs, as the task is pinned to it."""
+
+    skill: Skill
+    reads: dict[str, tuple[Path, ...]] = Field(default_factory=dict[str, tuple[Path, ...]])
+    """What the expressions of each of its steps refer to, as ``PreparedTask.reads``."""
+
+
 class PreparedTask(Passed):
     """All that a task is pinned to: its skill as it is now, checked, and what each step reads."""
 
@@ -38,12 +47,14 @@ class PreparedTask(Passed):
     """The tenant's epoch: once an erasure raises it, nothing more is stored for the task. None: unknown."""
     skill: Skill | None = None
     """None: it has a goal."""
+    inner: dict[str, InnerSkill] = Field(default_factory=dict[str, InnerSkill], exclude_if=is_empty)
+    """The skills that its steps run, and those that steps of these run, by their names."""
     agent: Agent | None = None
     """Who works towards the goal."""
     position: Any = None
     """The plan's position in the earlier run that this one continues; only the plan knows its form."""
     version: str
-    """The digest of the content of the skill, or of the agent."""
+    """The digest of the content of the skill and of all that it runs, or of the agent."""
     tools: dict[str, ToolShape]
     inputs: dict[str, Value]
     """With defaults filled in."""
@@ -62,3 +73,14 @@ class PreparedTask(Passed):
     """Seconds without a sign of life after which an attempt is given up."""
     continue_after: int = 0
     """Events after which the history is rolled over; 0: after about 1,000."""
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """Its skill, and those that its steps run."""
+        own = (self.skill,) if self.skill else ()
+        return (*own, *(one.skill for one in self.inner.values()))
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The teams and agents whose memory its steps name."""
+        return tuple(sorted({owner for skill in self.skills for owner in skill.owners}))

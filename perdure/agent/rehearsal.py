@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from perdure.agent.given import Given, NotGiven, fields_of, miss
 from perdure.agent.plan import Act, Action, Ask, Finish, waited
-from perdure.agent.prepared import PreparedTask, ToolShape
+from perdure.agent.prepared import InnerSkill, PreparedTask, ToolShape
 from perdure.agent.skill_plan import SkillPlan
 from perdure.agent.state import TaskRun, TaskState, result_of
 from perdure.agent.steps.awaited import ExpectCall, TakeCall
@@ -27,14 +27,15 @@ from perdure.agent.steps.calls import (
     WaitCall,
     Waits,
 )
-from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
+from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, remembering, runs
 from perdure.agent.steps.expecting import expecting, taken
 from perdure.agent.steps.gate import Unknown
 from perdure.agent.steps.judging import Judged
 from perdure.agent.steps.named import named
+from perdure.agent.steps.nested import EnterCall, LeaveCall, entering, leaving
 from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
-from perdure.agent.steps.validation import check_skill, checked_inputs, is_of, wanted
+from perdure.agent.steps.validation import check_linked, checked_inputs, is_of, wanted
 from perdure.agent.steps.values import Values
 from perdure.agent.steps.waiting import waiting
 from perdure.documents import kind_of, nearest
@@ -50,8 +51,8 @@ from perdure.questions import (
     shortened,
 )
 from perdure.skills.cases import Rehearsed, SkillCase
+from perdure.skills.linking import LinkedSkill
 from perdure.skills.shape import Skill
-from perdure.skills.steps import ToolStep
 from perdure.tasks import Judgement, Phase, StepStatus
 from perdure.toolbox import Toolbox
 from perdure.tools import Tool
@@ -63,20 +64,23 @@ _RECALLED: Mapping[str, JsonValue] = {"items": [], "records": {}, "context": ""}
 """What a recall finds if a case says nothing about it."""
 
 
-async def rehearsed(skill: Skill, case: SkillCase, toolbox: Toolbox) -> Rehearsed:
+async def rehearsed(
+    skill: Skill, case: SkillCase, toolbox: Toolbox, inner: Mapping[str, Skill] | None = None
+) -> Rehearsed:
     """Run a skill on a case.
 
     Args:
         skill: The skill.
         case: What its tools return, what people answer.
         toolbox: The tools, by whose signatures arguments are checked. None is called.
+        inner: The skills that its steps run, and those that these run, by their names.
 
     Raises:
         InvalidSkill: The skill does not fit the tools; or the case names a step that does not exist, or leaves out
             what a step returns or a person answers.
         InvalidInput: Its inputs are not what the skill requires.
     """
-    return await _Rehearsal(skill, case, toolbox).run()
+    return await _Rehearsal(LinkedSkill(skill=skill, inner=inner or {}), case, toolbox).run()
 
 
 def differences(case: SkillCase, ended: Rehearsed) -> list[str]:
@@ -109,24 +113,25 @@ class _InlineValues(Values):
 class _Rehearsal:
     """One case."""
 
-    def __init__(self, skill: Skill, case: SkillCase, toolbox: Toolbox) -> None:
-        self._given = Given(skill, case)
+    def __init__(self, linked: LinkedSkill, case: SkillCase, toolbox: Toolbox) -> None:
+        skill = linked.skill
+        self._given = Given(skill, case, linked.inner)
         self._judged = case.judged is not False
         self._toolbox = toolbox
         self._values = _InlineValues()
         self._evaluator = StepEvaluator(self._values)
         self._now: Instant = datetime.datetime.combine(case.date, datetime.time(), datetime.UTC)
-        reads = check_skill(skill, toolbox)
-        names = {step.tool for _, step, _ in skill.walk() if isinstance(step, ToolStep)}
-        tools = {name: toolbox.get(name) for name in names}
+        reads = check_linked(linked, toolbox)
+        tools = {name: toolbox.get(name) for name in linked.tools}
         inputs = checked_inputs(skill, case.inputs)
         prepared = PreparedTask(
             tenant="",
             skill=skill,
-            version=skill.digest,
+            inner={name: InnerSkill(skill=one, reads=reads[name]) for name, one in linked.inner.items()},
+            version=linked.version,
             tools={name: ToolShape(effect=tool.effect, timeout=tool.timeout) for name, tool in tools.items()},
             inputs={name: Value(inline=value) for name, value in inputs.items()},
-            reads=reads,
+            reads=reads[skill.name],
             date=case.date,
             heartbeat=1,
         )
@@ -247,6 +252,10 @@ class _Rehearsal:
                 outcome = expecting(call, self._values)
             case TakeCall() as call:
                 outcome = taken(call, self._values)
+            case EnterCall() as call:
+                outcome = self._entered(call)
+            case LeaveCall() as call:
+                outcome = leaving(call, self._values)
             case ExpandCall() as call:
                 outcome = self._evaluator.expand(call)
             case _:
@@ -293,6 +302,20 @@ class _Rehearsal:
         output = tool.jsonable(self._given.result(call.path, "what it returns")[1])
         asks = await self._evaluator.unexpected(call, names, output, about, ())
         return asks or await self._evaluator.concluded(call, names, output, so_far)
+
+    async def _entered(self, call: EnterCall) -> Ended:
+        """Go into the skill that a step runs, unless the case says what comes of it."""
+        entered = await entering(call, self._values)
+        if entered.inputs is None:
+            return entered
+        if failure := self._given.failure(call.path):
+            raise ExpectationFailed(f"{call.path}: {failure}")
+        if not self._given.stands_for(call.path):
+            return entered
+        _, output = self._given.result(call.path, "what it gives back")
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        ended = remembering(call, call.step, {**names, "output": output})
+        return ended.changed(result=ended.result.changed(parts={"output": Value(inline=output)}))
 
     async def _reply(self, call: PromptCall) -> Answered:
         if failure := self._given.failure(call.path):

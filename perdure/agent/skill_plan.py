@@ -1,38 +1,22 @@
 """The plan of a task that runs a skill: its steps in order or side by side, and what failures mean. Pure."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import JsonValue
-
-from perdure.agent.cursor import MAIN, Cursor, Here, Route, counts, inside, leaves
+from perdure.agent.cursor import MAIN, Cursor, counts, inside, leaves
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.prepared import PreparedTask
+from perdure.agent.route import Here, Route
+from perdure.agent.skill_actions import SkillActions
 from perdure.agent.state import Branch, TaskRun, TaskState
-from perdure.agent.step_context import acting_of, context_of
-from perdure.agent.steps.awaited import ExpectCall, TakeCall, known_wait
 from perdure.agent.steps.calls import (
     Ended,
     EvaluateCall,
-    ExpandCall,
-    LetCall,
-    PromptCall,
-    RecallCall,
-    RememberCall,
     Result,
-    Scope,
-    StepCall,
-    TaskFacts,
     Value,
-    WaitCall,
-    Waits,
 )
-from perdure.durations import is_duration, moment_of
-from perdure.events import TakenEvent
 from perdure.identity import idempotency_key
-from perdure.model import DEEPEST_VALUE, Instant, depth
-from perdure.names import Activity
+from perdure.model import Instant
 from perdure.questions import (
     AfterFailure,
     FailedAttempt,
@@ -44,24 +28,13 @@ from perdure.questions import (
     shortened,
 )
 from perdure.skills.steps import (
-    EventStep,
-    ForEach,
-    LetStep,
-    OnFailure,
-    Parallel,
     PromptStep,
-    RecallStep,
     RememberStep,
+    SkillStep,
     ToolStep,
-    WaitStep,
 )
+from perdure.skills.templates import OnFailure
 from perdure.tasks import StepStatus
-
-CARRIED_INLINE = 400_000
-"""Bytes of results that are carried along as they are; beyond that, all but small values are kept elsewhere."""
-
-SMALL_INLINE_LIMIT = 128
-"""Bytes up to which a value is then carried along: about what a reference takes."""
 
 
 class SkillPlan:
@@ -78,7 +51,8 @@ class SkillPlan:
         self._task = task
         self._prepared = prepared
         self._skill = prepared.skill
-        self._route = Route(prepared.skill, prepared.reads)
+        self._route = Route(prepared.skill, prepared.reads, prepared.inner)
+        self._actions = SkillActions(task, prepared, self._route)
 
     def begin(self, state: TaskState) -> TaskState:
         """Return the state before the first step."""
@@ -91,36 +65,49 @@ class SkillPlan:
         cursors = self._cursors(state)
         free = {name: branch for name, branch in state.branches.items() if not branch.path and not cursors[name].walk}
         steps = {name: at for name in free if (at := self._route.here(cursors, name))}
+        over = {name for name in steps if self._route.is_given_up(cursors, name)}
         for name, at in steps.items():
-            if free[name].problem:
+            if free[name].problem and name not in over:
                 return Ask(branch=name, question=self._question(at, free[name]))
         if MAIN in free and MAIN not in steps:
             of: dict[str, Any] = {"tenant": self._prepared.tenant, "task_id": self._task.task_id}
-            of["scope"] = self._scope(cursors, MAIN, "")
+            of["scope"] = self._actions.scope(cursors, MAIN, "")
             of |= {"expect": self._skill.expect, "judge": self._skill.judge}
             return Finish(evaluation=EvaluateCall(output=self._skill.output, **of))
-        return Act(actions=tuple(self._action(state, cursors, name, at, now) for name, at in steps.items()))
+        return Act(
+            actions=tuple(
+                _dropping(name, at.path) if name in over else self._actions.action(state, cursors, name, at, now)
+                for name, at in steps.items()
+            )
+        )
 
     def ended(self, state: TaskState, branch: str, outcome: Ended) -> TaskState:
         """Return the state after the branch's step, or inside the next block."""
-        if outcome.elements is None:
-            return self._after(state, branch, outcome.result).changed(tokens=state.tokens + outcome.tokens)
+        elements = (0,) if outcome.inputs is not None else outcome.elements
         cursors = self._cursors(state)
-        total = state.total + inside(self._here(cursors, branch).step, len(outcome.elements))
-        entering = self._route.entered(cursors, branch, outcome.elements)
+        if elements is None or self._route.is_given_up(cursors, branch):
+            return self._after(state, branch, outcome.result).changed(tokens=state.tokens + outcome.tokens)
+        total = state.total + inside(self._here(cursors, branch).step, len(elements), self._prepared.inner)
+        entering = self._route.entered(cursors, branch, elements, outcome.inputs)
         return state.positioned(entering).changed(total=total)
 
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state after a failure, as the step's ``on_failure`` says; an unknown one fails the task."""
-        failed = self._here(self._cursors(state), branch)
-        step = failed.step
-        match step.on_failure if isinstance(step, ToolStep | PromptStep | RememberStep) else OnFailure.FAIL:
+        cursors = self._cursors(state)
+        failed = self._here(cursors, branch)
+        if self._route.is_given_up(cursors, branch):
+            return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
+        match _on_failure(failed):
             case OnFailure.ASK:
                 return state.branch(branch, problem=problem, failed=attempt)
             case OnFailure.CONTINUE:
                 return self._after(state, branch, _with_problem(StepStatus.FAILED, problem))
             case _:
-                return state.changed(failure=f"step {failed.path}: {problem}")
+                problem = f"step {failed.path}: {problem}"
+        if not (around := self._route.catching(cursors, branch)):
+            return state.changed(failure=problem)
+        state = state.positioned(self._route.given_up(cursors, around, problem))
+        return self._after(state, branch, Result(status=StepStatus.FAILED))
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Return the state after a person decided about a failure; anything but retry and skip stops the task."""
@@ -146,10 +133,16 @@ class SkillPlan:
         return at
 
     def _after(self, state: TaskState, branch: str, result: Result) -> TaskState:
-        cursors = self._cursors(state)
-        after = self._route.ended(cursors, branch, result)
-        ended = state.branch(branch, resumed=None, again=False).positioned(after)
-        return ended.counted(result.status) if counts(self._here(cursors, branch).step) else ended
+        cursors, status = self._cursors(state), result.status
+        at = self._here(cursors, branch)
+        state = state.branch(branch, resumed=None, again=False, problem="", failed=None)
+        if not self._route.is_given_up(cursors, branch):
+            state = state.positioned(self._route.ended(cursors, branch, result))
+            return state.counted(status) if counts(at.step) else state
+        # What had not begun is not counted; nor is what was skipped.
+        ended = None if status is StepStatus.SKIPPED else status
+        state = state.positioned(self._route.dropped(cursors, branch, ended))
+        return state.counted(status) if ended and counts(at.step) else state
 
     def _question(self, at: Here, branch: Branch) -> Question:
         about = None
@@ -162,95 +155,22 @@ class SkillPlan:
         text, takes = f"{at.path} failed: {branch.problem}", choice_of(AfterFailure)
         return Question(id=at.path, kind=QuestionKind.FAILURE, text=text, about=about, answer=takes)
 
-    def _scope(self, cursors: Mapping[str, Cursor], branch: str, step: str) -> Scope:
-        prepared = self._prepared
-        facts = TaskFacts(id=self._task.task_id, date=prepared.date, agent=self._task.agent)
-        return self._route.scope(cursors, branch, prepared.reads[step], prepared.inputs, facts)
 
-    def _action(self, state: TaskState, cursors: Mapping[str, Cursor], branch: str, at: Here, now: Instant) -> Action:
-        """Return the action of a step; if the task's memory mode leaves nothing to do, it is skipped."""
-        task, prepared, step = self._task, self._prepared, at.step
-        scope = self._scope(cursors, branch, step.id)
-        if isinstance(step, ForEach | Parallel):
-            of: dict[str, Any] = {"tenant": prepared.tenant, "task_id": task.task_id, "path": at.path, "scope": scope}
-            return _expansion(branch, at.path, step, of)
-        of = context_of(task, prepared, at.path, now, scope) | {"step": step}
-        if sum(cursor.inline for cursor in cursors.values()) > CARRIED_INLINE:
-            of["inline_limit"] = SMALL_INLINE_LIMIT
-        match step:
-            case LetStep():
-                call = LetCall.model_validate(of)
-                how: dict[str, Any] = {"is_step": False, "activity": Activity.LET_STEP, "call": call}
-                if is_literal(step, call.inline_limit):
-                    parts = {name: Value(inline=value) for name, value in step.let.items()}
-                    how = {"is_step": False, "known": Ended(result=Result(status=StepStatus.DONE, parts=parts))}
-            case ToolStep(tool=tool, critical=critical):
-                shape = prepared.tools[tool]
-                of |= {"resumed": state.branches[branch].resumed, "timeout": shape.timeout}
-                of |= {"acting": acting_of(task, prepared, state)}
-                if shape.effect.is_once:
-                    earlier = state.earlier or (state.started_at if state.branches[branch].again else None)
-                    of |= {"binding": prepared.binding, "earlier": earlier}
-                how = {
-                    "activity": tool,
-                    "call": StepCall.model_validate(of),
-                    "tool": shape,
-                    "critical": critical,
-                }
-            case WaitStep():
-                how = _waiting(step, of, now)
-            case EventStep():
-                how = _expecting(step, of, now, state.branches[branch].delivered)
-            case PromptStep(critical=critical):
-                call = PromptCall.model_validate(of)
-                how = {"activity": Activity.PROMPT_STEP, "call": call, "is_model": True, "critical": critical}
-            case RecallStep() if task.memory.recalls:
-                how = {"activity": Activity.RECALL_STEP, "call": RecallCall.model_validate({**of, "now": now})}
-            case RememberStep(critical=critical) if task.memory.remembers:
-                call = RememberCall.model_validate(of)
-                how = {"activity": Activity.REMEMBER_STEP, "call": call, "critical": critical}
-            case _:
-                how = {"known": Ended(result=Result(status=StepStatus.SKIPPED))}
-        return Action(branch=branch, path=at.path, **how)
+def _on_failure(at: Here) -> OnFailure:
+    """Return what a failure of a step means; what a skill does not give back is a failure in that skill."""
+    match at.step:
+        case SkillStep() if at.leaves:
+            return OnFailure.FAIL
+        case ToolStep() | PromptStep() | RememberStep() | SkillStep() as step:
+            return step.on_failure
+        case _:
+            return OnFailure.FAIL
 
 
-def is_literal(step: LetStep, limit: int) -> bool:
-    """Return whether a ``let`` holds only literal values, and they fit the history.
-
-    Expressions are evaluated only in activities: their library orders some results differently in each process.
-    """
-    text = json.dumps(step.let, ensure_ascii=False)
-    return "${" not in text and len(text.encode()) <= limit and depth(step.let) <= DEEPEST_VALUE
-
-
-def _waiting(step: WaitStep, of: Mapping[str, Any], now: Instant) -> dict[str, Any]:
-    """Return the action that makes a step wait; a literal time needs no activity."""
-    if step.when is None and is_duration(step.wait):
-        return {"waits": Waits(until=moment_of(step.wait, now))}
-    return {"activity": Activity.WAIT_STEP, "call": WaitCall.model_validate({**of, "now": now})}
-
-
-def _expecting(step: EventStep, of: Mapping[str, Any], now: Instant, event: TakenEvent | None) -> dict[str, Any]:
-    """Return the action that makes a step wait for its event or, once it has come, take it."""
-    if event is not None:
-        return {"activity": Activity.TAKE_EVENT, "call": TakeCall.model_validate({**of, "event": event})}
-    if (waits := known_wait(step, now)) is not None:
-        return {"waits": waits}
-    return {"activity": Activity.EXPECT_EVENT, "call": ExpectCall.model_validate({**of, "now": now})}
-
-
-def _expansion(branch: str, path: str, block: ForEach | Parallel, of: Mapping[str, Any]) -> Action:
-    """Return the action that computes a block's list, which is known for unconditional steps side by side."""
-    if isinstance(block, ForEach):
-        elements: JsonValue = block.for_each
-    else:
-        elements = list(range(len(block.lanes)))
-        if block.when is None:
-            known = Ended(result=Result(status=StepStatus.DONE), elements=tuple(elements))
-            return Action(branch=branch, path=path, known=known, is_step=False)
-    call = ExpandCall.model_validate({**of, "for_each": elements, "when": block.when})
-    how: dict[str, Any] = {"activity": Activity.EXPAND, "summary": f"{path}: its list", "is_step": False}
-    return Action(branch=branch, path=path, call=call, **how)
+def _dropping(branch: str, path: str) -> Action:
+    """Return the action that ends a branch of a skill that has failed."""
+    known = Ended(result=Result(status=StepStatus.SKIPPED))
+    return Action(branch=branch, path=path, known=known, is_step=False)
 
 
 def _with_problem(status: StepStatus, problem: str) -> Result:

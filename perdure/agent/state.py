@@ -216,7 +216,7 @@ def memory_of(state: TaskState, learned: Learned) -> TaskMemory:
         recalls=state.recalls,
         jobs=learned.jobs,
         refused=learned.refused,
-        owners=state.prepared.skill.owners if state.prepared.skill else (),
+        owners=state.prepared.owners,
         not_listed=NotListed(
             recalls=state.recalls_made - len(state.recalls),
             jobs=learned.started - len(learned.jobs),
@@ -251,8 +251,7 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
     result = TaskResult(task_id=task.task_id, status=status, problem=problem)
     if state is None:
         return result
-    skill = state.prepared.skill
-    going = (skill.going,) if skill is not None and skill.deprecated else ()
+    going = tuple(skill.going for skill in state.prepared.skills if skill.deprecated)
     return result.changed(
         done=state.ended.get(StepStatus.DONE, 0),
         skipped=state.ended.get(StepStatus.SKIPPED, 0),

@@ -9,7 +9,7 @@ from perdure.errors import InvalidSkill
 from perdure.events import EventName
 from perdure.expressions.evaluation import references
 from perdure.model import Model, Name
-from perdure.skills.steps import Template
+from perdure.skills.templates import Template
 from perdure.tasks import Phase
 
 NAMES = frozenset({"status", "problem", "output", "asked", "called", "remembered", "refused", "warnings", "passed"})

@@ -8,8 +8,10 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from perdure.documents import kind_of, nearest
 from perdure.errors import InvalidInput, InvalidTask
 from perdure.expressions.evaluation import holds
+from perdure.model import Passed
+from perdure.skills.header import SafetyCheck
 from perdure.skills.shape import Skill
-from perdure.skills.steps import InputSpec, InputType
+from perdure.skills.templates import InputSpec, InputType
 
 _json: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 _TYPES: dict[InputType, TypeAdapter[Any]] = {
@@ -31,8 +33,24 @@ _WANTED: dict[InputType, str] = {
 }
 
 
+class Accepting(Passed):
+    """What a skill says of its inputs."""
+
+    name: str
+    inputs: dict[str, InputSpec]
+    checks: tuple[SafetyCheck, ...] = ()
+
+    @classmethod
+    def of(cls, skill: Skill) -> "Accepting":
+        """Return what a skill says of its inputs."""
+        return cls(name=skill.name, inputs=skill.inputs, checks=skill.checks)
+
+
 def filled_inputs(
-    skill: Skill, given: Mapping[str, JsonValue], field: str = "inputs", error: type[InvalidInput] = InvalidTask
+    skill: Skill | Accepting,
+    given: Mapping[str, JsonValue],
+    field: str = "inputs",
+    error: type[InvalidInput] = InvalidTask,
 ) -> dict[str, JsonValue]:
     """Check inputs against what a skill declares, and fill in defaults.
 
@@ -65,7 +83,10 @@ def _input(
 
 
 def require_checks(
-    skill: Skill, inputs: Mapping[str, JsonValue], where: str = "", error: type[InvalidInput] = InvalidTask
+    skill: Skill | Accepting,
+    inputs: Mapping[str, JsonValue],
+    where: str = "",
+    error: type[InvalidInput] = InvalidTask,
 ) -> None:
     """Evaluate a skill's safety checks.
 

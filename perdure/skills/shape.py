@@ -10,18 +10,21 @@ from perdure.registry.judge import OptionalJudge
 from perdure.skills.header import DESCRIBING, GOING, SkillHeader, is_none
 from perdure.skills.steps import (
     ForEach,
-    Identifier,
-    InputSpec,
-    MemoryTemplate,
     Parallel,
     PromptStep,
     RecallStep,
+    RememberStep,
+    SkillStep,
+    Step,
+    ToolStep,
+)
+from perdure.skills.templates import (
+    Identifier,
+    InputSpec,
+    MemoryTemplate,
     RecallTemplate,
     RecordTemplate,
-    RememberStep,
-    Step,
     Template,
-    ToolStep,
 )
 
 
@@ -87,7 +90,7 @@ def _of_memory(step: Step) -> tuple[RecallTemplate | RecordTemplate | MemoryTemp
     match step:
         case RecallStep(recall=recall):
             return (recall,)
-        case ToolStep() | PromptStep() | RememberStep():
+        case ToolStep() | PromptStep() | RememberStep() | SkillStep():
             return step.remember
         case _:
             return ()

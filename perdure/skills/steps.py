@@ -1,26 +1,24 @@
 """The parts of a skill: inputs and steps. Pure values; expressions are kept as they were written."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue
 
-from perdure.durations import check_wait, lasting
-from perdure.entries import Lane, MemoryType
-from perdure.events import event_name
-from perdure.identity import OwnerId
-from perdure.model import Name, OpenEnum, Passed, spelled
+from perdure.model import Name, Passed
 from perdure.questions import AnswerSpec
 from perdure.skills.header import is_none
-from perdure.strategies import ProfileName, Strategy
-
-Identifier = Annotated[
-    str, spelled(r"[a-z_][a-z0-9_]{0,39}", "write 1 to 40 lower-case letters, digits or '_', no digit first")
-]
-"""A name that expressions can use: lower-case letters, digits and underscores."""
-
-Template = Annotated[str, Field(min_length=1, max_length=8_000)]
-"""Text in which each ``${…}`` is an expression."""
-
+from perdure.skills.templates import (
+    Duration,
+    EventTemplate,
+    Identifier,
+    InputType,
+    MemoryTemplate,
+    OnFailure,
+    RecallTemplate,
+    RecordTemplate,
+    Template,
+    awaited,
+)
 
 MOST_AT_ONCE = 50
 """Actions that one block may have on their way at the same time: each is a branch that the task carries."""
@@ -28,107 +26,6 @@ MOST_AT_ONCE = 50
 
 MOST_NAMES = 50
 """Names of one ``let``, a choice: a value that is kept elsewhere leaves 130 bytes in the history for its name."""
-
-
-def _awaited(text: str) -> str:
-    if "${" not in text:
-        check_wait(text)
-    return text
-
-
-def _called(text: str) -> str:
-    return text if "${" in text else event_name(text)
-
-
-Duration = Annotated[str, AfterValidator(lasting), Field(examples=["45s"])]
-"""A number and a unit, as it was written: ``45s``."""
-
-
-class InputType(OpenEnum):
-    """What an input may hold. An unknown type takes any value."""
-
-    STRING = "string"
-    INTEGER = "integer"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    LIST = "list"
-    OBJECT = "object"
-    ANY = "any"
-
-
-class InputSpec(Passed):
-    """One input of a skill."""
-
-    type: InputType = InputType.STRING
-    required: bool = True
-    """Ignored where there is a default."""
-    default: JsonValue = None
-    description: str = ""
-
-
-class OnFailure(OpenEnum):
-    """What becomes of the task when a step fails. An unknown value counts as ``fail``."""
-
-    FAIL = "fail"
-    CONTINUE = "continue"
-    ASK = "ask"
-
-
-class RecordTemplate(Passed):
-    """An execution record to be written when its step is done."""
-
-    lane: Lane
-    key: Template
-    payload: JsonValue
-    summary: str = ""
-    intent: str = ""
-    of: OwnerId | None = None
-    """Whose memory it is; None: that of the task's user."""
-    when: Template | None = None
-
-
-class MemoryTemplate(Passed):
-    """A memory to be written when its step is done."""
-
-    memory: Template
-    type: MemoryType = MemoryType.FACT
-    confidence: Annotated[float, Field(ge=0, le=1)] = 0.9
-    tags: tuple[Name, ...] = ()
-    of: OwnerId | None = None
-    """Whose memory it is; None: that of the task's user."""
-    when: Template | None = None
-
-
-class RecallTemplate(Passed):
-    """What a recall step asks for."""
-
-    of: OwnerId | None = None
-    """Whose memory is asked; None: that of the task's user."""
-    text: str = ""
-    lane: Lane | None = None
-    key: Template | None = None
-    keys: Template | tuple[Template, ...] = ()
-    """Keys, or one expression that gives a list of them."""
-    memory_types: tuple[MemoryType, ...] = ()
-    strategy: Strategy = Strategy.BALANCED
-    profile: ProfileName | None = None
-    tags: tuple[Name, ...] = ()
-    scopes: tuple[Name, ...] = ()
-    since: Template | None = None
-    """A moment with its time zone; what was last observed before it does not count."""
-    until: Template | None = None
-    """A moment with its time zone; what was last observed at it or later does not count."""
-    task: Template | None = None
-    """What this task wrote, or what is tagged so."""
-    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-    enough: Annotated[int, Field(ge=0, le=1_000)] = 3
-    limit: Annotated[int, Field(ge=1, le=100)] = 10
-
-    @model_validator(mode="after")
-    def _keys_need_a_lane(self) -> Self:
-        if (self.key or self.keys) and self.lane is None:
-            raise ValueError("keys need a lane: name the log that they are in")
-        return self
 
 
 class ToolStep(Passed):
@@ -214,20 +111,9 @@ class WaitStep(Passed):
 
     kind: Literal["wait"] = "wait"
     id: Identifier
-    wait: Annotated[Template, AfterValidator(_awaited), Field(examples=["2h"])]
+    wait: Annotated[Template, AfterValidator(awaited), Field(examples=["2h"])]
     """A duration, a moment with its time zone, or an expression that gives one of the two."""
     when: Template | None = None
-
-
-class EventTemplate(Passed):
-    """An event that a step waits for."""
-
-    event: Annotated[Template, AfterValidator(_called), Field(examples=["paid ${inputs.order}"])]
-    """What it is called."""
-    deadline: Annotated[Template, AfterValidator(_awaited), Field(examples=["2d"])] | None = None
-    """Until when it may come: what a ``WaitStep`` waits for; None: however long it takes."""
-    otherwise: JsonValue = None
-    """The step's output where the deadline passes; None: the step fails then."""
 
 
 class EventStep(Passed):
@@ -237,6 +123,21 @@ class EventStep(Passed):
     id: Identifier
     wait: EventTemplate
     when: Template | None = None
+
+
+class SkillStep(Passed):
+    """A step that runs another skill."""
+
+    kind: Literal["skill"] = "skill"
+    id: Identifier
+    skill: Name
+    inputs: dict[Identifier, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    when: Template | None = None
+    on_failure: OnFailure = OnFailure.FAIL
+    """``ask`` counts as ``fail``: the skill's own steps ask."""
+    remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
+    critical: bool = False
+    """Whether what it remembers must be searchable before the task goes on."""
 
 
 class ForEach(Passed):
@@ -267,7 +168,7 @@ class Parallel(Passed):
 
 
 Step = Annotated[
-    ToolStep | PromptStep | RecallStep | RememberStep | LetStep | WaitStep | EventStep | ForEach | Parallel,
+    ToolStep | PromptStep | RecallStep | RememberStep | LetStep | WaitStep | EventStep | SkillStep | ForEach | Parallel,
     Field(discriminator="kind"),
 ]
 """Anything that a skill can do."""
@@ -289,6 +190,7 @@ def templates_of(step: Step) -> dict[str, JsonValue]:
         "kind",
         "element",
         "tool",
+        "skill",
         "answer",
         "model",
         "output",

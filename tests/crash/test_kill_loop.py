@@ -79,3 +79,42 @@ async def test_a_task_of_a_thousand_steps_survives_a_kill_every_fifty(servers: S
     assert ledger.read_text().splitlines() == LONG
     assert len(runs) > 5
     assert max(map(len, runs)) < LARGEST_RUN
+
+
+NESTED = """
+inputs: {{ledger: string}}
+steps:
+  - for_each: "${{[{numbers}]}}"
+    as: number
+    at_once: 3
+    steps:
+      - {{id: run, skill: {inner}, inputs: {{line: "${{number}}", ledger: "${{inputs.ledger}}"}}}}
+"""
+INNER = """
+inputs: {line: string, ledger: string}
+steps:
+  - {id: write, tool: append, args: {ledger: "${inputs.ledger}", line: "${inputs.line}"}}
+  - {id: again, tool: append, args: {ledger: "${inputs.ledger}", line: "${steps.write.output.line}, again"}}
+output: "${steps.again.output.line}"
+"""
+
+
+async def test_steps_of_a_skill_that_a_step_runs_survive_kills(servers: Servers, tmp_path: Path) -> None:
+    ledger, numbers = tmp_path / "ledger", [str(number) for number in range(24)]
+
+    def written() -> int:
+        return len(ledger.read_text().splitlines()) if ledger.exists() else 0
+
+    async with processes(servers, tmp_path, continue_after=60) as (workers, bench):
+        text = NESTED.format(inner=bench.skill(INNER), numbers=", ".join(f"'{number}'" for number in numbers))
+        handle = await bench.start(bench.task(bench.skill(text), inputs={"ledger": str(ledger)}))
+        for _ in range(2):
+            worker = await workers.start()
+            lines = written() + 7
+            await until_true(lambda lines=lines: written() >= lines)
+            worker.kill()
+            await worker.wait()
+        assert written() < 2 * len(numbers), "it was killed in the middle each time"
+        await workers.start()
+        assert (await handle.result()).done == 2 * len(numbers)
+    assert sorted(ledger.read_text().splitlines()) == sorted([*numbers, *(f"{number}, again" for number in numbers)])

@@ -20,7 +20,7 @@ from perdure.memory.recall.query import Query
 from perdure.model import OpenEnum, Passed, Stored
 from perdure.questions import Answer
 from perdure.requests import RememberRequest
-from perdure.skills.steps import RecordTemplate
+from perdure.skills.templates import RecordTemplate
 from tests.recorded import samples
 
 TYPES = samples.types_of_builds()

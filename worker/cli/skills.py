@@ -8,15 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from perdure.agent.rehearsal import differences, rehearsed
-from perdure.agent.steps.validation import check_skill
+from perdure.agent.steps.validation import check_linked
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.policies.decision import SHORT
 from perdure.registry.folders import text_of
 from perdure.settings import Settings
 from perdure.skills.cases import SkillCase, read_cases
 from perdure.skills.header import SkillHeader
+from perdure.skills.linking import LinkedSkill
 from perdure.skills.shape import Skill
-from perdure.skills.steps import Step, ToolStep
+from perdure.skills.steps import SkillStep, Step, ToolStep
 from perdure.toolbox import Toolbox
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
@@ -29,19 +30,20 @@ def list_(*, as_json: AsJson = False) -> None:
     found, wrong = list[dict[str, object]](), 0
     for name in library.names():
         try:
-            skill = library.get(name)
-            check_skill(skill, toolbox)
+            linked = library.linked(name)
+            check_linked(linked, toolbox)
         except InvalidInput as problem:
             wrong += 1
             found.append({"name": name, "problem": str(problem)})
             if not as_json:
                 out.print(f"{name}: {problem}", markup=False)
             continue
-        found.append({"version": skill.digest, **_said(skill)})
+        skill = linked.skill
+        found.append({"version": linked.version, **_said(skill)})
         if not as_json:
             going = f" ({skill.going})" if skill.deprecated else ""
             about = " ".join(skill.description.split()) or "no description"
-            out.print(f"{skill.digest[:SHORT]}  {name}: {about}{going}", markup=False)
+            out.print(f"{linked.version[:SHORT]}  {name}: {about}{going}", markup=False)
             for line in _chosen_by(skill):
                 out.print(f"    {line}", markup=False)
     if as_json:
@@ -58,16 +60,19 @@ def show(
     """Show a skill's header, its steps, and where it is; exits with 1 if the tools here do not fit it."""
     library, toolbox = skills_of(Settings()), toolbox_of(Settings())
     skill, place, problem = library.get(name), library.place(name), ""
+    version = skill.digest
     try:
-        check_skill(skill, toolbox)
+        linked = library.linked(name)
+        version = linked.version
+        check_linked(linked, toolbox)
     except InvalidInput as found:
         problem = str(found)
     if as_json:
         steps = [_told(path, step) for path, step, _ in skill.walk()]
-        about = {"version": skill.digest, "place": str(place), "problem": problem}
+        about = {"version": version, "place": str(place), "problem": problem}
         show_json({**about, **_said(skill), "steps": steps})
     else:
-        for line in _shown(skill, place):
+        for line in _shown(skill, version, place):
             out.print(line, markup=False)
         if problem:
             out.print(f"problem: {problem}", markup=False)
@@ -75,9 +80,9 @@ def show(
         raise typer.Exit(Exit.FAILED)
 
 
-def _shown(skill: Skill, place: Path) -> Iterator[str]:
+def _shown(skill: Skill, version: str, place: Path) -> Iterator[str]:
     """Yield the lines that describe a skill to a person."""
-    yield f"{skill.digest[:SHORT]}  {skill.name}"
+    yield f"{version[:SHORT]}  {skill.name}"
     if skill.description:
         yield " ".join(skill.description.split())
     if skill.deprecated:
@@ -93,7 +98,9 @@ def _shown(skill: Skill, place: Path) -> Iterator[str]:
         yield f"check {check.check}, otherwise: {check.otherwise}"
     for path, step, _ in skill.walk():
         told = _told(path, step)
-        yield f"{path} {told['id']}: {told['kind']}" + (f" {told['tool']}" if "tool" in told else "")
+        yield " ".join(
+            (f"{path} {told['id']}: {told['kind']}", *(told[name] for name in ("tool", "skill") if name in told))
+        )
     for example in skill.examples:
         inputs = json.dumps(example.inputs, ensure_ascii=False)
         yield f"example {inputs}" + (f": {' '.join(example.note.split())}" if example.note else "")
@@ -114,9 +121,15 @@ def _chosen_by(skill: Skill) -> Iterator[str]:
 
 
 def _told(path: str, step: Step) -> dict[str, str]:
-    """Return what is shown of a step: its place, its id, what it does, and the tool that it calls."""
-    tool = {"tool": step.tool} if isinstance(step, ToolStep) else {}
-    return {"path": path, "id": step.id, "kind": step.kind, **tool}
+    """Return what is shown of a step: its place, its id, what it does, and the tool or skill that it calls."""
+    told = {"path": path, "id": step.id, "kind": step.kind}
+    match step:
+        case ToolStep(tool=tool):
+            return {**told, "tool": tool}
+        case SkillStep(skill=skill):
+            return {**told, "skill": skill}
+        case _:
+            return told
 
 
 async def try_(
@@ -135,22 +148,22 @@ async def try_(
     skills, toolbox = skills_of(settings), toolbox_of(settings)
     for file in files:
         read = read_cases(text_of(file, InvalidSkill), file.name)
-        skill = skills.get(read.skill)
-        check_skill(skill, toolbox)
+        linked = skills.linked(read.skill)
+        check_linked(linked, toolbox)
         for place, case in enumerate(read.cases):
             called = case.name or f"cases[{place}]"
-            tried = await _tried(skill, case, toolbox)
-            shown.append({"skill": skill.name, "version": skill.digest, "case": called, **tried})
+            tried = await _tried(linked, case, toolbox)
+            shown.append({"skill": linked.skill.name, "version": linked.version, "case": called, **tried})
             if not as_json:
                 _show(called, tried)
     _finish(shown, as_json=as_json)
 
 
-async def _tried(skill: Skill, case: SkillCase, toolbox: Toolbox) -> dict[str, Any]:
+async def _tried(linked: LinkedSkill, case: SkillCase, toolbox: Toolbox) -> dict[str, Any]:
     """Return how a case ended, how that differs from what was expected, and what is wrong with the case itself."""
     tried: dict[str, Any] = {"differences": [], "problem": "", "ended": None}
     try:
-        ended = await rehearsed(skill, case, toolbox)
+        ended = await rehearsed(linked.skill, case, toolbox, linked.inner)
         tried["ended"] = ended.model_dump(mode="json")
         tried["differences"] = differences(case, ended)
     except InvalidInput as problem:

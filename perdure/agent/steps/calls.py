@@ -193,6 +193,8 @@ class Ended(Passed):
     recall: RecallSummary | None = None
     elements: tuple[JsonValue, ...] | None = None
     """The list of a ``for_each``, made once."""
+    inputs: dict[str, Value] | None = None
+    """The inputs of the skill that the step runs, once they are known."""
     tokens: int = 0
     """Tokens that a language model read and wrote for it."""
     warnings: tuple[str, ...] = ()

@@ -33,6 +33,7 @@ from perdure.errors import ExpectationFailed, InvalidArguments, InvalidExpressio
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import json_size
 from perdure.questions import AnswerSpec, QuestionKind, Subject
+from perdure.skills.steps import PromptStep, RememberStep, SkillStep, ToolStep
 from perdure.tasks import Evaluation, Judgement, StepStatus
 
 OUTPUT_LIMIT = 1_800_000
@@ -69,7 +70,7 @@ class StepEvaluator:
         known = {**names, "output": answered.output}
         if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
             raise ExpectationFailed(f"{call.path}: the answer is not what is expected: {step.expect}")
-        ended, parts = remembering(call, known), await self.keep(call, {"output": answered.output})
+        ended, parts = remembering(call, step, known), await self.keep(call, {"output": answered.output})
         return ended.changed(result=ended.result.changed(parts=parts), tokens=answered.tokens)
 
     async def remember(self, call: RememberCall) -> Ended:
@@ -77,7 +78,7 @@ class StepEvaluator:
         names = await self._values.names(call.tenant, call.task_id, call.scope)
         if not runs(call.step.when, names, call.path):
             return SKIPPED
-        return remembering(call, names)
+        return remembering(call, call.step, names)
 
     async def terms(self, call: RecallCall) -> RecallTerms | None:
         """Return what a recall step asks for; None when its ``when`` is false."""
@@ -176,19 +177,21 @@ class StepEvaluator:
         """Return the outcome of a tool's step that is done, whose result is as expected."""
         answered = {"answer": so_far.answer.value} if so_far.answer else {}
         known = {**names, "output": output, "answer": None, **answered}
-        ended = remembering(call, known)
+        ended = remembering(call, call.step, known)
         parts = await self.keep(call, {"output": output, **answered})
         return ended.changed(result=ended.result.changed(parts=parts), warnings=so_far.warnings)
 
 
-def remembering(call: StepCall | PromptCall | RememberCall, names: Mapping[str, JsonValue]) -> Ended:
+def remembering(
+    call: StepContext, step: ToolStep | PromptStep | RememberStep | SkillStep, names: Mapping[str, JsonValue]
+) -> Ended:
     """Return the outcome of a step that is done, with what it remembers.
 
     Raises:
         InvalidItem: The step is critical, and something cannot be remembered.
     """
-    items, refused = items_of(call.step.remember, names, call) if call.memory.remembers else ((), ())
-    if refused and call.step.critical:
+    items, refused = items_of(step.remember, names, call) if call.memory.remembers else ((), ())
+    if refused and step.critical:
         raise InvalidItem(f"{call.path}.remember", refused[0])
     return Ended(result=Result(status=StepStatus.DONE), items=items, refused=refused)
 

@@ -11,7 +11,7 @@ from perdure.entries import Source
 from perdure.errors import InvalidInput, InvalidItem
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.items import Item, MemoryItem, OfferedItem, RecordItem
-from perdure.skills.steps import MemoryTemplate, RecordTemplate
+from perdure.skills.templates import MemoryTemplate, RecordTemplate
 
 
 def items_of(

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from perdure.agent.tool_specs import parsed_arguments, whole
 from perdure.models.language.conversation import Replied, ToolSpec
 from perdure.skills.inputs import is_of, wanted
-from perdure.skills.steps import InputType
+from perdure.skills.templates import InputType
 
 ASKED = 3
 """How often a model is asked for an answer that can be used; a choice."""

@@ -8,7 +8,7 @@ from perdure.agent.steps.calls import RecallCall, RecallTerms
 from perdure.documents import kind_of
 from perdure.errors import InvalidExpression
 from perdure.expressions.evaluation import evaluate, written
-from perdure.skills.steps import RecallTemplate
+from perdure.skills.templates import RecallTemplate
 
 
 def terms_of(call: RecallCall, names: Mapping[str, JsonValue]) -> RecallTerms:

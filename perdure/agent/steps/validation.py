@@ -12,6 +12,7 @@ from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
 from perdure.registry.judge import criterion_of
 from perdure.skills.inputs import filled_inputs, is_of, require_checks, wanted
+from perdure.skills.linking import LinkedSkill, within
 from perdure.skills.shape import Skill, lane_path
 from perdure.skills.steps import (
     EventStep,
@@ -20,11 +21,13 @@ from perdure.skills.steps import (
     Parallel,
     PromptStep,
     RecallStep,
+    SkillStep,
     Step,
     ToolStep,
     WaitStep,
     templates_of,
 )
+from perdure.skills.templates import InputType
 from perdure.toolbox import Toolbox
 
 _TASK = frozenset({"id", "date", "agent"})
@@ -32,6 +35,7 @@ _COUNTS = frozenset({"status", "count", "done", "skipped", "failed"})
 _PARTS: dict[object, frozenset[str]] = {
     RecallStep: frozenset({"items", "records", "context", "status"}),
     PromptStep: frozenset({"output", "status", "problem"}),
+    SkillStep: frozenset({"output", "status", "problem"}),
     WaitStep: frozenset({"status"}),
     EventStep: frozenset({"output", "status"}),
     ForEach: _COUNTS,
@@ -39,9 +43,19 @@ _PARTS: dict[object, frozenset[str]] = {
 }
 _TOOL_PARTS = frozenset({"output", "status", "answer", "problem"})
 """What expressions can read of a finished step that is of no other kind."""
+_ANY: dict[InputType, JsonValue] = {
+    InputType.STRING: "",
+    InputType.INTEGER: 0,
+    InputType.NUMBER: 0,
+    InputType.BOOLEAN: False,
+    InputType.LIST: [],
+    InputType.OBJECT: {},
+}
+"""Some value of each type."""
 _OWN: dict[type[object], dict[str, tuple[str, ...]]] = {
     ToolStep: {"expect": ("output", "answer"), "ask": ("output",), "remember": ("output", "answer")},
     PromptStep: {"expect": ("output",), "remember": ("output",)},
+    SkillStep: {"remember": ("output",)},
 }
 """Which fields of a step know its own result."""
 
@@ -58,8 +72,24 @@ def checked_inputs(skill: Skill, given: Mapping[str, JsonValue]) -> dict[str, Js
     return inputs
 
 
-def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
+def check_linked(linked: LinkedSkill, toolbox: Toolbox) -> dict[str, dict[str, tuple[Path, ...]]]:
+    """Check a skill, and all that its steps run; returns what ``check_skill`` returns of each, by its name."""
+    reads = {linked.skill.name: check_skill(linked.skill, toolbox, linked.inner)}
+    for name, skill in linked.inner.items():
+        with within(name):
+            reads[name] = check_skill(skill, toolbox, linked.inner)
+    return reads
+
+
+def check_skill(
+    skill: Skill, toolbox: Toolbox, inner: Mapping[str, Skill] | None = None
+) -> dict[str, tuple[Path, ...]]:
     """Check a skill against the tools there are, and its expressions against the names there are.
+
+    Args:
+        skill: The skill.
+        toolbox: The tools.
+        inner: The skills that its steps run, by their names.
 
     Returns:
         What the expressions of each step refer to, by its id, truncated to what the plan passes on:
@@ -77,7 +107,7 @@ def check_skill(skill: Skill, toolbox: Toolbox) -> dict[str, tuple[Path, ...]]:
             raise InvalidSkill(f"inputs.{name}.default", problem, fix=f"give {wanted(spec.type)}")
     for place, name in enumerate(skill.requires.tools if skill.requires else ()):
         toolbox.get(name, f"requires.tools[{place}]", InvalidSkill)
-    check = _Check(skill, toolbox)
+    check = _Check(skill, toolbox, inner or {})
     known = check.steps(skill.steps, "steps", _Known({}, {}))
     output = [("output", reference) for reference in references(skill.output, "output")]
     judging = {"expect": skill.expect, "judge": criterion_of(skill.judge)}
@@ -106,9 +136,10 @@ class _Known(NamedTuple):
 class _Check:
     """The check of one skill, which gathers what each of its steps reads."""
 
-    def __init__(self, skill: Skill, toolbox: Toolbox) -> None:
+    def __init__(self, skill: Skill, toolbox: Toolbox, inner: Mapping[str, Skill]) -> None:
         self._skill = skill
         self._toolbox = toolbox
+        self._inner = inner
         self.reads: dict[str, tuple[Path, ...]] = {}
 
     def steps(self, steps: Sequence[Step], path: str, known: _Known) -> _Known:
@@ -119,8 +150,13 @@ class _Check:
         """
         for index, step in enumerate(steps):
             here = f"{path}[{index}]"
-            if isinstance(step, ToolStep):
-                _check_tool(step, here, self._toolbox)
+            match step:
+                case ToolStep():
+                    _check_tool(step, here, self._toolbox)
+                case SkillStep():
+                    _check_inputs(step, here, self._inner[step.skill])
+                case _:
+                    pass
             self.reads[step.id] = tuple(sorted(self._read_by(step, here, known)))
             if isinstance(step, LetStep):
                 known = known.named({name: ("steps", step.id, name) for name in step.let})
@@ -176,6 +212,17 @@ class _Check:
 def _require(name: str, known: Mapping[str, Any] | Set[str], field: str, what: str) -> None:
     if name not in known:
         raise InvalidExpression(field, f"there is no {what} {name!r}", fix=nearest(name, known))
+
+
+def _check_inputs(step: SkillStep, path: str, skill: Skill) -> None:
+    """Check what a skill is given: what holds an expression, and what the skill checks of it, when it is known."""
+    given: dict[str, JsonValue] = {}
+    for name, value in step.inputs.items():
+        known, field = skill.inputs.get(name), f"{path}.inputs.{name}"
+        # Of an expression only its value could be of the wrong type: there is some of each.
+        is_open = known is not None and any(expressions(value, field))
+        given[name] = _ANY.get(known.type) if known is not None and is_open else value
+    filled_inputs(skill, given, f"{path}.inputs", InvalidSkill)
 
 
 def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:

@@ -154,7 +154,7 @@ def test_what_there_is_no_room_for_is_refused_and_what_was_taken_is_not() -> Non
 
 def test_what_no_step_can_wait_for_is_refused_with_the_nearest_name() -> None:
     steps = "{id: a, wait: {event: paid}}, {parallel: [{id: b, wait: {event: 'sent ${task.id}'}}, {id: c, wait: 1s}]}"
-    awaited = awaited_by(read_skill(f"name: s\nsteps: [{steps}]"))
+    awaited = awaited_by([read_skill(f"name: s\nsteps: [{steps}]")])
     for name in ("paid", "sent 7", "sent "):
         require_awaited(name, awaited)
     with pytest.raises(InvalidEvent, match=r"PRD114 name: no step of the task waits for 'payd' .did you mean 'paid'"):
@@ -165,7 +165,7 @@ def test_what_no_step_can_wait_for_is_refused_with_the_nearest_name() -> None:
     require_awaited("anything", {"${task.id}"})
     for skill in (None, read_skill("name: s\nsteps: [{id: a, wait: 1d}]")):
         with pytest.raises(InvalidEvent, match="name: no step of the task waits for an event"):
-            require_awaited("paid", awaited_by(skill))
+            require_awaited("paid", awaited_by([skill] if skill else []))
 
 
 def test_an_event_that_turned_out_to_be_unwanted_is_forgotten_with_its_id() -> None:

@@ -11,14 +11,13 @@ from perdure.skills.steps import (
     EventStep,
     ForEach,
     LetStep,
-    MemoryTemplate,
     Parallel,
     RecallStep,
-    RecordTemplate,
     RememberStep,
     ToolStep,
     WaitStep,
 )
+from perdure.skills.templates import MemoryTemplate, RecordTemplate
 
 WHOLE = """
 name: audit

@@ -9,7 +9,7 @@ from perdure.agent.steps.calls import StepContext
 from perdure.agent.steps.items import items_of
 from perdure.entries import Lane, MemoryType, Source
 from perdure.items import MemoryItem, RecordItem
-from perdure.skills.steps import MemoryTemplate, RecordTemplate
+from perdure.skills.templates import MemoryTemplate, RecordTemplate
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 CONTEXT = StepContext(tenant="t_1", session="s", task_id="t", path="audit[2].inspect", occurred_at=NOW)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from perdure.agent.steps.prompting import answer_tools, read_answer
 from perdure.models.language.conversation import Replied, Reply, ToolUse, Usage
-from perdure.skills.steps import InputType
+from perdure.skills.templates import InputType
 
 FIELDS = {"name": InputType.STRING, "count": InputType.INTEGER, "sure": InputType.BOOLEAN}
 

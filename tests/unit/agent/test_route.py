@@ -7,10 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from perdure.agent.cursor import MAIN, Cursor, Route, inside, leaves
+from perdure.agent.cursor import MAIN, Cursor, inside, leaves
+from perdure.agent.prepared import InnerSkill
+from perdure.agent.route import Route
 from perdure.agent.steps.calls import Result, TaskFacts, Value
 from perdure.skills.shape import Skill
-from perdure.skills.steps import ForEach, LetStep, Parallel, RecallStep, RecallTemplate, Step, ToolStep
+from perdure.skills.steps import ForEach, LetStep, Parallel, RecallStep, SkillStep, Step, ToolStep
+from perdure.skills.templates import RecallTemplate
 from perdure.tasks import StepStatus
 
 DONE = Result(status=StepStatus.DONE)
@@ -18,7 +21,7 @@ FACTS = TaskFacts.model_validate({"id": "t", "date": "2026-01-02", "agent": "a"}
 
 Plan = list[Any]
 """None is a step; a length, how many at once and a plan are a block; a list of plans is steps side by side; a text
-names a value."""
+names a value; a mapping is a skill that a step runs."""
 
 Names = dict[str, tuple[tuple[str, ...], ...]]
 """By the id of a step, all the names that it can read, as paths."""
@@ -29,13 +32,26 @@ def plans(depth: int) -> st.SearchStrategy[Plan]:
         return st.lists(st.none() | st.just("let"), min_size=1, max_size=2)
     inner = plans(depth - 1)
     blocks = st.tuples(st.integers(0, 4), st.integers(1, 3), inner) | st.lists(inner, min_size=2, max_size=3)
+    blocks |= inner.map(lambda steps: {"skill": steps})
     return st.lists(st.none() | st.just("let") | blocks, min_size=1, max_size=4)
 
 
+class Made:
+    """What was made of a plan besides its steps."""
+
+    def __init__(self) -> None:
+        self.lengths: dict[str, int] = {}
+        self.names: Names = {}
+        self.deep: dict[str, int] = {}
+        """By the id of a step, the parts of its path before it."""
+        self.inner: dict[str, InnerSkill] = {}
+
+
 def made(
-    plan: Plan, prefix: str, lengths: dict[str, int], names: Names, known: tuple[tuple[str, ...], ...] = ()
+    plan: Plan, prefix: str, whole: Made, known: tuple[tuple[str, ...], ...] = (), deep: int = 0
 ) -> tuple[Step, ...]:
     steps: list[Step] = []
+    lengths, names = whole.lengths, whole.names
     for number, entry in enumerate(plan):
         name = f"{prefix}{number}"
         if entry is None:
@@ -46,49 +62,65 @@ def made(
             length, at_once, inner = cast("tuple[int, int, Plan]", entry)
             lengths[name] = length
             block = {"id": name, "for_each": "${x}", "element": f"e{name}", "at_once": at_once}
-            steps.append(ForEach.model_validate({**block, "steps": made(inner, f"{name}_", lengths, names, known)}))
+            steps.append(ForEach.model_validate({**block, "steps": made(inner, f"{name}_", whole, known, deep + 1)}))
+        elif isinstance(entry, dict):
+            inside_it = Skill(
+                name=name, steps=made(cast("dict[str, Plan]", entry)["skill"], f"{name}_", whole, (), deep + 1)
+            )
+            own = {step.id: names[step.id] for _, step, _ in inside_it.walk()}
+            whole.inner[name] = InnerSkill(skill=inside_it, reads={**own, "": ()})
+            lengths[name] = 1
+            steps.append(SkillStep(id=name, skill=name))
         else:
             within = enumerate(cast("list[Plan]", entry))
-            lanes = [made(lane, f"{name}_{at}_", lengths, names, known) for at, lane in within]
+            lanes = [made(lane, f"{name}_{at}_", whole, known, deep) for at, lane in within]
             lengths[name] = len(lanes)
             steps.append(Parallel(id=name, lanes=tuple(lanes)))
-        names[steps[-1].id] = known
+        names[steps[-1].id], whole.deep[steps[-1].id] = known, deep
         if entry == "let":
             known = (*known, ("steps", steps[-1].id, name))
     return tuple(steps)
 
 
-def expected(steps: tuple[Step, ...], lengths: dict[str, int], path: str = "") -> list[str]:
+def expected(steps: tuple[Step, ...], whole: Made, path: str = "") -> list[str]:
     """Return the paths in the order of a walk that does one thing at a time."""
     found: list[str] = []
     for step in steps:
         match step:
             case ForEach():
-                for index in range(lengths[step.id]):
-                    found += expected(step.steps, lengths, f"{path}{step.id}[{index}].")
+                for index in range(whole.lengths[step.id]):
+                    found += expected(step.steps, whole, f"{path}{step.id}[{index}].")
             case Parallel():
                 for lane in step.lanes:
-                    found += expected(lane, lengths, path)
+                    found += expected(lane, whole, path)
+            case SkillStep():
+                found += [
+                    *expected(whole.inner[step.skill].skill.steps, whole, f"{path}{step.id}."),
+                    f"{path}{step.id}",
+                ]
             case _:
                 found.append(f"{path}{step.id}")
     return found
 
 
-def order(steps: tuple[Step, ...], lengths: dict[str, int], path: str = "") -> list[tuple[list[str], list[str]]]:
+def order(steps: tuple[Step, ...], whole: Made, path: str = "") -> list[tuple[list[str], list[str]]]:
     """Return pairs of steps of which every one of the first stands before every one of the second."""
     found: list[tuple[list[str], list[str]]] = []
     before: list[str] = []
     for step in steps:
-        here = expected((step,), lengths, path)
+        here = expected((step,), whole, path)
         found.append((before, here))
         before = before + here
         match step:
             case ForEach():
-                for index in range(lengths[step.id]):
-                    found += order(step.steps, lengths, f"{path}{step.id}[{index}].")
+                for index in range(whole.lengths[step.id]):
+                    found += order(step.steps, whole, f"{path}{step.id}[{index}].")
             case Parallel():
                 for lane in step.lanes:
-                    found += order(lane, lengths, path)
+                    found += order(lane, whole, path)
+            case SkillStep():
+                found += order(whole.inner[step.skill].skill.steps, whole, f"{path}{step.id}.")
+                found.append((here[:-1], here[-1:]))
             case _:
                 pass
     return found
@@ -97,10 +129,11 @@ def order(steps: tuple[Step, ...], lengths: dict[str, int], path: str = "") -> l
 @given(plan=plans(2), rolls=st.sets(st.integers(0, 60)), random=st.randoms(use_true_random=False))
 @settings(max_examples=200, deadline=None)
 def test_every_step_once_behind_those_before_it(plan: Plan, rolls: set[int], random: Random) -> None:
-    lengths, names = dict[str, int](), Names()
-    skill = Skill(name="s", steps=made(plan, "s", lengths, names))
-    deep = {step.id: len(around) for _, step, around in skill.walk()}
-    route, cursors, moves = Route(skill, names), {MAIN: Cursor()}, 0
+    whole = Made()
+    skill = Skill(name="s", steps=made(plan, "s", whole))
+    lengths, names, deep = whole.lengths, whole.names, whole.deep
+    own = {step.id: names[step.id] for _, step, _ in skill.walk()}
+    route, cursors, moves = Route(skill, own, whole.inner), {MAIN: Cursor()}, 0
     visited, total = list[str](), leaves(skill.steps)
     while free := [name for name in cursors if not cursors[name].walk and route.here(cursors, name)]:
         if moves in rolls:
@@ -117,14 +150,14 @@ def test_every_step_once_behind_those_before_it(plan: Plan, rolls: set[int], ran
         at = route.here(cursors, name)
         assert at is not None
         # Every value that it can name is that of its own element, and of those around it.
-        seen = route.scope(cursors, name, names[at.step.id], {}, FACTS)
+        seen = route.scope(cursors, cursors[name].parent if at.leaves else name, names[at.step.id], {}, FACTS)
         assert {let: value.inline for let, value in seen.names.items()} == {
             let: ".".join([*at.path.split(".")[: deep[of]], of]) for _, of, let in names[at.step.id]
         }
         assert seen.steps == {}
-        if isinstance(at.step, ForEach | Parallel):
+        if isinstance(at.step, ForEach | Parallel | SkillStep) and not at.leaves:
             elements: tuple[JsonValue, ...] = tuple(range(lengths[at.step.id]))
-            total += inside(at.step, len(elements))
+            total += inside(at.step, len(elements), whole.inner)
             cursors = route.entered(cursors, name, elements)
         else:
             visited.append(at.path)
@@ -132,10 +165,12 @@ def test_every_step_once_behind_those_before_it(plan: Plan, rolls: set[int], ran
             cursors = route.ended(cursors, name, DONE.changed(parts=parts))
     assert list(cursors) == [MAIN], "every other branch has ended"
     assert (cursors[MAIN].results, cursors[MAIN].inline) == ({}, 0), "nobody reads anything any more"
-    assert sorted(visited) == sorted(expected(skill.steps, lengths))
-    assert total == sum("let" not in path for path in visited)
+    assert sorted(visited) == sorted(expected(skill.steps, whole))
+    runs = sum(path.rpartition(".")[2] in whole.inner for path in visited)
+    assert total == sum("let" not in path for path in visited) - runs
+
     place = {path: number for number, path in enumerate(visited)}
-    for before, behind in order(skill.steps, lengths):
+    for before, behind in order(skill.steps, whole):
         assert max((place[path] for path in before), default=-1) < min(
             (place[path] for path in behind), default=len(visited)
         )
@@ -224,3 +259,36 @@ def test_what_a_skipped_step_lacks_can_be_read_behind_it() -> None:
     route = Route(skill, {"a": reads})
     cursors = route.ended({MAIN: Cursor()}, MAIN, Result(status=StepStatus.SKIPPED))
     assert route.scope(cursors, MAIN, reads, {}, FACTS).steps == {"known": {"records": Value(inline={})}}
+
+
+def test_a_skill_that_a_step_runs_sees_its_inputs_and_its_own_steps_alone() -> None:
+    reads = (("inputs", "n"), ("steps", "a", "output"))
+    inner = Skill(name="inner", steps=(ToolStep(id="a", tool="echo"), ToolStep(id="b", tool="echo")))
+    pinned = InnerSkill(skill=inner, reads={"a": (), "b": reads, "": (("steps", "b", "output"),)})
+    walk = ForEach(id="walk", for_each="x", element="e", steps=(SkillStep(id="x", skill="inner"),), at_once=2)
+    skill = Skill(name="s", steps=(ToolStep(id="a", tool="echo"), walk, ToolStep(id="b", tool="echo")))
+    route = Route(skill, {"a": (), "x": (), "walk": (), "b": reads, "": ()}, {"inner": pinned})
+    own = {"n": Value(inline="own")}
+    numbers = [Result(status=StepStatus.DONE, parts={"output": Value(inline=number)}) for number in range(4)]
+    cursors = route.ended({MAIN: Cursor()}, MAIN, numbers[0])
+    cursors = route.entered(cursors, MAIN, ("p", "q"))
+    for index in (0, 1):
+        cursors = route.entered(cursors, f"walk[{index}]", (0,), {"n": Value(inline=f"given {index}")})
+        cursors = route.ended(cursors, f"walk[{index}].x[0]", numbers[1 + index])
+    for index in (0, 1):
+        branch = f"walk[{index}].x[0]"
+        at = route.here(cursors, branch)
+        assert at is not None
+        assert (at.path, at.leaves) == (f"walk[{index}].x.b", False)
+        seen = route.scope(cursors, branch, reads, own, FACTS)
+        assert seen.inputs == {"n": Value(inline=f"given {index}")}
+        assert seen.steps == {"a": {"output": Value(inline=1 + index)}}
+        cursors = route.ended(cursors, branch, numbers[3])
+        at = route.here(cursors, branch)
+        assert at is not None
+        assert (at.path, at.leaves) == (f"walk[{index}].x", True)
+        assert set(cursors[branch].results) == {"b"}, "a was read for the last time"
+        cursors = route.ended(cursors, branch, numbers[index])
+    assert set(cursors) == {MAIN}
+    assert route.scope(cursors, MAIN, reads, own, FACTS).inputs == own
+    assert route.scope(cursors, MAIN, reads, own, FACTS).steps == {"a": {"output": Value(inline=0)}}

@@ -1,0 +1,203 @@
+"""Reading the inputs and steps of a skill: mappings into values, with every mistake named by its field. Pure."""
+
+from typing import Any
+
+from perdure.documents import kind_of, mapping, nearest, sequence, validated
+from perdure.errors import InvalidSkill
+from perdure.expressions.syntax import RESERVED
+from perdure.questions import AnswerSpec, AnswerType
+from perdure.skills.shape import lane_path
+from perdure.skills.steps import (
+    EventStep,
+    ForEach,
+    LetStep,
+    Parallel,
+    PromptStep,
+    RecallStep,
+    RememberStep,
+    SkillStep,
+    Step,
+    ToolStep,
+    WaitStep,
+)
+from perdure.skills.templates import EventTemplate, InputSpec, MemoryTemplate, OnFailure, RecallTemplate, RecordTemplate
+
+DEPTH = 3
+"""How deep blocks may be nested."""
+
+_NAMES = frozenset({"inputs", "steps", "task", "index", "output", "answer"})
+"""Names that expressions use otherwise, so that no element and no value can have them."""
+
+
+def read_input(value: object, path: str) -> InputSpec:
+    """Return what a skill says of an input; raises InvalidSkill."""
+    # The short form is name: type.
+    data = {"type": value} if isinstance(value, str) else mapping({} if value is None else value, path, InvalidSkill)
+    optional = {"required": False} if "default" in data else {}
+    return validated(InputSpec, {**data, **optional}, path, InvalidSkill)
+
+
+def read_steps(value: object, path: str, depth: int) -> tuple[Step, ...]:
+    """Return a list of steps that stands in so many blocks; raises InvalidSkill."""
+    return tuple(
+        _step(item, f"{path}[{index}]", depth) for index, item in enumerate(sequence(value, path, InvalidSkill))
+    )
+
+
+def _step(value: object, path: str, depth: int) -> Step:
+    """Return a step; its key says which kind it is."""
+    data = mapping(value, path, InvalidSkill)
+    if "kind" in data:
+        raise InvalidSkill(f"{path}.kind", "is not a field here")
+    if "tool" not in data and not data.keys().isdisjoint(_ACTIONS):
+        for name in data.keys() & _OF_TOOLS:
+            fix = "write it in a step with tool: name"
+            raise InvalidSkill(f"{path}.{name}", "belongs to a step that calls a tool", fix=fix)
+    if "for_each" in data:
+        return _block(data, path, depth)
+    if "parallel" in data:
+        return _parallel(data, path, depth)
+    if (read := next((_KINDS[name] for name in _KINDS if name in data), None)) is not None:
+        return read(data, path)
+    unknown = next((name for name in data if name not in ToolStep.model_fields), "")
+    fix = nearest(unknown, _ACTIONS) if unknown else "add tool: name"
+    raise InvalidSkill(path, f"has no action ({', '.join(_ACTIONS[:-1])} or {_ACTIONS[-1]})", fix=fix)
+
+
+def _tool(data: dict[str, Any], path: str) -> Step:
+    return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path)}, path, InvalidSkill)
+
+
+def _prompt(data: dict[str, Any], path: str) -> Step:
+    return validated(PromptStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+
+
+def _recall(data: dict[str, Any], path: str) -> Step:
+    here = f"{path}.recall"
+    recall = validated(RecallTemplate, mapping(data["recall"], here, InvalidSkill), here, InvalidSkill)
+    return validated(RecallStep, {**data, "recall": recall}, path, InvalidSkill)
+
+
+def _remembers(data: dict[str, Any], path: str) -> Step:
+    return validated(RememberStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+
+
+def _let(data: dict[str, Any], path: str) -> Step:
+    let = mapping(data["let"], f"{path}.let", InvalidSkill)
+    return validated(LetStep, {**data, "let": let}, path, InvalidSkill)
+
+
+def _wait(data: dict[str, Any], path: str) -> Step:
+    """Read a wait: for a time or until a moment, or, where it is a mapping, for an event."""
+    if kind_of(data["wait"]) != "a mapping":
+        return validated(WaitStep, data, path, InvalidSkill)
+    here = f"{path}.wait"
+    written = mapping(data["wait"], here, InvalidSkill)
+    if "otherwise" in written:
+        if written["otherwise"] is None:
+            raise InvalidSkill(f"{here}.otherwise", "is empty", fix='write "${null}", or leave it out')
+        if written.get("deadline") is None:
+            raise InvalidSkill(f"{here}.otherwise", "belongs to a deadline", fix="add deadline: 2d, say")
+    wait = validated(EventTemplate, written, here, InvalidSkill)
+    return validated(EventStep, {**data, "wait": wait}, path, InvalidSkill)
+
+
+def _skill(data: dict[str, Any], path: str) -> Step:
+    if data.get("on_failure") == OnFailure.ASK:
+        problem = "cannot be ask in a step that runs a skill"
+        raise InvalidSkill(f"{path}.on_failure", problem, fix="write it in the steps of that skill")
+    return validated(SkillStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+
+
+_KINDS = {
+    "tool": _tool,
+    "prompt": _prompt,
+    "recall": _recall,
+    "wait": _wait,
+    "skill": _skill,
+    "remember": _remembers,
+    "let": _let,
+}
+"""How a step without nested steps is read, by the key that says what it does. ``remember`` comes after the actions: a
+step may remember in addition to its action, or is refused because it cannot."""
+
+_ACTIONS = (*_KINDS, "for_each", "parallel")
+"""The keys of which a step has exactly one, which says what it does."""
+
+_OF_TOOLS = frozenset({"retry", "timeout"})
+"""What only a call of a tool has."""
+
+
+def _block(data: dict[str, Any], path: str, depth: int) -> ForEach:
+    _check_depth(path, depth)
+    if "as" not in data:
+        raise InvalidSkill(f"{path}.as", "is missing", fix="name the element")
+    rest = {name: value for name, value in data.items() if name != "as"}
+    if "element" in rest:
+        raise InvalidSkill(f"{path}.element", "is not a field here", fix="did you mean 'as'?")
+    element = data["as"]
+    check_name(element, f"{path}.as")
+    inner = {"steps": read_steps(data["steps"], f"{path}.steps", depth + 1)} if "steps" in data else {}
+    return validated(ForEach, {"id": element, **rest, **inner, "element": element}, path, InvalidSkill)
+
+
+def _parallel(data: dict[str, Any], path: str, depth: int) -> Parallel:
+    """Read steps side by side: each entry is a step, or a list of steps in their order."""
+    _check_depth(path, depth)
+    if "lanes" in data:
+        raise InvalidSkill(f"{path}.lanes", "is not a field here", fix="did you mean 'parallel'?")
+    rest, lanes = {name: value for name, value in data.items() if name != "parallel"}, list[tuple[Step, ...]]()
+    for number, entry in enumerate(sequence(data["parallel"], f"{path}.parallel", InvalidSkill)):
+        lanes.append(_lane(entry, lane_path(path, number), depth + 1))
+    if len(lanes) < 2:
+        raise InvalidSkill(f"{path}.parallel", "has nothing to run side by side", fix="list two steps or more")
+    return validated(Parallel, {**rest, "lanes": tuple(lanes)}, path, InvalidSkill)
+
+
+def _lane(entry: object, path: str, depth: int) -> tuple[Step, ...]:
+    """Return what runs in parallel with others: a single step, or a list of steps."""
+    return (_step(entry, path, depth),) if kind_of(entry) == "a mapping" else read_steps(entry, path, depth)
+
+
+def _check_depth(path: str, depth: int) -> None:
+    if depth >= DEPTH:
+        raise InvalidSkill(path, f"blocks are nested deeper than {DEPTH}", fix="make its list in a tool")
+
+
+def _answer(data: dict[str, Any], path: str) -> dict[str, Any]:
+    """Read which answers a step takes: ``answer: integer``, or a mapping with the type and its choices."""
+    if "answer" not in data:
+        return {}
+    here = f"{path}.answer"
+    if "ask" not in data:
+        raise InvalidSkill(here, "belongs to a question", fix="add ask: a question, and expect: when it is not put")
+    value: object = data["answer"]
+    written = {"type": value} if isinstance(value, str) else mapping(value, here, InvalidSkill)
+    found = validated(AnswerSpec, written, here, InvalidSkill)
+    is_choice = found.type is AnswerType.CHOICE
+    if is_choice != bool(found.choices):
+        problem, fix = ("has no choices", "list them") if is_choice else ("has choices", "write type: choice")
+        raise InvalidSkill(here, problem, fix=fix)
+    if any(one != one.strip() or found.choices.count(one) > 1 for one in found.choices):
+        raise InvalidSkill(f"{here}.choices", "has a duplicate, or one with a space around it", fix="write each once")
+    return {"answer": found}
+
+
+def _remember(data: dict[str, Any], path: str) -> dict[str, Any]:
+    if "remember" not in data:
+        return {}
+    here = f"{path}.remember"
+    entries = sequence(data["remember"], here, InvalidSkill)
+    return {"remember": tuple(_entry(item, f"{here}[{index}]") for index, item in enumerate(entries))}
+
+
+def _entry(value: object, path: str) -> RecordTemplate | MemoryTemplate:
+    data = mapping(value, path, InvalidSkill)
+    model = MemoryTemplate if "memory" in data else RecordTemplate
+    return validated(model, data, path, InvalidSkill)
+
+
+def check_name(name: object, field: str) -> None:
+    """Refuse a name that means something in an expression."""
+    if name in RESERVED or name in _NAMES:
+        raise InvalidSkill(field, f"{name!r} is taken by the expressions", fix="choose another name")

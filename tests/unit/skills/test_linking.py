@@ -1,0 +1,103 @@
+"""Skills that run other skills: all read in one version, and none that would never end."""
+
+from pathlib import Path
+
+import pytest
+
+from perdure.errors import InvalidInput, InvalidSkill
+from perdure.skills.library import SkillLibrary, read_skill
+from perdure.skills.linking import DEEPEST, linked
+from perdure.skills.shape import Skill
+
+STEP = "{{id: {id}, skill: {skill}}}"
+
+
+def skill(name: str, *runs: str, more: str = "") -> Skill:
+    steps = ", ".join(STEP.format(id=f"s{place}", skill=one) for place, one in enumerate(runs))
+    return read_skill(f"name: {name}\n{more}steps: [{{id: first, tool: who}}{', ' if steps else ''}{steps}]\n")
+
+
+def link(*skills: Skill) -> Skill:
+    known = {one.name: one for one in skills}
+    found = linked(skills[0], known.__getitem__)
+    assert set(found.inner) == known.keys() - {skills[0].name}
+    return found.skill
+
+
+def test_all_that_is_run_is_found_once() -> None:
+    link(skill("a", "b", "c", "b"), skill("b", "c"), skill("c"))
+
+
+@pytest.mark.parametrize(
+    ("skills", "field", "problem"),
+    [
+        ([skill("a", "a")], "steps[1].skill", "a skill cannot run itself: 'a' runs 'a'"),
+        ([skill("a", "b"), skill("b", "a")], "b: steps[1].skill", "'a' runs 'b' runs 'a'"),
+        ([skill("a", "b"), skill("b", "c"), skill("c", "b")], "c: steps[1].skill", "itself: 'b' runs 'c' runs 'b'"),
+    ],
+)
+def test_a_skill_that_runs_itself_is_refused_with_the_chain(skills: list[Skill], field: str, problem: str) -> None:
+    with pytest.raises(InvalidSkill) as caught:
+        link(*skills)
+    assert (caught.value.field, problem in caught.value.problem) == (field, True)
+
+
+def test_too_many_within_one_another_are_refused_also_where_one_was_seen_before() -> None:
+    names = [f"n{place}" for place in range(DEEPEST)]
+    skills = [skill(name, *names[place + 1 : place + 2]) for place, name in enumerate(names)]
+    link(*skills)
+    deep = skill("deep", "n1", "n0")
+    with pytest.raises(InvalidSkill, match=f"{DEEPEST + 1} skills are within one another") as caught:
+        link(deep, *skills)
+    assert caught.value.field == "n0: steps[1].skill"
+    # Each is read once, however many ways lead to it.
+    wide = [skill(f"w{place}", *[f"w{place + 1}"] * 200) for place in range(DEEPEST - 1)]
+    link(*wide, skill(f"w{DEEPEST - 1}"))
+
+
+def test_the_version_is_that_of_everything_that_is_run() -> None:
+    inner, outer = skill("b"), skill("a", "b")
+    known = linked(outer, lambda _: inner)
+    changed = linked(outer, lambda _: skill("b", more="inputs: {n: {type: integer, default: 1}}\n"))
+    described = linked(outer, lambda _: skill("b", more="description: The same.\n"))
+    assert known.version == described.version != changed.version
+    assert linked(inner, lambda _: inner).version == inner.digest
+
+
+def test_together_they_are_no_larger_than_one_may_be() -> None:
+    text = "x" * 7_000
+    steps = ", ".join(f"{{id: t{place}, tool: echo, args: {{value: {text}}}}}" for place in range(50))
+    large = read_skill(f"name: large\nsteps: [{steps}]")
+    larger = read_skill(f"name: larger\nsteps: [{{id: s, skill: large}}, {steps}]")
+    with pytest.raises(InvalidSkill, match="bytes as JSON, with those of the skills"):
+        linked(larger, lambda _: large)
+
+
+def test_a_mistake_in_a_skill_that_is_run_says_in_which(tmp_path: Path) -> None:
+    (tmp_path / "outer.yaml").write_text("name: outer\nsteps: [{id: x, skill: inner}]", encoding="utf-8")
+    library = SkillLibrary([tmp_path])
+    with pytest.raises(InvalidInput) as caught:
+        library.linked("outer")
+    assert caught.value.field == "steps[0].skill"
+    assert "there is no skill 'inner'" in caught.value.problem
+    (tmp_path / "inner.yaml").write_text("name: inner\nsteps: [{id: x, tol: who}]", encoding="utf-8")
+    with pytest.raises(InvalidInput) as caught:
+        library.linked("outer")
+    assert caught.value.field == "inner: steps[0]"
+    (tmp_path / "inner.yaml").write_text("name: inner\nsteps: [{id: x, tool: who}]", encoding="utf-8")
+    assert [one.name for one in library.linked("outer").every] == ["outer", "inner"]
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        ("{id: x, skill: b, on_failure: ask}", "on_failure: cannot be ask"),
+        ("{id: x, skill: b, tool: who}", "skill"),
+        ("{id: x, skill: b, retry: 2}", "retry: belongs to a step that calls a tool"),
+        ("{id: x, skill: b, input: {}}", "did you mean 'inputs'"),
+        ("{skill: b}", "id"),
+    ],
+)
+def test_a_step_that_runs_a_skill_is_read_strictly(step: str, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        read_skill(f"name: a\nsteps: [{step}]")
