@@ -11,6 +11,7 @@ from activities.conversations import effects_behind
 from activities.episodes import SessionWriter
 from perdure.agent.prompts import Made, Read, extract, instructions, messages, transcript
 from perdure.agent.steps.calls import Ended, Result, Value
+from perdure.agent.steps.happened import heard
 from perdure.agent.steps.values import Values
 from perdure.agent.tool_specs import MemoryTool, parsed_arguments, specs, told_name, whole
 from perdure.agent.turns import (
@@ -88,7 +89,18 @@ class ReasoningActivities:
             await self._text(call, value) for value in (said.recalled or Value(inline=""), said.summary, call.goal)
         ]
         turns = [await self._read(call, turn) for turn in said.turns]
-        asked = messages(goal, remembered, said.notes, summary, turns, day=call.date, shown=call.shown)
+        constraints = [one.text for one in said.constraints]
+        await self._record(call)
+        asked = messages(
+            goal,
+            remembered,
+            said.notes,
+            summary,
+            turns,
+            day=call.date,
+            shown=call.shown,
+            constraints=constraints,
+        )
         try:
             replied = await model.reply(instructions(call.agent.instructions), asked, tools)
         except ContextExceeded:
@@ -185,7 +197,16 @@ class ReasoningActivities:
             ]
             made = Made(told_name(wanted.tool), arguments, output, gave.problem)
             calls.append(made)
-        return Read(text=await self._text(call, turn.text), calls=calls, told=turn.told)
+        heard = [one.text for one in turn.heard]
+        return Read(text=await self._text(call, turn.text), calls=calls, told=turn.told, heard=heard)
+
+    async def _record(self, call: ReasonCall) -> None:
+        """Write into the session what the model is told for the first time now, each message once."""
+        last = call.conversation.last
+        if last is not None and call.memory.remembers:
+            run = str(activity.info().workflow_id)
+            found = [heard(one, run) for one in last.heard]
+            await self._session.write(call.tenant, call.session, found, epoch=call.epoch)
 
     async def _text(self, call: ReasonCall | CompressCall, value: Value) -> str:
         return str(await self._values.get(call.tenant, call.task_id, value) or "")

@@ -66,7 +66,7 @@ from perdure.said import Ground, Said, Voice
 from perdure.schedules import TaskSchedule, Timing
 from perdure.secrets.annotation import Secret
 from perdure.secrets.sources import SecretSource
-from perdure.steering import Intervention, InterventionKind, PauseRequest
+from perdure.steering import Intervention, InterventionKind, PauseRequest, Redirection, TaskMessage
 from perdure.strategies import ProfileName, Strategy
 from perdure.tasks import AgentTask, Evaluation, Judgement, Limits, MemoryMode, Phase, Progress, TaskResult
 from perdure.tools import Tool, ToolCall, tool
@@ -164,6 +164,7 @@ __all__ = [
     "Record",
     "RedateRequest",
     "RedateResult",
+    "Redirection",
     "Refusal",
     "Rejection",
     "Relation",
@@ -183,6 +184,7 @@ __all__ = [
     "SweepReport",
     "TaskExplanation",
     "TaskFailed",
+    "TaskMessage",
     "TaskResult",
     "TaskSchedule",
     "TenantErased",

@@ -108,6 +108,12 @@ PAUSE = "pause"
 RESUME = "resume"
 """The update that has a paused task go on."""
 
+MESSAGE = "message"
+"""The update that tells the model of a task with a goal something."""
+
+REDIRECT = "redirect"
+"""The update that gives a task with a goal another one, or further constraints."""
+
 PROGRESS = "progress"
 """The query that returns where a task is."""
 

@@ -1,18 +1,33 @@
-"""What is done to a task that runs, besides answers and events: it is paused, and goes on. Pure values."""
+"""What is done to a task that runs, besides answers and events: pauses, messages, redirections. Pure values."""
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from perdure.changes import PROGRAM, Actor
 from perdure.errors import InvalidTask
 from perdure.model import Instant, OpenEnum, Passed, Request, one_line
 
 LONGEST_REASON = 500
-"""Characters of a reason."""
+"""Characters of a reason, and of a constraint."""
 
 LONGEST_SENDER = 200
 """Characters of the id of whoever does it."""
+
+LONGEST_MESSAGE = 4_000
+"""Characters of a message, an eighth of what a model reads of its own work: a choice."""
+
+LONGEST_GOAL = 20_000
+"""Characters of a goal."""
+
+MOST_CONSTRAINTS = 20
+"""Constraints that a task takes: none is ever dropped."""
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty (write some text)")
+    return text
 
 
 class InterventionKind(OpenEnum):
@@ -20,6 +35,9 @@ class InterventionKind(OpenEnum):
 
     PAUSED = "paused"
     RESUMED = "resumed"
+    TOLD = "told"
+    """Somebody sent it a message."""
+    REDIRECTED = "redirected"
 
 
 RequestId = Annotated[str, Field(max_length=100), one_line]
@@ -43,21 +61,93 @@ class PauseRequest(Request):
     """Who asks for it."""
 
 
+class TaskMessage(Request):
+    """What somebody tells the model of a task with a goal: the input of the update ``message``.
+
+    >>> TaskMessage(text="The tests are in a folder of their own.").text
+    'The tests are in a folder of their own.'
+    """
+
+    text: Annotated[str, Field(max_length=LONGEST_MESSAGE), AfterValidator(_not_blank)]
+    id: RequestId = ""
+    """Empty: the id of the update."""
+    by: Actor = PROGRAM
+    """Who tells it."""
+
+
+class Redirection(Request):
+    """Another goal for a task that has one, or further constraints: the input of the update ``redirect``.
+
+    >>> Redirection(constraints=("Change nothing under docs/.",)).goal
+    ''
+    """
+
+    goal: Annotated[str, Field(max_length=LONGEST_GOAL)] = ""
+    """What the task should achieve from now on; empty: what it should achieve so far."""
+    constraints: Annotated[
+        tuple[Annotated[str, Field(max_length=LONGEST_REASON), AfterValidator(_not_blank), one_line], ...],
+        Field(max_length=MOST_CONSTRAINTS),
+    ] = ()
+    """What has to hold in addition, whatever the goal."""
+    because: Reason = ""
+    id: RequestId = ""
+    """Empty: the id of the update."""
+    by: Actor = PROGRAM
+    """Who redirects it."""
+
+
+SteeringRequest = PauseRequest | TaskMessage | Redirection
+"""What can be asked of a task that runs."""
+
+
 class Intervention(Passed):
-    """What was done to a task that runs, by whom and when."""
+    """What was done to a task that runs, by whom and when; without content."""
 
     kind: InterventionKind
     by: Actor
     at: Instant
     """When, in the workflow's time."""
     because: str = ""
+    what: str = ""
+    """What changed, in a few words."""
 
     @property
     def told(self) -> str:
         """It in words: ``paused by person ada on 2026-01-31 09:00:00 UTC: the shop is closed``."""
         who = f"{self.by.kind} {self.by.id}".strip()
+        what = f" ({self.what})" if self.what else ""
         reason = f": {self.because}" if self.because else ""
-        return f"{self.kind} by {who} on {self.at:%Y-%m-%d %H:%M:%S %Z}{reason}"
+        return f"{self.kind} by {who} on {self.at:%Y-%m-%d %H:%M:%S %Z}{what}{reason}"
+
+
+class TakenMessage(Passed):
+    """A message or a redirection that a task has accepted."""
+
+    id: str
+    text: str = ""
+    """The message; empty: it is a redirection."""
+    goal: str = ""
+    constraints: tuple[str, ...] = ()
+    by: Actor
+    at: Instant
+    """When it was accepted, in the workflow's time."""
+
+
+class GivenConstraint(Passed):
+    """What has to hold, as somebody said while the task ran."""
+
+    text: str
+    by: Actor
+    at: Instant
+
+
+class Heard(Passed):
+    """What a model reads of a message or a redirection, as if between its turns."""
+
+    id: str
+    text: str
+    by: Actor
+    at: Instant
 
 
 class Steered(Passed):
@@ -65,6 +155,8 @@ class Steered(Passed):
 
     paused: Intervention | None = None
     """Since when it pauses; None: it does not."""
+    unread: tuple[TakenMessage, ...] = ()
+    """Messages and redirections that its model has not seen, in the order in which they came."""
     handled: tuple[str, ...] = ()
     """The ids of the requests that came last."""
     interventions: tuple[Intervention, ...] = ()

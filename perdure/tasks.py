@@ -262,6 +262,8 @@ class Progress(Passed):
     """Who paused it and when; None: nobody did. What is under way ends, and nothing new begins."""
     interventions: tuple[Intervention, ...] = ()
     """What was done to it while it ran, by whom and when; the last 20."""
+    unread: int = 0
+    """Messages that its model has not seen yet."""
     problem: str = ""
     tokens: int = 0
     """That its model has used."""

@@ -57,6 +57,8 @@ class PlanRunner:
             elif branch.until is not None:
                 self._running.branches.start(name, self._pause(name, branch.until))
         while True:
+            if not self._running.steering.is_paused:
+                self._running.hear(self._plan)
             move = self._plan.next(self._running.state, workflow.now())
             # A paused task does not end either: a person may still want something else of it.
             is_paused, is_due = self._running.steering.is_paused, self._is_due

@@ -56,8 +56,8 @@ class ResumableAgent(Steerable):
     """A durable task that runs a skill, or works towards a goal.
 
     Start it by its name with an ``AgentTask``. The query ``progress`` returns where it is, ``questions`` what it
-    waits for, the update ``answer`` answers one, and ``deliver`` delivers an event that a step waits for. ``pause`` and
-    ``resume`` are those of ``Steerable``.
+    waits for, the update ``answer`` answers one, and ``deliver`` delivers an event that a step waits for. The other
+    updates are those of ``Steerable``.
     """
 
     @workflow.init
@@ -114,7 +114,8 @@ class ResumableAgent(Steerable):
     @workflow.query(name=CONVERSATION)
     def conversation(self) -> Conversation | None:
         """Return the turns of the task's model; None where it has none."""
-        return conversation_of(self._running.state) if self._running.is_prepared else None
+        running = self._running
+        return conversation_of(running.state, running.steering.unread) if running.is_prepared else None
 
     @workflow.query(name=QUESTIONS)
     def questions(self) -> tuple[Question, ...]:

@@ -7,13 +7,15 @@ from temporalio.exceptions import ApplicationError
 
 from perdure.agent.display import details
 from perdure.agent.events import Events, awaited_by, require_awaited
+from perdure.agent.goal_plan import conversation_of
+from perdure.agent.plan import Plan
 from perdure.agent.questions import Questions
 from perdure.agent.state import ANSWERED_KEPT, Learned, TaskRun, TaskState, memory_of, progress_of
 from perdure.agent.steering import Steering
 from perdure.errors import InvalidTask
 from perdure.events import Event, EventBox
 from perdure.explanations import TaskMemory
-from perdure.steering import Steered
+from perdure.steering import Redirection, Steered, TaskMessage
 from perdure.tasks import Phase, Progress
 from perdure.temporal.attributes import PHASE
 from workflows.branches import Branches
@@ -107,6 +109,25 @@ class RunningTask:
         """
         require_awaited(event.name, awaited_by(self.state.prepared.skills))
 
+    def check_message(self, request: TaskMessage | Redirection) -> None:
+        """Refuse a message or a redirection that the task does not take.
+
+        Raises:
+            InvalidTask: With the reason.
+        """
+        if self.task.skill:
+            problem = "runs a skill, whose steps are fixed: it takes no messages"
+            fix = "answer its questions and deliver its events, or cancel it and run another task"
+            raise InvalidTask("task", problem, fix=fix)
+        said = conversation_of(self._state) if self._state else None
+        self.steering.check_message(request, len(said.constraints) if said else 0)
+
+    def hear(self, plan: Plan) -> None:
+        """Have a plan take up what somebody told the task, if it can at the moment."""
+        if (unread := self.steering.unread) and (state := plan.heard(self.state, unread)) is not None:
+            self.state = state
+            self.steering.read()
+
     def progress(self) -> Progress:
         """Return where it is."""
         progress = progress_of(self.task, self.whole, self._phase)
@@ -114,6 +135,7 @@ class RunningTask:
             questions=self.questions.open,
             paused=self.steering.paused,
             interventions=self.steering.steered.interventions,
+            unread=len(self.steering.unread),
             problem=self.problem,
         )
 

@@ -1,15 +1,19 @@
-"""The updates by which a running task is steered: it is paused, and goes on. Each is recorded at once."""
+"""The updates by which a running task is steered: pauses, messages, redirections. Each is recorded at once."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from temporalio import workflow
 
 from perdure.errors import InvalidTask
-from perdure.names import PAUSE, RESUME
-from perdure.steering import PauseRequest
+from perdure.identity import digest
+from perdure.names import MESSAGE, PAUSE, REDIRECT, RESUME
+from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskMessage
 from perdure.tasks import Progress
 from perdure.temporal.errors import failure_of
 from workflows.running_task import RunningTask
+
+S = TypeVar("S", bound=SteeringRequest)
 
 
 class Steerable:
@@ -20,31 +24,59 @@ class Steerable:
     @workflow.update(name=PAUSE)
     async def pause(self, request: PauseRequest) -> Progress:
         """Pause: what is under way ends, and nothing new begins."""
-        self._running.steering.pause(request, workflow.now())
+        self._running.steering.pause(_identified(request), workflow.now())
         return self._shown()
 
     @pause.validator
     def _refuse_pause(self, request: PauseRequest) -> None:
-        _refused(self._running.steering.check_pause, request)
+        _check(self._running.steering.check_pause, request)
 
     @workflow.update(name=RESUME)
     async def resume(self, request: PauseRequest) -> Progress:
         """Go on after a pause."""
-        self._running.steering.resume(request, workflow.now())
+        self._running.steering.resume(_identified(request), workflow.now())
         return self._shown()
 
     @resume.validator
     def _refuse_resume(self, request: PauseRequest) -> None:
-        _refused(self._running.steering.check_resume, request)
+        _check(self._running.steering.check_resume, request)
+
+    @workflow.update(name=MESSAGE)
+    async def message(self, request: TaskMessage) -> Progress:
+        """Tell the model something, which it sees before its next turn."""
+        self._running.steering.tell(_identified(request), workflow.now())
+        return self._shown()
+
+    @message.validator
+    def _refuse_message(self, request: TaskMessage) -> None:
+        _check(self._running.check_message, request)
+
+    @workflow.update(name=REDIRECT)
+    async def redirect(self, request: Redirection) -> Progress:
+        """Give the task another goal, or further constraints, which its model sees before its next turn."""
+        self._running.steering.redirect(_identified(request), workflow.now())
+        return self._shown()
+
+    @redirect.validator
+    def _refuse_redirect(self, request: Redirection) -> None:
+        _check(self._running.check_message, request)
 
     def _shown(self) -> Progress:
         self._running.show()
         return self._running.progress()
 
 
-def _refused(check: Callable[[PauseRequest], None], request: PauseRequest) -> None:
+def _identified(request: S) -> S:
+    """Return a request with an id, as Temporal recognises an update's own id only within one run."""
+    update = workflow.current_update_info()
+    if request.id or update is None:
+        return request
+    return request.changed(id=f"update {digest('update/1', update.id)[:32]}")
+
+
+def _check(check: Callable[[S], None], request: S) -> None:
     try:
-        check(request)
+        check(_identified(request))
     except InvalidTask as error:
         # Raised unchanged, it would lose its field and its fix on the way to the caller.
         raise failure_of(error) from None

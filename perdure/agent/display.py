@@ -33,6 +33,8 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
     if progress.unknown:
         lines.append(f"Nobody knows whether the effect happened of: `{'`, `'.join(progress.unknown)}`")
     lines.extend(_question(question, workflow_id) for question in progress.questions)
+    if progress.unread:
+        lines.append(f"Messages that its model has not seen yet: {progress.unread}")
     if progress.interventions:
         lines.append(
             "### What was done to it\n" + "\n".join(f"- {one.told}" for one in progress.interventions[-_SHOWN:])

@@ -4,9 +4,11 @@ Retrieve, then turn by turn: reason, act, and repeat with the results of the cal
 is the answer. All calls of a turn run at the same time, each in a branch of its own.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from perdure.agent.goal_calls import REPEATS_TOLD, Calls, inline_limit_of, place_of
+from perdure.agent.hearing import hear
 from perdure.agent.plan import Act, Action, Ask, Finish
 from perdure.agent.prepared import PreparedTask
 from perdure.agent.state import TaskRun, TaskState
@@ -31,6 +33,7 @@ from perdure.names import Activity
 from perdure.questions import FailedAttempt, TakenAnswer
 from perdure.skills.steps import RecallStep
 from perdure.skills.templates import RecallTemplate
+from perdure.steering import TakenMessage
 from perdure.tasks import StepStatus
 
 MAIN = "main"
@@ -70,7 +73,7 @@ class GoalPlan:
         """Return the state before the first turn, or where an earlier run of the task stood."""
         earlier = self._prepared.position
         conversation = Conversation.model_validate(earlier) if earlier is not None else Conversation()
-        if (last := conversation.last) is not None and not last.calls and not last.told:
+        if (last := conversation.last) is not None and last.is_answer:
             # The run that gave this answer failed with it, or a person wants another one.
             turns = (*conversation.turns[:-1], last.changed(told=_NO_END))
             conversation = conversation.changed(turns=turns)
@@ -87,7 +90,7 @@ class GoalPlan:
             return self._calls.of(state, conversation, last, now)
         if state.branches[MAIN].path:
             return Act()
-        if last is not None and not last.calls and not last.told:
+        if last is not None and last.is_answer:
             return Finish(evaluation=self._answer(last))
         if problem := self._exhausted(conversation):
             return Finish(problem=problem)
@@ -122,6 +125,10 @@ class GoalPlan:
             state = _positioned(state, conversation.changed(uncertain=uncertain))
         return _returned(state, branch, returned).counted(StepStatus.FAILED)
 
+    def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
+        """Return the state with messages in the conversation; None while a turn is taken that will not see them."""
+        return None if state.branches[MAIN].path else _positioned(state, hear(_conversation(state), messages))
+
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Never called: this plan asks no questions itself."""
         raise ValueError(f"{branch} asked nothing")
@@ -144,15 +151,16 @@ class GoalPlan:
 
     def _turn(self, conversation: Conversation, now: Instant, earlier: Instant | None) -> Action:
         """Return what the model's branch does next: recall, make a summary, or take a turn."""
-        number = conversation.begun + 1
+        number, goal = conversation.begun + 1, conversation.goal or self._task.goal
         if conversation.recalled is None and self._task.memory.recalls:
+            path = "retrieve" if not conversation.begun else f"turn[{number}].retrieve"
             step = RecallStep(id="retrieve", recall=RecallTemplate(text="${goal}"))
             # Memory is asked in at most as many characters; what a goal is about stands at its beginning.
-            scope = Scope(elements={"goal": self._task.goal[:LONGEST_QUESTION]})
-            context = context_of(self._task, self._prepared, "retrieve", now, scope)
+            scope = Scope(elements={"goal": goal[:LONGEST_QUESTION]})
+            context = context_of(self._task, self._prepared, path, now, scope)
             asked = {"step": step, "now": now, "shows_ids": self._task.memory.remembers}
             call = RecallCall.model_validate(context | asked)
-            return Action(branch=MAIN, path="retrieve", activity=Activity.RECALL_STEP, call=call, is_step=False)
+            return Action(branch=MAIN, path=path, activity=Activity.RECALL_STEP, call=call, is_step=False)
         of = context_of(self._task, self._prepared, f"turn[{number}]", now) | {
             "agent": self._agent,
             "inline_limit": inline_limit_of(conversation),
@@ -164,7 +172,7 @@ class GoalPlan:
             path = f"turn[{number}].summary"
             how: dict[str, Any] = {"is_step": False, "is_model": True}
             return Action(branch=MAIN, path=path, activity=Activity.COMPRESS, call=summing, **how)
-        about = {"goal": Value(inline=self._task.goal), "date": self._prepared.date}
+        about = {"goal": Value(inline=goal), "date": self._prepared.date}
         about |= {"conversation": conversation, "shown": shown(conversation), "earlier": earlier}
         reasoning = ReasonCall.model_validate(of | about)
         return Action(
@@ -221,9 +229,15 @@ class GoalPlan:
         return EvaluateCall(output="${inputs.answer}", expect=self._agent.expect, judge=self._agent.judged, **of)
 
 
-def conversation_of(state: TaskState) -> Conversation | None:
-    """Return the turns that a task's model has taken; None for a task without a goal."""
-    return _conversation(state) if state.prepared.agent is not None and MAIN in state.branches else None
+def conversation_of(state: TaskState, unread: Sequence[TakenMessage] = ()) -> Conversation | None:
+    """Return the turns that a task's model has taken, and what it was told; None for a task without a goal.
+
+    Args:
+        state: The task's state.
+        unread: Messages that its model has not seen yet: a later run of the task goes on with them.
+    """
+    is_goal = state.prepared.agent is not None and MAIN in state.branches
+    return hear(_conversation(state), unread) if is_goal else None
 
 
 def _conversation(state: TaskState) -> Conversation:

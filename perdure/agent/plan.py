@@ -6,6 +6,7 @@ in here: its turn is an action, the tool calls of the turn are actions in branch
 their results for the next turn in the branches' positions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from perdure.agent.state import TaskState
 from perdure.agent.steps.calls import Ended, EvaluateCall, Result, StepCall, Waits
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, TakenAnswer
+from perdure.steering import TakenMessage
 from perdure.tasks import StepStatus
 
 UNDER_WAY = 2_000_000
@@ -120,6 +122,13 @@ class Plan(Protocol):
         """Return the state after a branch's action has failed for good; the branch is free again.
 
         ``attempt`` was its last one, if known.
+        """
+        ...
+
+    def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
+        """Return the state once the plan has taken up what somebody told the task; None: it cannot at the moment.
+
+        Only a task with a goal is told anything.
         """
         ...
 

@@ -1,6 +1,6 @@
 """The plan of a task that runs a skill: its steps in order or side by side, and what failures mean. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perdure.agent.cursor import MAIN, Cursor, counts, inside, leaves
@@ -34,6 +34,7 @@ from perdure.skills.steps import (
     ToolStep,
 )
 from perdure.skills.templates import OnFailure
+from perdure.steering import TakenMessage
 from perdure.tasks import StepStatus
 
 
@@ -108,6 +109,10 @@ class SkillPlan:
             return state.changed(failure=problem)
         state = state.positioned(self._route.given_up(cursors, around, problem))
         return self._after(state, branch, Result(status=StepStatus.FAILED))
+
+    def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
+        """Never called: the steps of a skill are fixed, and a task that runs one takes no messages."""
+        raise ValueError(f"a skill is told nothing ({len(messages)} messages)")
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Return the state after a person decided about a failure; anything but retry and skip stops the task."""

@@ -2,8 +2,19 @@
 
 from perdure.documents import refuse_unknown
 from perdure.errors import InvalidTask
-from perdure.model import Instant, Request, json_size
-from perdure.steering import Intervention, InterventionKind, PauseRequest, Steered, require_named
+from perdure.model import Instant, json_size
+from perdure.steering import (
+    MOST_CONSTRAINTS,
+    Intervention,
+    InterventionKind,
+    PauseRequest,
+    Redirection,
+    Steered,
+    SteeringRequest,
+    TakenMessage,
+    TaskMessage,
+    require_named,
+)
 
 HANDLED_KEPT = 500
 """Ids of requests that are recognised as duplicates: the last ones; a choice. ASCII ones take 50 kB at most."""
@@ -11,9 +22,15 @@ HANDLED_KEPT = 500
 INTERVENTIONS_KEPT = 20
 """Interventions that are listed: the last ones; a choice."""
 
+MOST_UNREAD = 20
+"""Messages that wait until the model takes its next turn, a choice: they come from people, and a turn takes minutes."""
+
+MOST_BYTES = 100_000
+"""Bytes of them together: they travel with the task, and the model reads them at once."""
+
 
 class Steering:
-    """Whether a task pauses, and who did what to it.
+    """Whether a task pauses, what its model has not seen yet, and who did what to it.
 
     Args:
         steered: What earlier runs left.
@@ -41,9 +58,18 @@ class Steering:
         """Whether nothing new may begin."""
         return self.paused is not None
 
+    @property
+    def unread(self) -> tuple[TakenMessage, ...]:
+        """The messages that the model has not seen yet."""
+        return self._steered.unread
+
     def close(self) -> None:
         """Take nothing more: the task ends."""
         self._is_closed = True
+
+    def read(self) -> None:
+        """Note that the messages are in the model's conversation."""
+        self._steered = self._steered.changed(unread=())
 
     def check_pause(self, request: PauseRequest) -> None:
         """Refuse a pause that changes nothing. A duplicate is accepted.
@@ -65,19 +91,60 @@ class Steering:
         if self._steered.paused is None and not self._is_handled(request.id):
             raise InvalidTask("task", "is not paused", fix="perdure status shows what it waits for")
 
+    def check_message(self, request: TaskMessage | Redirection, constraints: int = 0) -> None:
+        """Refuse a message that there is no room for, and a redirection that changes nothing. A duplicate is accepted.
+
+        Args:
+            request: The message or redirection.
+            constraints: How many the model has been given already.
+
+        Raises:
+            InvalidTask: With what to do.
+        """
+        self._check(request)
+        if self._is_handled(request.id):
+            return
+        if isinstance(request, Redirection):
+            if not (request.goal.strip() or request.constraints):
+                raise InvalidTask("goal", "is missing, and there are no constraints", fix="give one of the two")
+            given = constraints + sum(len(one.constraints) for one in self.unread)
+            if given + len(request.constraints) > MOST_CONSTRAINTS:
+                problem = f"would be more than {MOST_CONSTRAINTS} with the {given} that there are"
+                raise InvalidTask("constraints", problem, fix="none is ever dropped: start another task")
+        fix = "send it again once the model has taken its next turn"
+        if len(self.unread) >= MOST_UNREAD:
+            raise InvalidTask("task", f"has {len(self.unread)} messages that its model has not seen", fix=fix)
+        size = sum(json_size(one.model_dump(mode="json")) for one in (*self.unread, request))
+        if size > MOST_BYTES:
+            raise InvalidTask("task", f"has more than {MOST_BYTES:,} bytes that its model has not seen", fix=fix)
+
     def pause(self, request: PauseRequest, at: Instant) -> None:
         """Pause; a known id changes nothing. It does not check again, as a replay does not check either."""
-        if self._is_new(request, request.id) and self._steered.paused is None:
-            paused = self._record(InterventionKind.PAUSED, request, at)
+        if self._is_new(request) and self._steered.paused is None:
+            paused = self._record(InterventionKind.PAUSED, request, at, because=request.because)
             self._steered = self._steered.changed(paused=paused)
 
     def resume(self, request: PauseRequest, at: Instant) -> None:
         """Go on; a known id changes nothing."""
-        if self._is_new(request, request.id) and self._steered.paused is not None:
-            self._record(InterventionKind.RESUMED, request, at)
+        if self._is_new(request) and self._steered.paused is not None:
+            self._record(InterventionKind.RESUMED, request, at, because=request.because)
             self._steered = self._steered.changed(paused=None)
 
-    def _check(self, request: PauseRequest) -> None:
+    def tell(self, request: TaskMessage, at: Instant) -> None:
+        """Keep a message for the model's next turn; a known id changes nothing."""
+        if self._is_new(request):
+            self._record(InterventionKind.TOLD, request, at)
+            self._keep(TakenMessage(id=request.id, text=request.text, by=request.by, at=at))
+
+    def redirect(self, request: Redirection, at: Instant) -> None:
+        """Keep a redirection for the model's next turn; a known id changes nothing."""
+        if self._is_new(request):
+            goal, given = request.goal.strip(), request.constraints
+            what = " and ".join(filter(None, ["another goal" if goal else "", _counted(len(given))]))
+            self._record(InterventionKind.REDIRECTED, request, at, because=request.because, what=what)
+            self._keep(TakenMessage(id=request.id, goal=goal, constraints=given, by=request.by, at=at))
+
+    def _check(self, request: SteeringRequest) -> None:
         refuse_unknown(request, "", InvalidTask)
         require_named(request.by)
         if self._is_closed:
@@ -86,18 +153,25 @@ class Steering:
     def _is_handled(self, identifier: str) -> bool:
         return bool(identifier) and identifier in self._steered.handled
 
-    def _is_new(self, request: Request, identifier: str) -> bool:
+    def _is_new(self, request: SteeringRequest) -> bool:
         """Count a request, and return whether it did not come before."""
         self.received += 1
         self.received_bytes += json_size(request.model_dump(mode="json"))
-        if self._is_handled(identifier):
+        if self._is_handled(request.id):
             return False
-        if identifier:
-            self._steered = self._steered.changed(handled=(*self._steered.handled, identifier)[-HANDLED_KEPT:])
+        if request.id:
+            self._steered = self._steered.changed(handled=(*self._steered.handled, request.id)[-HANDLED_KEPT:])
         return True
 
-    def _record(self, kind: InterventionKind, request: PauseRequest, at: Instant) -> Intervention:
-        found = Intervention(kind=kind, by=request.by, at=at, because=request.because)
+    def _keep(self, message: TakenMessage) -> None:
+        self._steered = self._steered.changed(unread=(*self._steered.unread, message))
+
+    def _record(self, kind: InterventionKind, request: SteeringRequest, at: Instant, **more: str) -> Intervention:
+        found = Intervention(kind=kind, by=request.by, at=at, **more)
         kept = (*self._steered.interventions, found)[-INTERVENTIONS_KEPT:]
         self._steered = self._steered.changed(interventions=kept)
         return found
+
+
+def _counted(constraints: int) -> str:
+    return "" if not constraints else "1 constraint" if constraints == 1 else f"{constraints} constraints"

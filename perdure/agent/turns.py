@@ -9,6 +9,7 @@ from pydantic import Field
 from perdure.agent.steps.calls import StepContext, Value
 from perdure.model import Instant, OpenEnum, Passed
 from perdure.registry.agents import Agent
+from perdure.steering import GivenConstraint, Heard
 
 RESULT_SHOWN = 8_000
 """Characters of a tool's result, of a call's arguments and of what the model said that it is shown; of what is longer
@@ -45,6 +46,8 @@ class ModelTurn(Passed):
     """What its calls gave, by their place as text."""
     told: str = ""
     """What the model reads after it: what was wrong with the turn."""
+    heard: tuple[Heard, ...] = ()
+    """What somebody said after it, and before the next turn."""
     size: int = 0
     """Characters that it takes when the model reads it again."""
 
@@ -55,6 +58,11 @@ class ModelTurn(Passed):
     def ended(self, place: int, returned: Returned) -> "ModelTurn":
         """Return the turn with what a call gave."""
         return self.changed(returned={**self.returned, str(place): returned})
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it ends the task: its text is the answer."""
+        return not (self.calls or self.told or self.heard)
 
     @property
     def is_open(self) -> bool:
@@ -74,6 +82,12 @@ class Notes(Passed):
 class Conversation(Passed):
     """All that the model knows of its task: its working memory."""
 
+    goal: str = ""
+    """What it works towards since somebody redirected the task; empty: the task's own goal. Never evicted."""
+    constraints: tuple[GivenConstraint, ...] = ()
+    """What somebody said has to hold while the task ran. Never evicted."""
+    messages: tuple[str, ...] = ()
+    """The ids of the last messages in it."""
     recalled: Value | None = None
     """What memory gave for the goal; None: it was not asked yet."""
     notes: Notes = Notes()

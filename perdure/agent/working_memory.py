@@ -38,6 +38,7 @@ _SHORTEST = 200
 def size(conversation: Conversation) -> int:
     """Return how many tokens a conversation takes when the model reads it."""
     notes = sum(len(note) for kind in Notes.model_fields for note in getattr(conversation.notes, kind))
+    notes += sum(len(one.text) for one in conversation.constraints)
     turns = sum(turn.size for turn in conversation.turns)
     return (notes + conversation.summary_size + turns) // CHARACTERS
 
@@ -52,6 +53,8 @@ def evicted(conversation: Conversation) -> tuple[ModelTurn, ...]:
 def shown(conversation: Conversation) -> int:
     """Return how many characters of each part of a turn the model is shown, so that all stay within the limit."""
     room = (LIMIT - size(conversation.changed(turns=()))) * CHARACTERS
+    # What people say is never shortened.
+    room -= sum(len(one.text) for turn in conversation.turns for one in turn.heard)
     parts = sorted(part for turn in conversation.turns for part in _parts(turn))
     for place, part in enumerate(parts):
         share = room // (len(parts) - place)

@@ -1,5 +1,7 @@
 """A plan of the tests with four branches, of which one asks a person, and the workflow that runs it."""
 
+from collections.abc import Sequence
+
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
@@ -13,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from perdure.model import Instant
     from perdure.questions import AnswerSpec, AnswerType, FailedAttempt, Question, QuestionKind, TakenAnswer
     from perdure.skills.steps import ToolStep
+    from perdure.steering import TakenMessage
     from perdure.tasks import TaskResult
     from perdure.tools import Effect
     from workflows.resumable_agent import ResumableAgent
@@ -65,6 +68,10 @@ class FanPlan:
     def failed(self, state: TaskState, branch: str, problem: str, attempt: FailedAttempt | None) -> TaskState:
         """Return the state of a task that is given up."""
         return state.changed(failure=f"{branch}: {problem}")
+
+    def heard(self, state: TaskState, messages: Sequence[TakenMessage]) -> TaskState | None:
+        """Never called."""
+        raise NotImplementedError
 
     def answered(self, state: TaskState, branch: str, answer: TakenAnswer) -> TaskState:
         """Return the state with an answer at its branch."""

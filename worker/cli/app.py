@@ -27,6 +27,8 @@ COMMANDS = {
     "deliver": "worker.cli.tasks:deliver",
     "pause": "worker.cli.steering:pause",
     "resume": "worker.cli.steering:resume",
+    "message": "worker.cli.steering:message",
+    "redirect": "worker.cli.steering:redirect",
     "cancel": "worker.cli.tasks:cancel",
     "schedule": "worker.cli.schedules:schedule",
     "schedules": "worker.cli.schedules:schedules",

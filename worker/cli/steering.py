@@ -1,4 +1,4 @@
-"""Commands that steer a running task: pause, resume."""
+"""Commands that steer a running task: pause, resume, message, redirect."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ import typer
 from perdure.documents import validated
 from perdure.errors import InvalidTask
 from perdure.settings import Settings
-from perdure.steering import PauseRequest
+from perdure.steering import PauseRequest, Redirection, TaskMessage
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
 from worker.terminal.output import say, show_json
@@ -34,6 +34,45 @@ async def resume(task: TaskArgument, *, because: Because = "", by: By = "", as_j
         show_json({"resumed": workflow_id})
     else:
         say(f"{workflow_id} goes on")
+
+
+async def message(
+    task: TaskArgument,
+    text: Annotated[str, typer.Argument(help="What to tell the model; it sees it before its next turn.")],
+    *,
+    by: Annotated[str, typer.Option(help="Who tells it; your account's name if left out.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Tell the model of a task with a goal something while it works."""
+    workflow_id = workflow_id_of(task)
+    given = validated(TaskMessage, {"text": text}, "", InvalidTask)
+    await gateway(Settings()).message(workflow_id, given, by=person(by))
+    if as_json:
+        show_json({"told": workflow_id})
+    else:
+        say(f"told {workflow_id}: its model sees it before its next turn")
+
+
+async def redirect(
+    task: TaskArgument,
+    *,
+    goal: Annotated[str, typer.Option(help="What it should achieve from now on, instead of its goal so far.")] = "",
+    constraint: Annotated[
+        list[str] | None, typer.Option(help="What has to hold in addition; can be given several times.")
+    ] = None,
+    because: Because = "",
+    by: By = "",
+    as_json: AsJson = False,
+) -> None:
+    """Give a task with a goal another one, or further constraints, while it works."""
+    workflow_id = workflow_id_of(task)
+    asked = {"goal": goal, "constraints": constraint or [], "because": because}
+    given = validated(Redirection, asked, "", InvalidTask)
+    await gateway(Settings()).redirect(workflow_id, given, by=person(by))
+    if as_json:
+        show_json({"redirected": workflow_id})
+    else:
+        say(f"redirected {workflow_id}: its model sees it before its next turn")
 
 
 def _request(because: str) -> PauseRequest:

@@ -1,12 +1,12 @@
-"""Requests that steer a running task: pausing it, and having it go on."""
+"""Requests that steer a running task: pausing it, having it go on, telling its model something."""
 
 from uuid import uuid4
 
 from perdure.changes import Actor
 from perdure.documents import validated
 from perdure.errors import InvalidTask
-from perdure.names import PAUSE, RESUME
-from perdure.steering import PauseRequest
+from perdure.names import MESSAGE, PAUSE, REDIRECT, RESUME
+from perdure.steering import PauseRequest, Redirection, SteeringRequest, TaskMessage
 from worker.gateway.base import call
 from worker.gateway.tasks import TaskCalls, sent_update
 
@@ -42,11 +42,41 @@ class SteeringCalls(TaskCalls):
         """
         await self._steer(workflow_id, RESUME, request, by)
 
-    async def _steer(self, workflow_id: str, update: str, request: PauseRequest, by: Actor) -> None:
+    @call
+    async def message(self, workflow_id: str, message: TaskMessage, *, by: Actor) -> None:
+        """Tell the model of a task with a goal something, which it sees before its next turn.
+
+        Args:
+            workflow_id: The task.
+            message: What it is told.
+            by: Who tells it.
+
+        Raises:
+            InvalidTask: There is no such task, or it runs a skill, or has ended; or its model has too much to read.
+        """
+        await self._steer(workflow_id, MESSAGE, message, by)
+
+    @call
+    async def redirect(self, workflow_id: str, redirection: Redirection, *, by: Actor) -> None:
+        """Give a task with a goal another one, or further constraints, which its model sees before its next turn.
+
+        What the task's id stands for stays the goal that it was started with.
+
+        Args:
+            workflow_id: The task.
+            redirection: What it should achieve, and what has to hold.
+            by: Who redirects it.
+
+        Raises:
+            InvalidTask: There is no such task, or it runs a skill, or has ended; or it has too many constraints.
+        """
+        await self._steer(workflow_id, REDIRECT, redirection, by)
+
+    async def _steer(self, workflow_id: str, update: str, request: SteeringRequest, by: Actor) -> None:
         given = request.model_dump() | {"by": by.model_dump(), "id": request.id or uuid4().hex}
         sent = validated(type(request), given, "", InvalidTask)
-        otherwise = f"there is nothing to {update}"
+        otherwise = f"it takes no {update} any more"
         await self._require_open(workflow_id, otherwise, by)
-        afterwards = f"it may still {update}: perdure status shows whether it did"
-        async with self._updating(workflow_id, f"{update} the task", otherwise, afterwards):
+        afterwards = f"the {update} may still be taken: perdure status shows whether it was"
+        async with self._updating(workflow_id, f"take the {update}", otherwise, afterwards):
             await sent_update(await self.task(workflow_id, by=by), update, sent)

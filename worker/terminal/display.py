@@ -106,6 +106,8 @@ def show(progress: Progress) -> None:
     )
     for intervention in progress.interventions:
         out.print(intervention.told, markup=False)
+    if progress.unread:
+        out.print(f"messages that its model has not seen yet: {progress.unread}")
     if progress.paused:
         out.print("it pauses: what is under way ends, and nothing new begins")
     for wait in progress.waits:

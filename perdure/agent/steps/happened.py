@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from perdure.agent.steps.awaited import TakeCall
 from perdure.agent.steps.calls import AnnounceCall, Ended, StepCall
+from perdure.changes import ActorKind
 from perdure.entries import Lane
 from perdure.episodes import DRAFT, LONGEST, Episode, EpisodeKind, importance
 from perdure.expressions.evaluation import written
@@ -16,6 +17,7 @@ from perdure.identity import digest
 from perdure.items import Item, MemoryItem, RecordItem
 from perdure.questions import TakenAnswer
 from perdure.said import Voice
+from perdure.steering import Heard
 
 _INSIGHTS = frozenset({Lane.RECOMMENDATION, Lane.PATTERN})
 """The lanes of what was learned; feedback is a person's, whose answer is an episode already."""
@@ -127,6 +129,20 @@ def delivered(call: TakeCall, run: str) -> Episode:
     by = f"{event.by.kind.value} {event.by.id}".strip()
     text = f"{call.path}: {event.name} (delivered by {by} at {event.at:%Y-%m-%d %H:%M:%S} UTC)"
     return _episode(EpisodeKind.TOOL, f"{run}/{call.path}/delivered", text, event.at, step=call.path)
+
+
+def heard(said: Heard, run: str) -> Episode:
+    """Return the episode that somebody told the model of a task something while it ran."""
+    by = f"{said.by.kind.value} {said.by.id}".strip()
+    return _episode(
+        EpisodeKind.TURN,
+        f"{run}/told/{said.id or said.at.isoformat()}",
+        f"{said.text} (sent by {by} at {said.at:%Y-%m-%d %H:%M:%S} UTC)",
+        said.at,
+        step="",
+        by=Voice.USER if said.by.kind is ActorKind.PERSON else Voice.TOOL,
+        extracted=True,
+    )
 
 
 def asked(call: AnnounceCall, run: str, at: datetime) -> Episode:

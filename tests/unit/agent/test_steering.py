@@ -1,14 +1,24 @@
-"""A task is paused and goes on: each request counts once, whatever is sent again or rolled over in between."""
+"""A task is paused, told something, redirected: each request counts once, also after a rollover."""
 
 from datetime import UTC, datetime
 
 import pytest
+from pydantic import ValidationError
 
-from perdure.agent.steering import HANDLED_KEPT, INTERVENTIONS_KEPT, Steering
+from perdure.agent.steering import HANDLED_KEPT, INTERVENTIONS_KEPT, MOST_UNREAD, Steering
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidTask
 from perdure.model import Instant
-from perdure.steering import LONGEST_SENDER, InterventionKind, PauseRequest, Steered
+from perdure.steering import (
+    LONGEST_MESSAGE,
+    LONGEST_SENDER,
+    MOST_CONSTRAINTS,
+    InterventionKind,
+    PauseRequest,
+    Redirection,
+    Steered,
+    TaskMessage,
+)
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADA = Actor(kind=ActorKind.PERSON, id="ada")
@@ -95,3 +105,77 @@ def test_what_is_malformed_is_refused_with_its_field() -> None:
         steering.check_pause(long)
     with pytest.raises(InvalidTask, match=r"becuase: is not a field here \(did you mean 'because'"):
         steering.check_pause(PauseRequest.model_validate({"becuase": "x"}))
+
+
+def test_a_message_waits_until_the_model_takes_its_turn_and_counts_once() -> None:
+    steering = Steering(Steered())
+    for request in (TaskMessage(text="Look there.", id="one", by=ADA), TaskMessage(text="And there.", by=ADA)):
+        steering.check_message(request)
+        steering.tell(request, NOW)
+    steering = rolled(steering)
+    steering.check_message(TaskMessage(text="Look there.", id="one"))
+    steering.tell(TaskMessage(text="Look there.", id="one"), NOW)
+    assert [(one.text, one.by, one.at) for one in steering.unread] == [
+        ("Look there.", ADA, NOW),
+        ("And there.", ADA, NOW),
+    ]
+    steering.read()
+    assert (rolled(steering).unread, steering.received) == ((), 1)
+    steering.tell(TaskMessage(text="Look there.", id="one"), NOW)
+    assert steering.unread == (), "the model has seen it"
+    told = [one.told for one in steering.steered.interventions]
+    assert told == ["told by person ada on 2026-01-02 00:00:00 UTC"] * 2, "without what was said"
+
+
+def test_a_redirection_says_what_changes() -> None:
+    steering = Steering(Steered())
+    for goal, constraints in (("Find this", ()), (" ", ("a",)), ("Find that", ("a", "b"))):
+        request = Redirection(goal=goal, constraints=constraints, because="new facts", by=ADA)
+        steering.check_message(request)
+        steering.redirect(request, NOW)
+    assert [(one.goal, one.constraints) for one in steering.unread] == [
+        ("Find this", ()),
+        ("", ("a",)),
+        ("Find that", ("a", "b")),
+    ]
+    assert [one.what for one in steering.steered.interventions] == [
+        "another goal",
+        "1 constraint",
+        "another goal and 2 constraints",
+    ]
+    told = "redirected by person ada on 2026-01-02 00:00:00 UTC (1 constraint): new facts"
+    assert steering.steered.interventions[1].told == told
+
+
+def test_what_there_is_no_room_for_is_refused_and_a_duplicate_is_not() -> None:
+    steering = Steering(Steered())
+    with pytest.raises(InvalidTask, match="goal: is missing, and there are no constraints"):
+        steering.check_message(Redirection(goal=" "))
+    most = Redirection(constraints=tuple("x" * MOST_CONSTRAINTS), id="most")
+    steering.check_message(most)
+    with pytest.raises(InvalidTask, match=r"constraints: would be more than 20 with the 1 that there are"):
+        steering.check_message(most, constraints=1)
+    steering.redirect(most, NOW)
+    steering.check_message(most, constraints=20)
+    with pytest.raises(InvalidTask, match=r"constraints: would be more than 20 with the 20"):
+        steering.check_message(Redirection(constraints=("y",)))
+    for number in range(1, MOST_UNREAD):
+        steering.tell(TaskMessage(text="x", id=f"{number}"), NOW)
+    with pytest.raises(InvalidTask, match=r"task: has 20 messages that its model has not seen \(send it again"):
+        steering.check_message(TaskMessage(text="x"))
+    steering.check_message(TaskMessage(text="x", id="7"))
+    steering.read()
+    long = TaskMessage(text="\N{SNOWMAN}" * LONGEST_MESSAGE)
+    while sum(len(one.text.encode()) for one in steering.unread) < 88_000:
+        steering.check_message(long)
+        steering.tell(long, NOW)
+    with pytest.raises(InvalidTask, match=r"task: has more than 100,000 bytes"):
+        steering.check_message(long)
+
+
+def test_what_says_nothing_or_too_much_is_no_message() -> None:
+    for text in ("", " \n", "x" * (LONGEST_MESSAGE + 1)):
+        with pytest.raises(ValidationError):
+            TaskMessage(text=text)
+    with pytest.raises(ValidationError):
+        Redirection(constraints=("",))

@@ -49,4 +49,17 @@ async def test_a_task_is_paused_and_resumed_and_status_says_by_whom(installed: I
     assert (await installed.perdure("deliver", file, "note")).status == 0
     assert (await installed.perdure("run", file)).status == 0
     late = await installed.perdure("pause", file)
-    assert (late.status, "has ended: there is nothing to pause" in late.complaint) == (2, True)
+    assert (late.status, "has ended: it takes no pause any more" in late.complaint) == (2, True)
+
+
+async def test_a_task_that_runs_a_skill_refuses_a_message_with_the_reason(installed: Installation) -> None:
+    installed.write("skills/two.yaml", TWO)
+    file = installed.write("two-task.yaml", f"task_id: t{uuid4().hex[:10]}\nuser_id: ada\nskill: two\n")
+    assert (await installed.perdure("run", file, "--detach")).status == 0
+    await until(lambda: progress(installed, file), lambda now: bool(now.waits))
+    for command in (("message", file, "Look there."), ("redirect", file, "--goal", "Find it", "--constraint", "Soon.")):
+        told = await installed.perdure(*command)
+        assert (told.status, "task: runs a skill, whose steps are fixed" in told.complaint) == (2, True)
+    empty = await installed.perdure("message", file, " ")
+    assert (empty.status, empty.complaint) == (2, "error: PRD101 text: is empty (write some text)")
+    assert (await installed.perdure("cancel", file)).status == 0
