@@ -13,7 +13,7 @@ from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.conversations import conversation_of_run, effects_behind
-from perdure.agent.prepared import InnerSkill, PrepareCall, PreparedTask, ToolShape
+from perdure.agent.prepared import InnerSkill, PrepareCall, PreparedTask, ToolShape, versions_of
 from perdure.agent.steps.calls import KeepCall, Kept, Path
 from perdure.agent.steps.secrecy import require_secrets
 from perdure.agent.steps.validation import check_linked, checked_inputs
@@ -25,6 +25,7 @@ from perdure.memory.wholeness import Wholeness
 from perdure.models.language import LanguageModels
 from perdure.names import BINDING, TASK, Activity, Attribute, Workflow
 from perdure.registry.agents import Agent, AgentLibrary
+from perdure.registry.prompts import pinned_version
 from perdure.secrets.sources import SecretKeeper
 from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import Skill
@@ -150,6 +151,7 @@ class TaskActivities:
             agent=plan.agent,
             position=position,
             version=plan.version,
+            versions=versions_of(plan.skill, *(one.skill for one in plan.inner.values()), plan.agent),
             tools={
                 tool.name: ToolShape(effect=tool.effect, timeout=tool.timeout, quick=tool.quick) for tool in plan.tools
             },
@@ -221,7 +223,7 @@ class TaskActivities:
         if agent.judged:
             self.models.get(agent.judged.model)
         tools = [self.toolbox.get(name, f"tools[{place}]", InvalidAgent) for place, name in enumerate(agent.tools)]
-        return _Pinned(agent=agent, version=agent.digest, tools=tools)
+        return _Pinned(agent=agent, version=pinned_version(agent.digest, agent.prompts), tools=tools)
 
     async def _epoch(self, tenant: str, started_at: datetime) -> int | None:
         """Return the user's epoch for a task that was started after their last erasure; None without Redis.

@@ -49,6 +49,8 @@ class TaskMemory(Passed):
     """The teams and agents whose memory its skill names."""
     not_listed: NotListed = NotListed()
     """What came before the last ones."""
+    versions: dict[str, str] = Field(default_factory=dict[str, str])
+    """What it is pinned to, by kind and name: the digest of each definition's content."""
 
 
 class TaskExplanation(Passed):
@@ -69,5 +71,7 @@ class TaskExplanation(Passed):
     """What did not get as far as a job, and why."""
     not_listed: NotListed = NotListed()
     """How much the task used memory before all this."""
+    versions: dict[str, str] = Field(default_factory=dict[str, str])
+    """The versions of skill, agent and prompts that the task used, by kind and name (``prompt licence``)."""
     texts: dict[str, str] = Field(default_factory=dict[str, str])
     """The texts that memory still has, by id; empty if this process cannot read memory."""

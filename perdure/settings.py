@@ -93,6 +93,8 @@ class Settings(BaseSettings):
     """Folders with skills in YAML; those that come packaged are always there."""
     agents: tuple[Absolute, ...] = ()
     """Folders with agents in YAML."""
+    prompts: tuple[Absolute, ...] = ()
+    """Folders with prompts in YAML, which skills and agents use by name."""
     policies: tuple[Absolute, ...] = ()
     """Folders with policies in YAML, which say what no tool may do; see docs/policies.md."""
     secrets: tuple[Absolute, ...] = ()

@@ -161,7 +161,7 @@ class TaskBinding(Stored):
     goal: str = ""
     """The digest of the goal."""
     version: str
-    """The digest of the content of the skill, or of the agent."""
+    """The digest of the content of the skill, or of the agent, together with its prompts."""
     inputs: dict[str, str]
     """The digest of each input that was given."""
     date: datetime.date | None = None
@@ -264,6 +264,8 @@ class Progress(Passed):
     """What was done to it while it ran, by whom and when; the last 20."""
     unread: int = 0
     """Messages that its model has not seen yet."""
+    versions: dict[str, str] = Field(default_factory=dict[str, str])
+    """What it is pinned to, by kind and name (``skill invoicing``): the digest of each definition's content."""
     problem: str = ""
     tokens: int = 0
     """That its model has used."""
@@ -322,3 +324,5 @@ class TaskResult(Passed):
     warned: int = 0
     interventions: tuple[Intervention, ...] = ()
     """What was done to it while it ran, by whom and when; the last 20."""
+    versions: dict[str, str] = Field(default_factory=dict[str, str])
+    """What it was pinned to, by kind and name (``skill invoicing``): the digest of each definition's content."""

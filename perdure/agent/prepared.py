@@ -54,7 +54,9 @@ class PreparedTask(Passed):
     position: Any = None
     """The plan's position in the earlier run that this one continues; only the plan knows its form."""
     version: str
-    """The digest of the content of the skill and of all that it runs, or of the agent."""
+    """The digest of the content of the skill and of all that it runs, or of the agent, together with its prompts."""
+    versions: dict[str, str] = Field(default_factory=dict[str, str])
+    """The digest of the content of each of these alone, by kind and name: ``skill invoicing``."""
     tools: dict[str, ToolShape]
     inputs: dict[str, Value]
     """With defaults filled in."""
@@ -84,3 +86,14 @@ class PreparedTask(Passed):
     def owners(self) -> tuple[str, ...]:
         """The teams and agents whose memory its steps name."""
         return tuple(sorted({owner for skill in self.skills for owner in skill.owners}))
+
+
+def versions_of(*definitions: Skill | Agent | None) -> dict[str, str]:
+    """Return the digest of each definition's content, and of its prompts', by kind and name."""
+    found: dict[str, str] = {}
+    for one in definitions:
+        if one is not None:
+            kind = "skill" if isinstance(one, Skill) else "agent"
+            found |= {f"{kind} {one.name}": one.digest}
+            found |= {f"prompt {name}": version for name, version in one.prompts.items()}
+    return found

@@ -217,6 +217,7 @@ def memory_of(state: TaskState, learned: Learned) -> TaskMemory:
         jobs=learned.jobs,
         refused=learned.refused,
         owners=state.prepared.owners,
+        versions=state.prepared.versions,
         not_listed=NotListed(
             recalls=state.recalls_made - len(state.recalls),
             jobs=learned.started - len(learned.jobs),
@@ -243,6 +244,7 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         waits=() if phase in _ENDED else state.waits,
         waiting=0 if phase in _ENDED else state.waiting,
         kept=0 if phase in _ENDED else len(state.events.kept),
+        versions=state.prepared.versions,
     )
 
 
@@ -267,4 +269,5 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
         warnings=(*going, *state.warnings),
         warned=len(going) + state.warned,
         interventions=state.steered.interventions,
+        versions=state.prepared.versions,
     )

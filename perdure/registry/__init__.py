@@ -1,1 +1,1 @@
-"""An installation's named definitions in folders of YAML: agents."""
+"""An installation's named definitions in folders of YAML: agents and prompts."""

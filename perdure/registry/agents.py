@@ -7,14 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from perdure.documents import read_document, validated
+from perdure.documents import kind_of, read_document, validated
 from perdure.errors import InvalidAgent
 from perdure.expressions.evaluation import references
 from perdure.identity import digest
 from perdure.model import Name, Passed
 from perdure.registry.folders import Folders
 from perdure.registry.judge import Judge, OptionalJudge, criterion_of
+from perdure.registry.prompts import LONGEST_TEMPLATE, PromptLibrary, PromptUse, read_use, rendered
 from perdure.tasks import MemoryMode
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class Agent(Passed):
@@ -24,6 +29,8 @@ class Agent(Passed):
     description: str = ""
     instructions: Annotated[str, Field(max_length=20_000)] = ""
     """Its instructions before each turn. Nothing is evaluated in them."""
+    prompt: PromptUse | None = Field(default=None, exclude_if=_is_none)
+    """The prompt that its instructions come from; written as a mapping under ``instructions``."""
     model: str = ""
     """``openai:<model>``; empty: the worker's own."""
     tools: tuple[Name, ...] = ()
@@ -49,8 +56,14 @@ class Agent(Passed):
 
     @property
     def digest(self) -> str:
-        """The identity of its content: a changed agent is another version, one with other bounds is not."""
-        return digest("agent/1", self.model_dump(mode="json", exclude_defaults=True, exclude={"turns", "tokens"}))
+        """The identity of its file's content: a changed agent is another version, one with other bounds is not."""
+        written = self.changed(instructions="", prompt=self.prompt.as_written) if self.prompt else self
+        return digest("agent/1", written.model_dump(mode="json", exclude_defaults=True, exclude={"turns", "tokens"}))
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The version of the prompt that it uses, by its name."""
+        return {self.prompt.name: self.prompt.version} if self.prompt else {}
 
 
 def read_agent(text: str, where: str = "agent") -> Agent:
@@ -64,7 +77,14 @@ def read_agent(text: str, where: str = "agent") -> Agent:
         InvalidAgent: Naming the field, and the nearest name where one is unknown.
         InvalidExpression: When its ``expect``, or the criterion of its ``judge``, does not parse.
     """
-    agent = validated(Agent, read_document(text, where, InvalidAgent), "", InvalidAgent)
+    document = dict(read_document(text, where, InvalidAgent))
+    if "prompt" in document:
+        fix = "write instructions: {name: its name, inputs: {…}}"
+        raise InvalidAgent("prompt", "is not a field here", fix=fix)
+    if kind_of(document.get("instructions")) == "a mapping":
+        use = read_use(document["instructions"], "instructions", InvalidAgent)
+        document |= {"instructions": "", "prompt": use}
+    agent = validated(Agent, document, "", InvalidAgent)
     if twice := [name for name, times in Counter(agent.tools).items() if times > 1]:
         raise InvalidAgent("tools", f"names {twice[0]!r} more than once", fix="write each once")
     for name in agent.approve:
@@ -80,5 +100,26 @@ def read_agent(text: str, where: str = "agent") -> Agent:
 class AgentLibrary(Folders[Agent]):
     """The agents in some folders."""
 
-    def __init__(self, folders: Iterable[Path], *, packaged: Path | None = None) -> None:
+    def __init__(
+        self, folders: Iterable[Path], *, packaged: Path | None = None, prompts: PromptLibrary | None = None
+    ) -> None:
         super().__init__(folders, packaged=packaged, kind="agent", read=read_agent, error=InvalidAgent)
+        self._prompts = prompts or PromptLibrary()
+
+    def get(self, name: str) -> Agent:
+        """Read an agent, with the text of the prompt that its instructions name; see ``Folders.get``.
+
+        Raises:
+            InvalidAgent: There is none of this name, or it or its prompt is not well formed.
+            InvalidExpression: Its ``expect`` does not parse, or an expression of its prompt has no value.
+        """
+        agent = super().get(name)
+        if (use := agent.prompt) is None:
+            return agent
+        prompt, field = self._prompts.used(use, "instructions", InvalidAgent), "instructions"
+        use = use.of(prompt)
+        told = rendered(prompt.template, {**use.defaults, **use.inputs}, field)
+        if len(told) > LONGEST_TEMPLATE:
+            fix = f"at most {LONGEST_TEMPLATE:,} are read"
+            raise InvalidAgent(field, f"have {len(told):,} characters with their inputs", fix=fix)
+        return agent.changed(instructions=told, prompt=use)

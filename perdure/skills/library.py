@@ -10,9 +10,11 @@ from perdure.errors import InvalidSkill
 from perdure.expressions.evaluation import references
 from perdure.registry.folders import Folders, text_of
 from perdure.registry.judge import criterion_of
+from perdure.registry.prompts import PromptLibrary
 from perdure.skills.checking import check_header, header_entries
 from perdure.skills.header import same_phrase
 from perdure.skills.linking import LARGEST_SKILL, LinkedSkill, linked
+from perdure.skills.prompting import with_prompts
 from perdure.skills.reading import check_name, read_input, read_steps
 from perdure.skills.shape import Skill
 from perdure.skills.steps import (
@@ -46,9 +48,7 @@ def skill_of(document: dict[str, Any]) -> Skill:
         data["steps"] = read_steps(data["steps"], "steps", 0)
     data |= header_entries(data)
     skill = validated(Skill, data, "", InvalidSkill)
-    if (size := len(skill.model_dump_json().encode())) > LARGEST_SKILL:
-        fix = f"at most {LARGEST_SKILL:,}: split it, or repeat its steps with for_each"
-        raise InvalidSkill("steps", f"have {size:,} bytes as JSON", fix=fix)
+    _require_small(skill)
     check_header(skill)
     _check_names(skill)
     _check_ids(skill)
@@ -60,11 +60,20 @@ def skill_of(document: dict[str, Any]) -> Skill:
     return skill
 
 
+def _require_small(skill: Skill) -> None:
+    if (size := len(skill.model_dump_json().encode())) > LARGEST_SKILL:
+        fix = f"at most {LARGEST_SKILL:,}: split it, or repeat its steps with for_each"
+        raise InvalidSkill("steps", f"have {size:,} bytes as JSON", fix=fix)
+
+
 class SkillLibrary(Folders[Skill]):
     """The skills in some folders."""
 
-    def __init__(self, folders: Iterable[Path], *, packaged: Path | None = None) -> None:
+    def __init__(
+        self, folders: Iterable[Path], *, packaged: Path | None = None, prompts: PromptLibrary | None = None
+    ) -> None:
         super().__init__(folders, packaged=packaged, kind="skill", read=read_skill, error=InvalidSkill)
+        self._prompts = prompts or PromptLibrary()
 
     def linked(self, name: str) -> LinkedSkill:
         """Read a skill, and those that its steps run; see ``linked``.
@@ -76,13 +85,15 @@ class SkillLibrary(Folders[Skill]):
         return linked(self.get(name), self.get)
 
     def get(self, name: str) -> Skill:
-        """Read a skill, and check that no other one has the same trigger; see ``Folders.get``.
+        """Read a skill with its prompts, and check that no other one has the same trigger; see ``Folders.get``.
 
         Raises:
-            InvalidSkill: There is none of this name, it is not well formed, or another one has a trigger of its.
+            InvalidSkill: There is none of this name, it or a prompt is not well formed, or another one has a trigger
+                of its.
             InvalidExpression: When a ``${…}`` of it does not parse.
         """
-        skill = super().get(name)
+        skill = with_prompts(super().get(name), self._prompts)
+        _require_small(skill)
         if skill.deprecated or not skill.triggers:
             return skill
         own = {same_phrase(phrase): place for place, phrase in enumerate(skill.triggers)}

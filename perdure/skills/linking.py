@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from perdure.errors import InvalidInput, InvalidSkill
 from perdure.identity import digest
+from perdure.registry.prompts import pinned_version
 from perdure.skills.shape import Skill
 from perdure.skills.steps import SkillStep, Step, ToolStep
 
@@ -42,9 +43,11 @@ class LinkedSkill:
 
     @property
     def version(self) -> str:
-        """The digest of what it does: that of the skill alone if it runs no other."""
-        own = self.skill.digest
-        return digest("linked-skill/1", own, {n: one.digest for n, one in self.inner.items()}) if self.inner else own
+        """The digest of what it does, with its prompts: that of the skill alone if it runs no other."""
+        own, prompts = self.skill.digest, {name: one for skill in self.every for name, one in skill.prompts.items()}
+        if self.inner:
+            own = digest("linked-skill/1", own, {name: one.digest for name, one in self.inner.items()})
+        return pinned_version(own, prompts)
 
 
 def linked(skill: Skill, get: Callable[[str], Skill]) -> LinkedSkill:

@@ -6,6 +6,7 @@ from perdure.documents import kind_of, mapping, nearest, sequence, validated
 from perdure.errors import InvalidSkill
 from perdure.expressions.syntax import RESERVED
 from perdure.questions import AnswerSpec, AnswerType
+from perdure.registry.prompts import read_use
 from perdure.skills.shape import lane_path
 from perdure.skills.steps import (
     EventStep,
@@ -69,7 +70,14 @@ def _tool(data: dict[str, Any], path: str) -> Step:
 
 
 def _prompt(data: dict[str, Any], path: str) -> Step:
-    return validated(PromptStep, {**data, **_remember(data, path)}, path, InvalidSkill)
+    if "uses" in data:
+        raise InvalidSkill(f"{path}.uses", "is not a field here", fix="did you mean 'prompt'?")
+    more = _remember(data, path)
+    if kind_of(data["prompt"]) == "a mapping":
+        more |= {"prompt": "", "uses": read_use(data["prompt"], f"{path}.prompt", InvalidSkill)}
+    elif not data["prompt"]:
+        raise InvalidSkill(f"{path}.prompt", "is empty", fix="write what a model is asked, or {name: a prompt's}")
+    return validated(PromptStep, {**data, **more}, path, InvalidSkill)
 
 
 def _recall(data: dict[str, Any], path: str) -> Step:

@@ -1,6 +1,6 @@
 """The shape of a skill: a header, inputs, steps and an output. Pure values."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Self
 
 from pydantic import Field, JsonValue
@@ -45,7 +45,19 @@ class Skill(SkillHeader):
         """The identity of what it does: a skill that does something else is another version, and no other is."""
         # Without defaults: a build that knows one field more gives the same skill the same digest.
         without = {*DESCRIBING, *GOING}
-        return digest("skill/1", self.model_dump(mode="json", exclude_defaults=True, exclude=without))
+        written = self.mapped(_as_written) if self.uses_prompts else self
+        return digest("skill/1", written.model_dump(mode="json", exclude_defaults=True, exclude=without))
+
+    @property
+    def uses_prompts(self) -> bool:
+        """Whether a step of it names a prompt."""
+        return any(isinstance(step, PromptStep) and step.uses is not None for _, step, _ in self.walk())
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The versions of the prompts that its steps name, by their names."""
+        uses = [step.uses for _, step, _ in self.walk() if isinstance(step, PromptStep)]
+        return {use.name: use.version for use in uses if use is not None}
 
     @property
     def running(self) -> Self:
@@ -63,6 +75,14 @@ class Skill(SkillHeader):
         """The teams and agents whose memory its steps name."""
         templates = [template for _, step, _ in self.walk() for template in _of_memory(step)]
         return tuple(sorted({template.of for template in templates if template.of}))
+
+    def mapped(self, change: Callable[[Step, str], Step]) -> Self:
+        """Return the skill with each step changed that has no steps inside it.
+
+        Args:
+            change: Returns what a step becomes, given the path of its field too.
+        """
+        return self.changed(steps=_mapped(self.steps, "steps", change))
 
     def walk(self) -> Iterator[tuple[str, Step, tuple[ForEach, ...]]]:
         """Yield every step with the path of its field and the lists that are walked around it, in order."""
@@ -83,6 +103,28 @@ def _walk(
                     yield from _walk(lane, lane_path(here, number), around)
             case _:
                 pass
+
+
+def _mapped(steps: tuple[Step, ...], path: str, change: Callable[[Step, str], Step]) -> tuple[Step, ...]:
+    found = list[Step]()
+    for place, step in enumerate(steps):
+        here = f"{path}[{place}]"
+        match step:
+            case ForEach(steps=inner):
+                found.append(step.changed(steps=_mapped(inner, f"{here}.steps", change)))
+            case Parallel(lanes=lanes):
+                changed = (_mapped(lane, lane_path(here, number), change) for number, lane in enumerate(lanes))
+                found.append(step.changed(lanes=tuple(changed)))
+            case _:
+                found.append(change(step, here))
+    return tuple(found)
+
+
+def _as_written(step: Step, _: str) -> Step:
+    """Return a step as its file has it: a prompt that it names is another definition, with a version of its own."""
+    if isinstance(step, PromptStep) and step.uses is not None:
+        return step.changed(prompt="", uses=step.uses.as_written)
+    return step
 
 
 def _of_memory(step: Step) -> tuple[RecallTemplate | RecordTemplate | MemoryTemplate, ...]:

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from perdure.model import Name, Passed
 from perdure.questions import AnswerSpec
+from perdure.registry.prompts import LONGEST_TEMPLATE, PromptUse
 from perdure.skills.header import is_none
 from perdure.skills.templates import (
     Duration,
@@ -60,7 +61,10 @@ class PromptStep(Passed):
 
     kind: Literal["prompt"] = "prompt"
     id: Identifier
-    prompt: Template
+    prompt: Annotated[str, Field(max_length=LONGEST_TEMPLATE)]
+    """The request; with ``uses``, the text of that prompt, whose expressions know its inputs alone."""
+    uses: PromptUse | None = Field(default=None, exclude_if=is_none)
+    """The prompt that it names; written as a mapping under ``prompt``."""
     model: str = ""
     """``openai:<model>``; empty: the installation's."""
     output: dict[Identifier, InputType] = Field(default_factory=dict[str, InputType])
@@ -197,4 +201,9 @@ def templates_of(step: Step) -> dict[str, JsonValue]:
         "retry",
         "timeout",
     }
-    return step.model_dump(mode="json", exclude=without)
+    found = step.model_dump(mode="json", exclude=without)
+    if (uses := found.pop("uses", None)) is not None:
+        # The text itself knows no name of the skill.
+        del found["prompt"]
+        found["prompt.inputs"] = uses["inputs"]
+    return found

@@ -37,11 +37,12 @@ from perdure.names import (
 from perdure.policies.cases import read_cases, tried
 from perdure.policies.shape import PolicySet, read_policy
 from perdure.registry.agents import read_agent
+from perdure.registry.prompts import read_prompt
 from perdure.skills.cases import read_cases as read_skill_cases
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
-from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES, SKILLS
+from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [
@@ -73,6 +74,7 @@ def test_a_command_is_one_that_there_is(line: str) -> None:
         "members": MEMBERS,
         "audit": AUDIT,
         "policies": POLICIES,
+        "prompts": PROMPTS,
         "skills": SKILLS,
     }.get(name):
         table, (name, *arguments) = inner, arguments
@@ -106,6 +108,11 @@ def test_a_skill_can_be_read(text: str) -> None:
 @pytest.mark.parametrize("text", blocks("instructions"), ids=lambda text: text.splitlines()[0])
 def test_an_agent_can_be_read(text: str) -> None:
     assert read_agent(text).tools
+
+
+@pytest.mark.parametrize("text", blocks("template"), ids=lambda text: text.splitlines()[0])
+def test_a_prompt_can_be_read(text: str) -> None:
+    assert read_prompt(text).inputs
 
 
 @pytest.mark.parametrize("text", blocks("rationale"), ids=lambda text: text.splitlines()[0])

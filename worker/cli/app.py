@@ -42,6 +42,7 @@ COMMANDS = {
     "audit": "worker.cli.app:audit",
     "skills": "worker.cli.app:skills",
     "policies": "worker.cli.app:policies",
+    "prompts": "worker.cli.app:prompts",
     "secrets": "worker.cli.secrets:secrets",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
@@ -93,6 +94,12 @@ SKILLS = {
     "test": "worker.cli.skills:try_",
 }
 """The commands of ``perdure skills``."""
+
+PROMPTS = {
+    "list": "worker.cli.prompts:list_",
+    "show": "worker.cli.prompts:show",
+}
+"""The commands of ``perdure prompts``."""
 
 POLICIES = {
     "list": "worker.cli.policies:list_",
@@ -150,6 +157,10 @@ class _Audit(_Inner):
 
 class _Policies(_Inner):
     table = POLICIES
+
+
+class _Prompts(_Inner):
+    table = PROMPTS
 
 
 class _Skills(_Inner):
@@ -229,6 +240,7 @@ members = _group(
 )
 audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
 skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")
+prompts = _group("prompts", _Prompts, "Texts that skills and agents use by name: show them.")
 policies = _group(
     "policies", _Policies, "What no tool may do here, or only with a person's approval: show it, try it out."
 )

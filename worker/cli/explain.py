@@ -5,6 +5,7 @@ from perdure.jobs import Fate
 from perdure.settings import Settings
 from worker.cli.reach import gateway, person
 from worker.cli.tasks import AsJson, TaskArgument, workflow_id_of
+from worker.terminal.display import versions
 from worker.terminal.output import counted, out, show_json
 
 
@@ -20,6 +21,8 @@ async def explain(task: TaskArgument, *, as_json: AsJson = False) -> None:
 
 def show(found: TaskExplanation) -> None:
     """Print an explanation for a person."""
+    for told in versions(found.versions):
+        out.print(told, markup=False)
     earlier = found.not_listed
     _earlier(earlier.recalls, "recall")
     for recall in found.recalls:

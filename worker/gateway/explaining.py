@@ -61,6 +61,7 @@ class ExplainingCalls(TaskCalls, MemoriesCalls):
             gone=tuple(job for job in missing if job not in known),
             refused=told.refused,
             not_listed=told.not_listed,
+            versions=told.versions,
             texts=await reader.texts(told.tenant, ids, told.owners, by=by) if reader and ids else {},
         )
 

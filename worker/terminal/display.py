@@ -2,7 +2,7 @@
 
 import asyncio
 import shlex
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
@@ -10,6 +10,7 @@ from rich.progress import Progress as Bar
 from perdure.changes import Actor
 from perdure.durations import Wait
 from perdure.errors import PerdureError
+from perdure.policies.decision import SHORT
 from perdure.questions import Question
 from perdure.tasks import Progress, TaskResult
 from worker.gateway import Gateway
@@ -96,6 +97,12 @@ def how_to_deliver(workflow_id: str, wait: Wait) -> str:
     return f"  {program()} deliver {workflow_id} {shlex.quote(wait.event)} VALUE"
 
 
+def versions(found: Mapping[str, str]) -> Iterator[str]:
+    """Word what a task is pinned to, as ``perdure skills log`` and its like name it."""
+    if found:
+        yield f"pinned to {', '.join(f'{name} {version[:SHORT]}' for name, version in found.items())}"
+
+
 def show(progress: Progress) -> None:
     """Print where a task is, for a person."""
     place = f" at {progress.step}" if progress.step else ""
@@ -114,6 +121,8 @@ def show(progress: Progress) -> None:
         out.print(f"{wait.step} {wait.told}", markup=False)
     if (more := progress.waiting - len(progress.waits)) > 0:
         out.print(f"and {more} more wait")
+    for told in versions(progress.versions):
+        out.print(told, markup=False)
     if progress.kept:
         out.print(f"events that no step has waited for yet: {progress.kept}")
     for step in progress.unknown:

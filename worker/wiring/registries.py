@@ -5,6 +5,7 @@ from pathlib import Path
 import playbooks
 from perdure.names import RESERVED
 from perdure.registry.agents import AgentLibrary
+from perdure.registry.prompts import PromptLibrary
 from perdure.secrets.sources import SecretKeeper
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
@@ -31,11 +32,16 @@ def secrets_of(settings: Settings) -> SecretKeeper:
     return SecretKeeper.of(settings.secrets, settings.secrets_from)
 
 
+def prompts_of(settings: Settings) -> PromptLibrary:
+    """Return the library of the configured prompts and of those that come with Perdure."""
+    return PromptLibrary(settings.prompts, packaged=_PACKAGED / "prompts")
+
+
 def skills_of(settings: Settings) -> SkillLibrary:
     """Return the library of the configured skills and of those that come with Perdure."""
-    return SkillLibrary(settings.skills, packaged=_PACKAGED / "skills")
+    return SkillLibrary(settings.skills, packaged=_PACKAGED / "skills", prompts=prompts_of(settings))
 
 
 def agents_of(settings: Settings) -> AgentLibrary:
     """Return the library of the configured agents and of those that come with Perdure."""
-    return AgentLibrary(settings.agents, packaged=_PACKAGED / "agents")
+    return AgentLibrary(settings.agents, packaged=_PACKAGED / "agents", prompts=prompts_of(settings))

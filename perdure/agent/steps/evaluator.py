@@ -33,6 +33,7 @@ from perdure.errors import ExpectationFailed, InvalidArguments, InvalidExpressio
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import json_size
 from perdure.questions import AnswerSpec, QuestionKind, Subject
+from perdure.registry.prompts import rendered
 from perdure.skills.steps import PromptStep, RememberStep, SkillStep, ToolStep
 from perdure.tasks import Evaluation, Judgement, StepStatus
 
@@ -66,7 +67,7 @@ class StepEvaluator:
         names, step = await self._values.names(call.tenant, call.task_id, call.scope), call.step
         if not runs(step.when, names, call.path):
             return SKIPPED
-        answered = await answer(written(evaluate(step.prompt, names, f"{call.path}.prompt")))
+        answered = await answer(_request(call, names))
         known = {**names, "output": answered.output}
         if step.expect is not None and not holds(step.expect, known, f"{call.path}.expect"):
             raise ExpectationFailed(f"{call.path}: the answer is not what is expected: {step.expect}")
@@ -180,6 +181,15 @@ class StepEvaluator:
         ended = remembering(call, call.step, known)
         parts = await self.keep(call, {"output": output, **answered})
         return ended.changed(result=ended.result.changed(parts=parts), warnings=so_far.warnings)
+
+
+def _request(call: PromptCall, names: Mapping[str, JsonValue]) -> str:
+    """Return what a model is asked: the step's own text, or that of its prompt, with its inputs worked out first."""
+    step, field = call.step, f"{call.path}.prompt"
+    if step.uses is None:
+        return written(evaluate(step.prompt, names, field))
+    inputs = {name: evaluate(value, names, f"{field}.inputs.{name}") for name, value in step.uses.inputs.items()}
+    return rendered(step.prompt, {**step.uses.defaults, **inputs}, field)
 
 
 def remembering(

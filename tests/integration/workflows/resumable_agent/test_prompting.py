@@ -8,6 +8,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 from temporalio.client import WorkflowFailureError
 
+from perdure import Progress
+from perdure.registry.prompts import read_prompt
 from tests.conftest import Servers
 from tests.support.harness import Bench, bench
 from tests.support.turn_server import Asked, Call, Fails, Says, Script, TurnServer
@@ -33,7 +35,8 @@ def prompted(servers: Servers, tmp_path: Path, httpserver: HTTPServer, request: 
     async def opened(script: Script) -> AsyncGenerator[tuple[Bench, TurnServer]]:
         server = TurnServer(httpserver, script)
         model = {"model": "openai:test", "openai_api_key": "k", "openai_base_url": server.url}
-        async with bench(servers, tmp_path, more={**model, "model_api": request.param}) as one:
+        more = {**model, "model_api": request.param, "prompts": (tmp_path / "prompts",)}
+        async with bench(servers, tmp_path, more=more) as one:
             yield one, server
 
     return opened
@@ -56,6 +59,42 @@ async def test_an_answer_is_a_steps_output_and_what_cannot_be_used_is_asked_for_
         assert len(server.asked) == 2
         assert "Which licence is this? Permission is hereby granted" in server.asked[0].first
         assert len(result.jobs) == 1
+
+
+NAMED = """
+inputs: {text: string}
+steps:
+  - {id: one, prompt: {name: which, inputs: {text: "${inputs.text}"}}}
+  - {id: two, prompt: {name: which, inputs: {text: "${steps.one.output}", tone: loud}}}
+output: "${steps.two.output}"
+"""
+
+WHICH = "name: which\ninputs: {text: string, tone: {default: calm}}\ntemplate: 'A ${inputs.tone} ${inputs.text}?'\n"
+
+
+async def test_a_prompt_is_pinned_with_its_task_and_recorded_by_its_version(prompted: Prompted, tmp_path: Path) -> None:
+    place, versions = tmp_path / "prompts" / "which.yaml", [read_prompt(WHICH).digest]
+    place.parent.mkdir()
+    place.write_text(WHICH, encoding="utf-8")
+
+    def script(asked: Asked) -> Says:
+        changed = WHICH.replace("A $", "Another $")
+        place.write_text(changed, encoding="utf-8")
+        versions.append(read_prompt(changed).digest)
+        # What a model or an input says is never evaluated.
+        return Says("a ${inputs.tone} answer")
+
+    async with prompted(script) as (one, server):
+        skill = one.skill(NAMED)
+        handle = await one.start(one.task(skill, inputs={"text": "word"}))
+        first = await handle.result()
+        await one.replay(handle)
+        progress = await handle.query("progress", result_type=Progress)
+        second = await (await one.start(one.task(skill, inputs={"text": "word"}))).result()
+    asked = [one.first for one in server.asked]
+    assert asked[:3] == ["A calm word?", "A loud a ${inputs.tone} answer?", "Another calm word?"]
+    assert [one.versions["prompt which"] for one in (first, progress, second)] == [*versions[:1] * 2, versions[1]]
+    assert first.versions[f"skill {skill}"] == second.versions[f"skill {skill}"]
 
 
 async def test_a_step_whose_answers_cannot_be_used_fails_as_it_says(prompted: Prompted) -> None:
