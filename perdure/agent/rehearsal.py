@@ -27,12 +27,13 @@ from perdure.agent.steps.calls import (
     WaitCall,
     Waits,
 )
+from perdure.agent.steps.entering import entering, leaving
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, remembering, runs
 from perdure.agent.steps.expecting import expecting, taken
 from perdure.agent.steps.gate import Unknown
 from perdure.agent.steps.judging import Judged
 from perdure.agent.steps.named import named
-from perdure.agent.steps.nested import EnterCall, LeaveCall, entering, leaving
+from perdure.agent.steps.nested import EnterCall, LeaveCall
 from perdure.agent.steps.prompting import Answered
 from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
 from perdure.agent.steps.validation import check_linked, checked_inputs, is_of, wanted

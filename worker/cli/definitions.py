@@ -13,7 +13,7 @@ from perdure.registry.folders import Folders
 from worker.terminal.output import Exit, counted, out, say, show_json
 
 
-class Described(Protocol):
+class Definition(Protocol):
     """A definition that can be listed."""
 
     @property
@@ -32,7 +32,7 @@ class Described(Protocol):
         ...
 
 
-D = TypeVar("D", bound=Described)
+D = TypeVar("D", bound=Definition)
 
 
 def list_all(
@@ -70,7 +70,7 @@ def list_all(
         raise typer.Exit(Exit.FAILED)
 
 
-def show_one(one: Described, place: Path, told: Mapping[str, Any], problem: str, *, as_json: bool) -> None:
+def show_one(one: Definition, place: Path, told: Mapping[str, Any], problem: str, *, as_json: bool) -> None:
     """Show a definition as it counts, with its version and where it is; leaves with 1 if there is a problem with it."""
     if as_json:
         show_json({"version": one.digest, "place": str(place), "problem": problem, **told})
