@@ -126,7 +126,10 @@ class StepActivities:
             if not problem.retryable:
                 await self._session.failed(call, attempt, str(problem))
             raise
-        await self._session.done(call, attempt, outcome)
+        if isinstance(outcome, Ended) and outcome.problem:
+            await self._session.failed(call, attempt, outcome.problem)
+        else:
+            await self._session.done(call, attempt, outcome)
         return outcome
 
 

@@ -23,17 +23,17 @@ from perdure.documents import validated
 from perdure.errors import InvalidAgent, InvalidTask, StoreUnavailable, TenantErased
 from perdure.memory.wholeness import Wholeness
 from perdure.models.language import LanguageModels
-from perdure.names import BINDING, TASK, Activity, Attribute, Workflow
+from perdure.names import BINDING, COMPENSATED, TASK, Activity, Attribute, Workflow
 from perdure.registry.agents import Agent, AgentLibrary
 from perdure.registry.prompts import pinned_version
 from perdure.secrets.sources import SecretKeeper
 from perdure.skills.library import SkillLibrary
 from perdure.skills.shape import Skill
 from perdure.skills.steps import PromptStep
-from perdure.stores.redis.bindings import TaskBindings
+from perdure.stores.redis.bindings import OpenedTask, TaskBindings
 from perdure.stores.redis.erasures import RedisErasures
 from perdure.stores.tenant_key import TenantKey
-from perdure.tasks import AgentTask, TaskBinding
+from perdure.tasks import AgentTask, TaskBinding, was_compensated
 from perdure.temporal.errors import of_call
 from perdure.together import together
 from perdure.toolbox import Toolbox
@@ -128,10 +128,14 @@ class TaskActivities:
         await require_secrets(plan.tools, self.secrets)
         kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
         opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
-        (bound, since), values = await together(opened, together(*kept))
+        (found, since), values = await together(opened, together(*kept))
+        bound = found.binding if found else None
         binding = TaskBinding.of(task, plan.version, task.date or request.started_at.date())
         every = await self._earlier(tenant, task.task_id, None if task.goal else since)
         runs = [run for run in every if since is None or run.start_time < since]
+        undone = [await run.memo_value(COMPENSATED, default=False, type_hint=bool) for run in runs]
+        if any(undone) or (found is not None and found.compensated):
+            raise was_compensated(task.task_id)
         earlier = runs[0].start_time if runs else None
         if earlier is None and bound is not None:
             # What Redis knows of began after it last lost data, and can still be lost in this run.
@@ -254,8 +258,8 @@ class TaskActivities:
             return Kept(answered=False)
         return Kept(answered=True, unknown=unknown)
 
-    async def _opened(self, tenant: str, task_id: str, first_run: str, epoch: int | None) -> TaskBinding | None:
-        """Note that this workflow runs the task; returns what the task's id is bound to.
+    async def _opened(self, tenant: str, task_id: str, first_run: str, epoch: int | None) -> OpenedTask | None:
+        """Note that this workflow runs the task; returns what is known of it, None without Redis.
 
         Raises:
             InvalidTask: Another workflow that runs it is still open.
@@ -267,7 +271,7 @@ class TaskActivities:
                 found = await self.bindings.open(tenant, task_id, str(mine), instead_of=ended, epoch=epoch)
                 holder = Holder.read(found.holder)
                 if holder == mine:
-                    return found.binding
+                    return found
                 if holder.workflow_id != mine.workflow_id and await self._is_open(holder):
                     raise _run_by(task_id, holder.workflow_id)
                 ended = found.holder

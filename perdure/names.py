@@ -31,6 +31,7 @@ class Activity(StrEnum):
 
     PREPARE_TASK = "prepare_task"
     KEEP_CLAIMS = "keep_claims"
+    BEGIN_COMPENSATING = "begin_compensating"
     EVALUATE_TASK = "evaluate_task"
     ANNOUNCE = "announce"
     QUICK_STEP = "quick_step"
@@ -131,6 +132,9 @@ STARTED_BY = "startedBy"
 
 BINDING = "binding"
 """The memo of a task's workflow that holds what the task's id stands for."""
+
+COMPENSATED = "compensated"
+"""The memo of a task's workflow that has begun to undo the task's effects."""
 
 TASK = "task"
 """The memo of a task's workflow that holds the task's id; its own id may be any."""

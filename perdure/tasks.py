@@ -208,6 +208,11 @@ class TaskBinding(Stored):
         return InvalidTask("task_id", problem, fix="choose a new task_id, or give what it was started with")
 
 
+def was_compensated(task_id: str) -> InvalidTask:
+    """Return the error that refuses a task whose effects were undone: what is recorded of them is no longer true."""
+    return InvalidTask("task_id", f"the effects of {task_id!r} were undone", fix="choose a new task_id")
+
+
 class Phase(OpenEnum):
     """Where a task is: ``waiting`` for a person; ``paused`` by somebody, or until a moment or an event.
 
@@ -220,6 +225,7 @@ class Phase(OpenEnum):
     PAUSED = "paused"
     REMEMBERING = "remembering"
     EVALUATING = "evaluating"
+    COMPENSATING = "compensating"
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -271,6 +277,10 @@ class Progress(Passed):
     """That its model has used."""
     unknown: tuple[str, ...] = ()
     """Once it has ended: the steps whose ``once`` effects may or may not have happened."""
+    compensated: tuple[str, ...] = ()
+    """The steps that were undone, as the task failed or was cancelled; the last one first."""
+    uncompensated: tuple[str, ...] = ()
+    """The steps that could not be undone, each with the reason."""
 
 
 class Judgement(Passed):
@@ -318,7 +328,12 @@ class TaskResult(Passed):
     tokens: int = 0
     """That its model has used, read and written."""
     unknown: tuple[str, ...] = ()
-    """The steps whose ``once`` effects may or may not have happened: check before you repeat one."""
+    """The steps whose ``once`` effects, or effects that could be undone, may or may not have happened: check before you
+    repeat one."""
+    compensated: tuple[str, ...] = ()
+    """The steps that were undone, as the task failed or was cancelled; the last one first."""
+    uncompensated: tuple[str, ...] = ()
+    """The steps that could not be undone, each with the reason."""
     warnings: tuple[str, ...] = ()
     """What policies warned of, each with its step and the policy; the last 10 of ``warned``."""
     warned: int = 0

@@ -75,6 +75,11 @@ def is_of_tool(error: FailureError, *, counts_not_done: bool) -> bool:
     return isinstance(cause, ApplicationError) and cause.type in types
 
 
+def may_have_acted(error: FailureError) -> bool:
+    """Return whether a tool that is not tried again may have acted: it was called and failed, or was cut off."""
+    return not isinstance(cause_of(error), ApplicationError) or is_of_tool(error, counts_not_done=False)
+
+
 def delay_of(error: FailureError) -> timedelta:
     """Return how long a failed activity wants to be left alone before it is tried again."""
     cause = cause_of(error)

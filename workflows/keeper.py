@@ -45,6 +45,7 @@ class Keeper:
         # Redis knows better than the workflow which effects did not end well when it was cancelled. An effect about
         # which a person has not answered is unknown even if Redis is away, or has lost it.
         unknown = {*(kept.unknown if kept.answered else state.unknown), *state.unanswered}
+        unknown |= set() if completed else {*state.uncertain}
         self._running.state = state.changed(unknown=tuple(sorted(unknown)))
         if not kept.answered:
             await self._keep_later(completed=completed)

@@ -1,7 +1,6 @@
 """The running of a plan: starts the actions that it returns, and hands every outcome back. Decides nothing."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import cast
@@ -9,17 +8,18 @@ from typing import cast
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, FailureError, is_cancelled_exception
 
-from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room, waited
+from perdure.agent.compensation_plan import MOST_COMPENSATIONS
+from perdure.agent.plan import Act, Action, Ask, Finish, Plan, has_room
 from perdure.agent.quick_steps import QuickSteps
 from perdure.agent.steps.calls import AnnounceCall, Asks, Ended, Resumed, StepCall, StepOutcome, Waits
 from perdure.errors import TaskFailed
 from perdure.history import History
-from perdure.model import Instant
 from perdure.names import Activity
 from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
 from workflows import options
-from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, problem_of
+from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, may_have_acted, problem_of
+from workflows.pausing import Pauses
 from workflows.running_task import RunningTask
 
 SUBMITS = timedelta(seconds=5)
@@ -38,12 +38,15 @@ class PlanRunner:
     Args:
         running: The task.
         plan: What decides about it.
+        rolls: Whether its history is rolled over where it has become long.
     """
 
-    def __init__(self, running: RunningTask, plan: Plan) -> None:
+    def __init__(self, running: RunningTask, plan: Plan, *, rolls: bool = True) -> None:
         self._running = running
         self._plan = plan
+        self._rolls = rolls
         self._history = History(running.state.prepared.continue_after)
+        self._pauses = Pauses(running, plan, self._history)
         self._quick = QuickSteps()
         self._under_way = 0
 
@@ -53,9 +56,9 @@ class PlanRunner:
             if branch.question is not None:
                 self._running.branches.start(name, self._wait(name, branch.question, asked_before=True))
             elif branch.event:
-                self._running.branches.start(name, self._expect(name))
+                self._running.branches.start(name, self._pauses.expect(name))
             elif branch.until is not None:
-                self._running.branches.start(name, self._pause(name, branch.until))
+                self._running.branches.start(name, self._pauses.pause(name, branch.until))
         while True:
             if not self._running.steering.is_paused:
                 self._running.hear(self._plan)
@@ -90,6 +93,10 @@ class PlanRunner:
         limit = self._running.task.limits.steps
         if action.is_step and self._running.state.begun >= limit:
             raise TaskFailed(f"step {action.path}: the task may run {limit} steps (limits.steps)")
+        if action.undone_by and len(self._running.state.compensations) >= MOST_COMPENSATIONS:
+            raise TaskFailed(
+                f"step {action.path}: a task has at most {MOST_COMPENSATIONS:,} effects that can be undone"
+            )
         self._running.update(action.branch, path=action.path, of_plan=False)
         self._under_way += size
         self._running.branches.start(action.branch, self._act(action, size))
@@ -110,6 +117,9 @@ class PlanRunner:
         self._running.do(action.branch, Phase.RUNNING)
         try:
             outcome = action.known or action.waits or await self._execute(action, size)
+            if isinstance(outcome, Ended | Asks):
+                # First, so that nothing comes between an effect and what undoes it.
+                self._running.state = self._running.state.undoable(outcome.compensation)
             if not isinstance(outcome, Ended) and self._running.branches.ending:
                 return
             if isinstance(outcome, Ended):
@@ -122,6 +132,9 @@ class PlanRunner:
             self._running.state = self._plan.failed(self._running.state, action.branch, problem, attempt)
             return
         match outcome:
+            case Ended(problem=problem) if problem and outcome.compensation:
+                self._running.update(action.branch, path="")
+                self._running.state = self._plan.failed(self._running.state, action.branch, problem, None)
             case Ended():
                 state = self._running.state.branch(action.branch, path="", resumed=None, delivered=None).telling(
                     action.path, outcome
@@ -130,7 +143,11 @@ class PlanRunner:
             case Waits(until=until, event=event, otherwise=otherwise):
                 self._history.grow()
                 self._running.update(action.branch, until=until, event=event, otherwise=otherwise)
-                await (self._expect(action.branch) if event or until is None else self._pause(action.branch, until))
+                await (
+                    self._pauses.expect(action.branch)
+                    if event or until is None
+                    else self._pauses.pause(action.branch, until)
+                )
             case Asks():
                 self._running.update(action.branch, question=outcome.question, of_plan=False, resume=outcome.resume)
                 await self._ask(action.branch, outcome.question)
@@ -183,11 +200,9 @@ class PlanRunner:
             outcome = await workflow.execute_activity(
                 action.activity, action.call, result_type=_OUTCOME, summary=action.told, **how
             )
-        except ActivityError:
+        except ActivityError as error:
             self._history.grow(1, size)
-            if self._running.branches.ending and action.tool and action.tool.effect.is_once:
-                state = self._running.state
-                self._running.state = state.changed(unknown=(*state.unknown, action.path))
+            self._doubt(action, error)
             raise
         finally:
             self._quick.reset()
@@ -195,6 +210,15 @@ class PlanRunner:
         # What it has to remember is submitted by an activity of its own, sooner or later.
         self._history.grow(2 if isinstance(outcome, Ended) and outcome.items else 1, size)
         return outcome
+
+    def _doubt(self, action: Action, error: ActivityError) -> None:
+        """Note a step whose effect may or may not have happened, where its claim does not tell."""
+        state, is_ending = self._running.state, self._running.branches.ending
+        if is_ending and action.tool and action.tool.effect.is_once:
+            state = state.changed(unknown=(*state.unknown, action.path))
+        if action.undone_by and (is_ending or may_have_acted(error)):
+            state = state.doubted(action.path)
+        self._running.state = state
 
     async def _remember(self, action: Action, outcome: Ended) -> None:
         """Hand what a step has to remember to the outbox; wait for it only if the step says that it is critical."""
@@ -256,44 +280,6 @@ class PlanRunner:
         else:
             self._running.update(branch, resumed=Resumed(resume=waited.resume, answer=answer))
 
-    @contextmanager
-    def _paused(self, branch: str) -> Generator[str]:
-        """Show that a branch waits, and count the wait in the history once it is over; yields its timer's summary."""
-        self._running.outbox.flush()
-        self._running.do(branch, Phase.PAUSED)
-        self._running.branches.awaiting.add(branch)
-        yield f"{self._running.state.branches[branch].path} waits"
-        self._running.branches.awaiting.discard(branch)
-        self._history.grow()
-        self._running.do(branch, Phase.RUNNING)
-
-    async def _pause(self, branch: str, until: Instant) -> None:
-        """Wait until a moment, and have the plan go on after the step; a moment that has passed takes no timer.
-
-        A wait that an earlier run began is counted in the history only when it ends: otherwise a run that is rolled
-        over because of its waits would be rolled over again and again.
-        """
-        if (left := until - workflow.now()) > timedelta():
-            with self._paused(branch) as summary:
-                await workflow.sleep(left, summary=summary)
-        self._running.state = waited(self._plan, self._running.state, branch)
-
-    async def _expect(self, branch: str) -> None:
-        """Wait for an event until its deadline: the branch goes on with it, or the plan with its default."""
-        running, awaited = self._running, self._running.state.branches[branch]
-        running.events.wait(branch, awaited.event)
-        left = None if awaited.until is None else max(timedelta(), awaited.until - workflow.now())
-        if not running.events.has_come(branch) and left != timedelta():
-            # An event that comes with the deadline is accepted, so it counts.
-            with self._paused(branch) as summary, suppress(TimeoutError):
-                await workflow.wait_condition(
-                    lambda: running.events.has_come(branch), timeout=left, timeout_summary=summary
-                )
-        if (event := running.events.take(branch)) is None:
-            running.state = waited(self._plan, running.state, branch)
-        else:
-            running.update(branch, path="", until=None, event="", otherwise=None, delivered=event)
-
     async def announce(self, question: Question, answer: TakenAnswer | None = None) -> None:
         """Write a question or its answer into the session; it also gets the history past the point where it is put."""
         self._history.grow()
@@ -317,7 +303,8 @@ class PlanRunner:
     @property
     def _is_due(self) -> bool:
         """Whether the history is to be rolled over."""
-        return self._history.is_due_after(self._running.received, self._running.received_bytes)
+        received = (self._running.received, self._running.received_bytes)
+        return self._rolls and self._history.is_due_after(*received)
 
     def _is_due_for_updates(self) -> bool:
         """Return whether it is even if no branch has changed, as some updates change none."""

@@ -41,6 +41,7 @@ from perdure.tasks import Phase, Progress, TaskResult
 from perdure.temporal.attributes import AGENT, PHASE, SCHEDULED_START, SKILL, TASK_TIMEOUT, TENANT, tenant_attributes
 from perdure.temporal.errors import failure_of
 from workflows import options
+from workflows.compensating import compensate
 from workflows.failures import done
 from workflows.keeper import Keeper
 from workflows.plan_runner import SUBMITS, PlanRunner
@@ -247,11 +248,16 @@ class ResumableAgent(Steerable):
         return await ending
 
     async def _leave(self, phase: Phase, problem: str, evaluated: Evaluated | None) -> TaskResult:
-        """Leave nothing behind: what is on its way is cancelled, what was learned is submitted, claims are kept."""
+        """Leave nothing behind: what is on its way is cancelled, what was learned is submitted, claims are kept.
+
+        The effects of a task that did not complete are undone.
+        """
         running = self._running
         running.steering.close()
         await running.branches.cancel()
         running.questions.withdraw_all()
+        if running.is_prepared and phase is not Phase.COMPLETED:
+            await compensate(running)
         running.outbox.flush()
         if not await running.outbox.settle(SUBMITS):
             running.enter(Phase.REMEMBERING)

@@ -35,6 +35,8 @@ class RunningTask:
         self._phase = Phase.PREPARING
         self.problem = ""
         self.branches = Branches()
+        self.is_compensating = False
+        """Whether its work has ended, and its effects are undone."""
         self.outbox = Outbox(self._state.learned if self._state else Learned())
         self.events = Events(self._state.events if self._state else EventBox())
         self.steering = Steering(self._state.steered if self._state else Steered())
@@ -95,7 +97,7 @@ class RunningTask:
             InvalidEvent: With what to do.
             InvalidTask: The task is ending.
         """
-        if self.branches.ending:
+        if self.branches.ending or self.is_compensating:
             raise InvalidTask("task", "is ending: it waits for no event any more", fix="perdure status shows how")
         self.events.check(event, self._state.taken if self._state else ())
         if self._state is not None:
@@ -150,6 +152,8 @@ class RunningTask:
 
     def enter(self, phase: Phase) -> None:
         """Enter a phase, and show it."""
+        if self.is_compensating and phase is Phase.RUNNING:
+            phase = Phase.COMPENSATING
         if phase is not self._phase:
             self._phase = phase
             workflow.upsert_search_attributes([PHASE.value_set(phase)])

@@ -8,6 +8,7 @@ from perdure.tasks import Progress
 
 _RECALLS = 5
 _SHOWN = 5
+_UNDONE = 20
 
 
 def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: str) -> str:
@@ -30,8 +31,7 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
         lines.append(f"Events that no step has waited for yet: {progress.kept}")
     if progress.problem:
         lines.append(f"Problem: {progress.problem}")
-    if progress.unknown:
-        lines.append(f"Nobody knows whether the effect happened of: `{'`, `'.join(progress.unknown)}`")
+    lines.extend(_effects(progress))
     lines.extend(_question(question, workflow_id) for question in progress.questions)
     if progress.unread:
         lines.append(f"Messages that its model has not seen yet: {progress.unread}")
@@ -45,6 +45,17 @@ def details(progress: Progress, recalls: Iterable[RecallSummary], workflow_id: s
     if progress.remembered:
         lines.append(f"Handed {progress.remembered} to memory")
     return "\n\n".join(lines)
+
+
+def _effects(progress: Progress) -> list[str]:
+    """Return what became of the effects of a task that did not complete."""
+    lines = [f"Not undone: {problem}" for problem in progress.uncompensated[-_UNDONE:]]
+    if progress.compensated:
+        undone = "`, `".join(progress.compensated[-_UNDONE:])
+        lines.insert(0, f"Undone: `{undone}` ({len(progress.compensated)})")
+    if progress.unknown:
+        lines.append(f"Nobody knows whether the effect happened of: `{'`, `'.join(progress.unknown)}`")
+    return lines
 
 
 def _question(question: Question, workflow_id: str) -> str:

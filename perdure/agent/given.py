@@ -14,7 +14,7 @@ from perdure.model import Instant
 from perdure.questions import Question, TakenAnswer, typed
 from perdure.skills.cases import SkillCase
 from perdure.skills.shape import Skill
-from perdure.skills.steps import PromptStep, RecallStep, RememberStep, SkillStep, Step, ToolStep
+from perdure.skills.steps import COMPENSATE, PromptStep, RecallStep, RememberStep, SkillStep, Step, ToolStep
 from perdure.skills.templates import OnFailure
 
 _PERSON = "rehearsal"
@@ -173,6 +173,11 @@ def _address(path: str) -> str:
     return ".".join((*(one for one in around if "[" not in one), last.split("[", 1)[0]))
 
 
+def step_of(path: str) -> str:
+    """Return the id of the step at a path."""
+    return path.rpartition(".")[2]
+
+
 def _place(given: Mapping[str, Any], path: str) -> str:
     """Return the name under which something is given for a step: path, or address; empty if it is not given."""
     return next((one for one in (path, _address(path)) if one in given), "")
@@ -197,7 +202,11 @@ def _check_steps(skill: Skill, case: SkillCase, inner: Mapping[str, Skill]) -> N
                 if not isinstance(step, SkillStep):
                     break
                 within, known = inner[step.skill], [*known, one]
-            steps = {".".join((*known, step.id)) for _, step, _ in within.walk() if can(step)}
+            walked = [step for _, step, _ in within.walk()]
+            steps = {".".join((*known, step.id)) for step in walked if can(step)}
+            undoable = {step.id for step in walked if isinstance(step, ToolStep) and step.compensate}
+            if last == COMPENSATE and len(around) == len(known) + 1 and around[-1] in undoable:
+                continue
             if known != around or ".".join((*around, last)) not in steps:
                 raise InvalidSkill(f"{field}.{name}", "is no step that could have one", fix=nearest(name, steps))
 

@@ -69,7 +69,16 @@ class Action:
         What a step remembers may be large, and outcomes of quick steps are sent together.
         """
         is_quick = self.tool is not None and self.tool.quick
-        return is_quick and isinstance(self.call, StepCall) and not self.call.step.remember
+        if not (is_quick and isinstance(self.call, StepCall)):
+            return False
+        # What undoes a call has to be known, however often the call is made.
+        return not self.call.step.remember and self.call.step.compensate is None
+
+    @property
+    def undone_by(self) -> str:
+        """The tool that undoes what it does; empty: none."""
+        undoing = self.call.step.compensate if isinstance(self.call, StepCall) else None
+        return undoing.tool if undoing else ""
 
     @property
     def told(self) -> str:

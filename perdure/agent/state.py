@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, JsonValue
 
 from perdure.agent.prepared import PreparedTask
-from perdure.agent.steps.calls import Ended, Resumed, Value
+from perdure.agent.steps.calls import Compensation, Ended, Resumed, Value
 from perdure.durations import Wait
 from perdure.events import EventBox, TakenEvent
 from perdure.explanations import NotListed, RecallSummary, TaskMemory
@@ -16,6 +16,7 @@ from perdure.items import OfferedItem
 from perdure.jobs import Batch, Receipt
 from perdure.model import Instant, Passed
 from perdure.questions import FailedAttempt, Question, QuestionKind
+from perdure.skills.header import is_empty
 from perdure.steering import Steered
 from perdure.tasks import Phase, Progress, StepStatus, TaskEnvelope, TaskResult
 
@@ -119,6 +120,14 @@ class TaskState(Passed):
     """The ids of answered questions."""
     events: EventBox = EventBox()
     steered: Steered = Steered()
+    compensations: tuple[Compensation, ...] = Field(default=(), exclude_if=is_empty)
+    """What would undo the effects so far, in the order in which they happened."""
+    compensated: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """The steps that were undone."""
+    uncompensated: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """The steps that could not be undone, each with the reason."""
+    uncertain: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
+    """The steps that could be undone if their effects happened, which nobody knows."""
 
     @property
     def done(self) -> int:
@@ -166,6 +175,17 @@ class TaskState(Passed):
     def branch(self, name: str, **changes: Any) -> "TaskState":
         """Return the state with one branch changed, or added."""
         return self.changed(branches={**self.branches, name: self.branches.get(name, Branch()).changed(**changes)})
+
+    def undoable(self, compensation: Compensation | None) -> "TaskState":
+        """Return the state with what undoes an effect that has just happened; the last one at a step counts."""
+        if compensation is None:
+            return self
+        others = (one for one in self.compensations if one.path != compensation.path)
+        return self.changed(compensations=(*others, compensation))
+
+    def doubted(self, path: str) -> "TaskState":
+        """Return the state with a step that could be undone if its effect happened, which nobody knows."""
+        return self if path in self.uncertain else self.changed(uncertain=(*self.uncertain, path))
 
     def positioned(self, positions: Mapping[str, Any]) -> "TaskState":
         """Return the state with these branches and no others, each at its position."""
@@ -241,6 +261,8 @@ def progress_of(task: TaskRun, state: TaskState | None, phase: Phase) -> Progres
         remembered=state.learned.remembered,
         tokens=state.tokens,
         unknown=state.unknown,
+        compensated=state.compensated,
+        uncompensated=state.uncompensated,
         waits=() if phase in _ENDED else state.waits,
         waiting=0 if phase in _ENDED else state.waiting,
         kept=0 if phase in _ENDED else len(state.events.kept),
@@ -265,6 +287,8 @@ def result_of(task: TaskRun, state: TaskState | None, status: Phase, problem: st
         refused=state.learned.refused,
         tokens=state.tokens,
         unknown=state.unknown,
+        compensated=state.compensated,
+        uncompensated=state.uncompensated,
         # It is said of the whole task, so that no number of policies can hide it.
         warnings=(*going, *state.warnings),
         warned=len(going) + state.warned,

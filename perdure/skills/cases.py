@@ -12,7 +12,12 @@ from perdure.model import Model, Name
 from perdure.skills.templates import Template
 from perdure.tasks import Phase
 
-NAMES = frozenset({"status", "problem", "output", "asked", "called", "remembered", "refused", "warnings", "passed"})
+NAMES = frozenset(
+    {
+        *("status", "problem", "output", "passed", "asked", "called"),
+        *("remembered", "refused", "warnings", "compensated", "uncompensated"),
+    }
+)
 """What ``expect`` can read of how a case ended."""
 
 
@@ -67,6 +72,10 @@ class Rehearsed(Model):
     """What cannot be remembered, and why."""
     warnings: tuple[str, ...] = ()
     """What the task's result would warn of."""
+    compensated: tuple[str, ...] = ()
+    """The paths of the steps that were undone as it failed, the last one first."""
+    uncompensated: tuple[str, ...] = ()
+    """The steps that could not be undone, each with the reason."""
 
 
 def read_cases(text: str, where: str) -> SkillCases:

@@ -18,6 +18,7 @@ from perdure.skills.prompting import with_prompts
 from perdure.skills.reading import check_name, read_input, read_steps
 from perdure.skills.shape import Skill
 from perdure.skills.steps import (
+    COMPENSATE,
     ForEach,
     LetStep,
     templates_of,
@@ -134,6 +135,10 @@ def _check_ids(skill: Skill) -> None:
         if step.id in seen:
             raise InvalidSkill(f"{path}.id", f"{step.id!r} is taken by {seen[step.id]}", fix="give it another id")
         seen[step.id] = path
+        if step.id == COMPENSATE:
+            raise InvalidSkill(
+                f"{path}.id", f"{step.id!r} is what the paths of compensations end with", fix="rename it"
+            )
         if isinstance(step, ForEach) and step.element in {block.element for block in around}:
             raise InvalidSkill(f"{path}.as", f"{step.element!r} is taken by the block around it")
 

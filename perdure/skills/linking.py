@@ -38,8 +38,9 @@ class LinkedSkill:
 
     @property
     def tools(self) -> list[str]:
-        """The tools that steps call, sorted."""
-        return sorted({step.tool for step in self.steps if isinstance(step, ToolStep)})
+        """The tools that steps call, and those that undo them, sorted."""
+        calling = [step for step in self.steps if isinstance(step, ToolStep)]
+        return sorted({step.tool for step in calling} | {step.compensate.tool for step in calling if step.compensate})
 
     @property
     def version(self) -> str:

@@ -21,7 +21,15 @@ from perdure.skills.steps import (
     ToolStep,
     WaitStep,
 )
-from perdure.skills.templates import EventTemplate, InputSpec, MemoryTemplate, OnFailure, RecallTemplate, RecordTemplate
+from perdure.skills.templates import (
+    CompensateTemplate,
+    EventTemplate,
+    InputSpec,
+    MemoryTemplate,
+    OnFailure,
+    RecallTemplate,
+    RecordTemplate,
+)
 
 DEPTH = 3
 """How deep blocks may be nested."""
@@ -66,7 +74,13 @@ def _step(value: object, path: str, depth: int) -> Step:
 
 
 def _tool(data: dict[str, Any], path: str) -> Step:
-    return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path)}, path, InvalidSkill)
+    undoing: dict[str, Any] = {}
+    if "compensate" in data:
+        here = f"{path}.compensate"
+        undoing["compensate"] = validated(
+            CompensateTemplate, mapping(data["compensate"], here, InvalidSkill), here, InvalidSkill
+        )
+    return validated(ToolStep, {**data, **_remember(data, path), **_answer(data, path), **undoing}, path, InvalidSkill)
 
 
 def _prompt(data: dict[str, Any], path: str) -> Step:
@@ -132,7 +146,7 @@ step may remember in addition to its action, or is refused because it cannot."""
 _ACTIONS = (*_KINDS, "for_each", "parallel")
 """The keys of which a step has exactly one, which says what it does."""
 
-_OF_TOOLS = frozenset({"retry", "timeout"})
+_OF_TOOLS = frozenset({"retry", "timeout", "compensate"})
 """What only a call of a tool has."""
 
 

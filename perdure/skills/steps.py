@@ -9,6 +9,7 @@ from perdure.questions import AnswerSpec
 from perdure.registry.prompts import LONGEST_TEMPLATE, PromptUse
 from perdure.skills.header import is_none
 from perdure.skills.templates import (
+    CompensateTemplate,
     Duration,
     EventTemplate,
     Identifier,
@@ -24,6 +25,9 @@ from perdure.skills.templates import (
 MOST_AT_ONCE = 50
 """Actions that one block may have on their way at the same time: each is a branch that the task carries."""
 
+
+COMPENSATE = "compensate"
+"""What the path of a compensation ends with, behind that of its step."""
 
 MOST_NAMES = 50
 """Names of one ``let``, a choice: a value that is kept elsewhere leaves 130 bytes in the history for its name."""
@@ -50,6 +54,8 @@ class ToolStep(Passed):
     """How often the tool is tried; 0 is once, and None as often as the installation says."""
     timeout: Duration | None = Field(default=None, exclude_if=is_none)
     """How long a call may take, if that is less than the tool's own time."""
+    compensate: CompensateTemplate | None = Field(default=None, exclude_if=is_none)
+    """What undoes it, if the task fails or is cancelled later."""
     on_failure: OnFailure = OnFailure.FAIL
     remember: tuple[RecordTemplate | MemoryTemplate, ...] = ()
     critical: bool = False

@@ -65,6 +65,13 @@ class OnFailure(OpenEnum):
     ASK = "ask"
 
 
+class CompensateTemplate(Passed):
+    """The call that undoes what a step's tool has done."""
+
+    tool: Name
+    args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+
+
 class RecordTemplate(Passed):
     """An execution record to be written when its step is done."""
 

@@ -4,8 +4,10 @@ import random
 from pathlib import Path
 
 import pytest
+from temporalio.client import WorkflowFailureError
 
 from bench.long import histories
+from perdure import TaskResult
 from perdure.history import EVENTS
 from tests.conftest import Servers
 from tests.support.processes import processes
@@ -118,3 +120,40 @@ async def test_steps_of_a_skill_that_a_step_runs_survive_kills(servers: Servers,
         await workers.start()
         assert (await handle.result()).done == 2 * len(numbers)
     assert sorted(ledger.read_text().splitlines()) == sorted([*numbers, *(f"{number}, again" for number in numbers)])
+
+
+UNDOING = """
+inputs: {numbers: list, ledger: string}
+steps:
+  - for_each: "${inputs.numbers}"
+    as: number
+    steps:
+      - id: write
+        tool: append
+        args: {ledger: "${inputs.ledger}", line: "${number}"}
+        compensate: {tool: append, args: {ledger: "${inputs.ledger}", line: "not ${output.line}"}}
+  - {id: fails, tool: garbles, retry: 1}
+"""
+
+
+async def test_effects_are_undone_once_though_workers_are_killed_meanwhile(servers: Servers, tmp_path: Path) -> None:
+    ledger, numbers = tmp_path / "ledger", [str(number) for number in range(20)]
+
+    def written() -> int:
+        return len(ledger.read_text().splitlines()) if ledger.exists() else 0
+
+    async with processes(servers, tmp_path, continue_after=60) as (workers, bench):
+        task = bench.task(bench.skill(UNDOING), inputs={"numbers": numbers, "ledger": str(ledger)})
+        handle = await bench.start(task)
+        for lines in (12, 25, 32):
+            worker = await workers.start()
+            await until_true(lambda lines=lines: written() >= lines)
+            worker.kill()
+            await worker.wait()
+        assert written() < 2 * len(numbers), "it was killed in the middle"
+        await workers.start()
+        with pytest.raises(WorkflowFailureError) as caught:
+            await handle.result()
+    result = TaskResult.model_validate(getattr(caught.value.cause, "details")[0])  # noqa: B009
+    assert result.compensated == tuple(f"number[{number}].write" for number in reversed(range(20)))
+    assert ledger.read_text().splitlines() == [*numbers, *(f"not {number}" for number in reversed(numbers))]

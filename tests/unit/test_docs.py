@@ -19,6 +19,7 @@ from perdure.names import (
     AGAIN,
     ANSWER,
     BINDING,
+    COMPENSATED,
     CONVERSATION,
     DELIVER,
     MEMORY,
@@ -156,5 +157,5 @@ def test_every_module_and_room_of_perdure_has_its_place_on_the_map() -> None:
 def test_every_query_update_and_memo_is_documented() -> None:
     said = Path("docs/temporal.md").read_text(encoding="utf-8").split("## Names")[1]
     queries = (PROGRESS, QUESTIONS, MEMORY, CONVERSATION, RESULT, STAGE, REPORT)
-    ours = (ANSWER, DELIVER, PAUSE, RESUME, MESSAGE, REDIRECT, *queries, TASK, STARTED_BY, BINDING, AGAIN)
+    ours = (ANSWER, DELIVER, PAUSE, RESUME, MESSAGE, REDIRECT, *queries, TASK, STARTED_BY, BINDING, COMPENSATED, AGAIN)
     assert [name for name in ours if f"`{name}`" not in said] == []

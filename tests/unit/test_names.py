@@ -7,6 +7,7 @@ import pytest
 from temporalio import activity
 
 from activities.accesses import AccessActivities
+from activities.compensating import CompensatingActivities
 from activities.consolidation import ConsolidationActivities
 from activities.correcting import CorrectingActivities
 from activities.crediting import CreditingActivities
@@ -52,6 +53,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
             CorrectingActivities,
             PromptActivities,
             ValueActivities,
+            CompensatingActivities,
             ReasoningActivities,
             ReconcilingActivities,
             PromotionActivities,

@@ -113,6 +113,10 @@ def report(result: TaskResult) -> None:
         f"{result.status}: {counted(result.done, 'step')} done, {result.skipped} skipped, {result.failed} failed, "
         f"{counted(result.recalled, 'item')} recalled"
     )
+    if result.compensated:
+        out.print(f"undone: {', '.join(result.compensated)}", markup=False)
+    for problem in result.uncompensated:
+        out.print(f"not undone: {problem}", markup=False)
     for step in result.unknown:
         out.print(f"nobody knows whether its effect happened: {step}", markup=False)
     for warning in result.warnings:

@@ -125,6 +125,10 @@ def show(progress: Progress) -> None:
         out.print(told, markup=False)
     if progress.kept:
         out.print(f"events that no step has waited for yet: {progress.kept}")
+    if progress.compensated:
+        out.print(f"undone: {', '.join(progress.compensated)}", markup=False)
+    for problem in progress.uncompensated:
+        out.print(f"not undone: {problem}", markup=False)
     for step in progress.unknown:
         out.print(f"nobody knows whether its effect happened: {step}", markup=False)
     if progress.problem:

@@ -7,6 +7,7 @@ from typing import Any
 from temporalio.client import Client
 
 from activities.accesses import AccessActivities
+from activities.compensating import CompensatingActivities
 from activities.consolidation import ConsolidationActivities
 from activities.correcting import CorrectingActivities
 from activities.crediting import CreditingActivities
@@ -81,6 +82,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,
         ),
+        CompensatingActivities(services.bindings),
         ValueActivities(values, services.session),
         RecallStepActivities(runner, services.recall, services.members, recalls),
         CreditingActivities(updater=services.updater, recalls=recalls, members=services.members),

@@ -181,11 +181,25 @@ class WaitCall(StepContext):
     """When the wait begins."""
 
 
+class Compensation(Passed):
+    """A call that undoes what a step has done, worked out when the step had done it."""
+
+    path: str
+    """That of the step."""
+    tool: str
+    arguments: Value = Value()
+    problem: str = ""
+    """Why it cannot be called; empty: it can."""
+
+
 class Ended(Passed):
     """The outcome of a step that ended."""
 
     kind: Literal["ended"] = "ended"
     result: Result
+    problem: str = ""
+    """Why the step failed although its tool has acted, where that can be undone."""
+    compensation: Compensation | None = None
     items: tuple[OfferedItem, ...] = ()
     """What is to be remembered."""
     refused: tuple[str, ...] = ()
@@ -208,6 +222,8 @@ class Asks(Passed):
     question: Question
     resume: JsonValue = None
     """What the step needs to go on; it comes back with the answer, and nobody else reads it."""
+    compensation: Compensation | None = None
+    """What undoes what its tool has done already."""
 
 
 class Waits(Passed):
@@ -306,6 +322,18 @@ class Kept(Passed):
     """Whether Redis could be asked."""
     unknown: tuple[str, ...] = ()
     """The steps of which nobody knows whether their effect happened."""
+
+
+class CompensateCall(Passed):
+    """The input of the activity that notes that a task's effects are undone from now on."""
+
+    tenant: str
+    epoch: int | None = None
+    task_id: str
+
+
+class Compensating(Passed):
+    """That it is noted."""
 
 
 class CreditCall(Passed):

@@ -9,6 +9,7 @@ from perdure.agent.steps.calls import (
     ITEMS_LIMIT,
     LIST_LIMIT,
     Asks,
+    Compensation,
     Ended,
     EvaluateCall,
     Evaluated,
@@ -29,16 +30,27 @@ from perdure.agent.steps.reached import Reached, question_of
 from perdure.agent.steps.recalling import terms_of
 from perdure.agent.steps.values import Values
 from perdure.documents import kind_of, mapping
-from perdure.errors import ExpectationFailed, InvalidArguments, InvalidExpression, InvalidItem, ResultTooLarge
+from perdure.errors import (
+    ExpectationFailed,
+    InvalidArguments,
+    InvalidExpression,
+    InvalidItem,
+    PerdureError,
+    ResultTooLarge,
+)
 from perdure.expressions.evaluation import evaluate, holds, written
 from perdure.model import json_size
 from perdure.questions import AnswerSpec, QuestionKind, Subject
 from perdure.registry.prompts import rendered
-from perdure.skills.steps import PromptStep, RememberStep, SkillStep, ToolStep
+from perdure.skills.steps import COMPENSATE, PromptStep, RememberStep, SkillStep, ToolStep
 from perdure.tasks import Evaluation, Judgement, StepStatus
 
 OUTPUT_LIMIT = 1_800_000
 """Bytes of JSON that a task may give back: what Temporal takes in one payload, less the lists of its result."""
+
+COMPENSATION_INLINE = 128
+"""Bytes up to which the arguments of a compensation are carried along by a task: about what a reference takes, as it
+may have a thousand of them."""
 
 SKIPPED = Ended(result=Result(status=StepStatus.SKIPPED))
 _LISTED = Result(status=StepStatus.DONE)
@@ -172,6 +184,45 @@ class StepEvaluator:
         so_far = Reached(asked=QuestionKind.INPUT, acted=kept, warnings=warnings)
         return question_of(call, text, about, step.answer or AnswerSpec(), so_far)
 
+    async def acted(
+        self,
+        call: StepCall,
+        names: Mapping[str, JsonValue],
+        output: JsonValue,
+        about: Subject,
+        so_far: Reached,
+    ) -> Ended | Asks:
+        """Return the outcome of a step whose tool has acted, with what undoes that.
+
+        Raises:
+            PerdureError: The step has failed, and does not say what would undo it.
+        """
+        compensation = await self._compensation(call, names, output)
+        try:
+            if compensation is not None and compensation.problem:
+                raise InvalidExpression(f"{call.path}.{COMPENSATE}", compensation.problem)
+            asks = await self.unexpected(call, names, output, about, so_far.warnings)
+            outcome = asks or await self.concluded(call, names, output, so_far)
+        except PerdureError as problem:
+            if compensation is None or problem.retryable:
+                raise
+            return failed_after(compensation, str(problem))
+        return outcome.changed(compensation=compensation) if compensation else outcome
+
+    async def _compensation(
+        self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue
+    ) -> Compensation | None:
+        """Return what undoes what a step's tool has done; None: the step does not say."""
+        if (undoing := call.step.compensate) is None:
+            return None
+        known, how = {**names, "output": output}, dict[str, Any](limit=COMPENSATION_INLINE, epoch=call.epoch)
+        try:
+            arguments = evaluate(dict(undoing.args), known, "args")
+        except InvalidExpression as problem:
+            return Compensation(path=call.path, tool=undoing.tool, problem=str(problem))
+        kept = await self._values.keep(call.tenant, call.task_id, arguments, **how)
+        return Compensation(path=call.path, tool=undoing.tool, arguments=kept)
+
     async def concluded(
         self, call: StepCall, names: Mapping[str, JsonValue], output: JsonValue, so_far: Reached
     ) -> Ended:
@@ -190,6 +241,11 @@ def _request(call: PromptCall, names: Mapping[str, JsonValue]) -> str:
         return written(evaluate(step.prompt, names, field))
     inputs = {name: evaluate(value, names, f"{field}.inputs.{name}") for name, value in step.uses.inputs.items()}
     return rendered(step.prompt, {**step.uses.defaults, **inputs}, field)
+
+
+def failed_after(compensation: Compensation, problem: str) -> Ended:
+    """Return the outcome of a step that failed after its tool had acted."""
+    return Ended(result=Result(status=StepStatus.FAILED), problem=problem, compensation=compensation)
 
 
 def remembering(

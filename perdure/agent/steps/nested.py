@@ -27,7 +27,7 @@ class LeaveCall(StepContext):
 
 
 def known_end(call: LeaveCall) -> Ended | None:
-    """Return the outcome of a step whose skill gives nothing back, and promises nothing; None: that takes an activity."""
+    """Return the outcome of a step whose skill gives nothing back, and promises nothing; None: an activity has it."""
     if call.output is not None or call.expect is not None or call.step.remember:
         return None
     return Ended(result=Result(status=StepStatus.DONE, parts={"output": Value()}))

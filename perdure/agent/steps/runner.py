@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from perdure.agent.steps.calling import calling
-from perdure.agent.steps.calls import Asks, Ended, StepCall
+from perdure.agent.steps.calls import Asks, Compensation, Ended, StepCall
 from perdure.agent.steps.enforcing import Enforcer, permission
-from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, runs
+from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, failed_after, runs
 from perdure.agent.steps.gate import Gate, Stopped, Unknown, Verdict
 from perdure.agent.steps.limiting import Limiter
 from perdure.agent.steps.once import Attempt, Happened, OnceRunner
@@ -17,6 +17,7 @@ from perdure.agent.steps.reached import Reached, is_declined, question_of, so_fa
 from perdure.agent.steps.secrecy import SecretGate, secrets_for
 from perdure.agent.steps.threads import counted
 from perdure.agent.steps.values import Values
+from perdure.errors import InvalidInput, InvalidTask, ResultTooLarge
 from perdure.expressions.evaluation import evaluate, written
 from perdure.identity import content_digest, idempotency_key
 from perdure.questions import (
@@ -106,16 +107,15 @@ class StepRunner(StepEvaluator):
         how: dict[str, Any] = {"arguments": arguments, "digest": effect.arguments, "so_far": so_far}
         gate = self._enforcer.gate(call, attempt, tool, **how)
         async with self._limiter.within(tool, call, attempt) as admission:
-            acted = await self._perform(
+            acted = await self._tried(
                 tool, keywords, call, effect, about.idempotency_key, gate=gate, attempt=attempt, verdict=so_far.verdict
             )
-            admission.is_made = isinstance(acted, Happened)
+            admission.is_made = isinstance(acted, Happened | Ended)
         if not isinstance(acted, Happened):
             return _undone(call, about, so_far, acted)
         so_far = so_far.changed(warnings=gate.warnings)
         about = about.changed(attempted_at=acted.at or attempt.started_at)
-        asks = await self.unexpected(call, names, acted.output, about, so_far.warnings)
-        return asks or await self.concluded(call, names, acted.output, so_far)
+        return await self.acted(call, names, acted.output, about, so_far)
 
     async def _unapproved(
         self, call: StepCall, names: Mapping[str, JsonValue], effect: OnceEffect, owner: str, about: Subject
@@ -131,6 +131,28 @@ class StepRunner(StepEvaluator):
             about = about.changed(attempted_at=found.at)
         text = written(evaluate(call.step.approve, names, f"{call.path}.approve"))
         return question_of(call, text, about, choice_of(Approval), Reached(asked=QuestionKind.APPROVAL))
+
+    async def _tried(
+        self,
+        tool: Tool[..., Any],
+        keywords: Mapping[str, Any],
+        call: StepCall,
+        effect: OnceEffect,
+        key: str,
+        *,
+        gate: Gate,
+        attempt: Attempt,
+        verdict: Verdict | None,
+    ) -> Happened | Unknown | Stopped | Ended:
+        """Perform the effect; of one that can be undone and returned what no step can carry, return how it ended."""
+        try:
+            return await self._perform(tool, keywords, call, effect, key, gate=gate, attempt=attempt, verdict=verdict)
+        except (ResultTooLarge, InvalidInput) as problem:
+            if call.step.compensate is None or isinstance(problem, InvalidTask):
+                raise
+            lacking = f"its output is not known: {problem}"
+            undoing = Compensation(path=call.path, tool=call.step.compensate.tool, problem=lacking)
+            return failed_after(undoing, str(problem))
 
     async def _perform(
         self,
@@ -179,12 +201,14 @@ class StepRunner(StepEvaluator):
         return Happened(output=tool.jsonable(returned))
 
 
-def _undone(call: StepCall, about: Subject, so_far: Reached, acted: Unknown | Stopped) -> Asks:
-    """Return the question without whose answer the tool is not called.
+def _undone(call: StepCall, about: Subject, so_far: Reached, acted: Unknown | Stopped | Ended) -> Asks | Ended:
+    """Return the question without whose answer the tool is not called; a step that has ended as it is.
 
     Raises:
         Blocked: A policy does not let the tool act.
     """
+    if isinstance(acted, Ended):
+        return acted
     if isinstance(acted, Stopped):
         return permission(call, about, so_far, acted)
     so_far = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=acted.claim, verdict=None)

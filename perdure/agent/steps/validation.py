@@ -29,6 +29,7 @@ from perdure.skills.steps import (
 )
 from perdure.skills.templates import InputType
 from perdure.toolbox import Toolbox
+from perdure.tools import Effect, Tool
 
 _TASK = frozenset({"id", "date", "agent"})
 _COUNTS = frozenset({"status", "count", "done", "skipped", "failed"})
@@ -53,7 +54,12 @@ _ANY: dict[InputType, JsonValue] = {
 }
 """Some value of each type."""
 _OWN: dict[type[object], dict[str, tuple[str, ...]]] = {
-    ToolStep: {"expect": ("output", "answer"), "ask": ("output",), "remember": ("output", "answer")},
+    ToolStep: {
+        "expect": ("output", "answer"),
+        "ask": ("output",),
+        "remember": ("output", "answer"),
+        "compensate": ("output",),
+    },
     PromptStep: {"expect": ("output",), "remember": ("output",)},
     SkillStep: {"remember": ("output",)},
 }
@@ -230,13 +236,24 @@ def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
     if step.timeout and duration_of(step.timeout).total_seconds() > tool.timeout:
         problem = f"{step.timeout} is longer than the {tool.timeout:g} s that tool {tool.name!r} declares"
         raise InvalidSkill(f"{path}.timeout", problem, fix="shorten it, or leave it out")
-    for name in step.args:
+    _check_arguments(tool, step.args, path)
+    if step.compensate is None:
+        return
+    if tool.effect is Effect.READ:
+        problem = f"tool {tool.name!r} only reads: there is nothing to undo"
+        raise InvalidSkill(f"{path}.compensate", problem, fix="leave it out")
+    undoing = toolbox.get(step.compensate.tool, f"{path}.compensate.tool", InvalidSkill)
+    _check_arguments(undoing, step.compensate.args, f"{path}.compensate")
+
+
+def _check_arguments(tool: Tool[..., Any], args: Mapping[str, JsonValue], path: str) -> None:
+    for name in args:
         if name not in tool.parameters:
             problem = f"tool {tool.name!r} takes no such argument"
             raise InvalidArguments(f"{path}.args.{name}", problem, fix=nearest(name, tool.parameters))
     for name, required in tool.parameters.items():
-        if required and name not in step.args:
+        if required and name not in args:
             raise InvalidArguments(f"{path}.args.{name}", f"tool {tool.name!r} needs it")
     # What holds an expression is checked when its value is known.
-    literal = {name: value for name, value in step.args.items() if not any(expressions(value, f"{path}.args.{name}"))}
+    literal = {name: value for name, value in args.items() if not any(expressions(value, f"{path}.args.{name}"))}
     tool.validate(literal, f"{path}.args", partial=True)

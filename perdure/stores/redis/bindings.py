@@ -28,7 +28,7 @@ _OPEN = (
     UNERASED
     + INDEXED
     + """
-local found = redis.call('HMGET', KEYS[1], 'holder', 'binding')
+local found = redis.call('HMGET', KEYS[1], 'holder', 'binding', 'compensated')
 local holder = found[1] or ''
 if holder == '' or holder == ARGV[1] or holder == ARGV[2] then
   holder = ARGV[1]
@@ -36,7 +36,18 @@ if holder == '' or holder == ARGV[1] or holder == ARGV[2] then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
   indexed(KEYS[2], KEYS[1], tonumber(ARGV[3]))
 end
-return {holder, found[2] or ''}
+return {holder, found[2] or '', found[3] or ''}
+"""
+)
+
+_COMPENSATE = (
+    UNERASED
+    + INDEXED
+    + """
+redis.call('HSET', KEYS[1], 'compensated', 'yes')
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+indexed(KEYS[2], KEYS[1], tonumber(ARGV[1]))
+return 'yes'
 """
 )
 
@@ -94,6 +105,8 @@ class OpenedTask:
     """The workflow that runs it: the one that asked, if no other did."""
     binding: TaskBinding | None
     """What its id is bound to."""
+    compensated: bool = False
+    """Whether its effects were undone, or have begun to be."""
 
 
 class TaskBindings:
@@ -110,6 +123,7 @@ class TaskBindings:
         self._open = Script(redis, _OPEN)
         self._keep = Script(redis, _KEEP)
         self._effects = Script(redis, _EFFECTS)
+        self._compensate = Script(redis, _COMPENSATE)
 
     async def open(
         self, tenant: str, task_id: str, holder: str, *, instead_of: str = "", epoch: int | None = None
@@ -128,10 +142,26 @@ class TaskBindings:
             StoreUnavailable: Redis does not answer.
         """
         binding, _ = keys.task(tenant, task_id)
-        found, bound = await self._open(
+        found, bound, compensated = await self._open(
             [binding, keys.index(tenant), keys.epoch(tenant)], holder, instead_of, self._ttl, known(epoch)
         )
-        return OpenedTask(holder=found, binding=TaskBinding.model_validate_json(bound) if bound else None)
+        known_binding = TaskBinding.model_validate_json(bound) if bound else None
+        return OpenedTask(holder=found, binding=known_binding, compensated=bool(compensated))
+
+    async def compensate(self, tenant: str, task_id: str, *, epoch: int | None = None) -> None:
+        """Note that a task's effects are undone from now on: nothing is claimed for its steps any more.
+
+        Args:
+            tenant: Whose task it is.
+            task_id: The task.
+            epoch: The tenant's epoch that the task was prepared under; None: not known.
+
+        Raises:
+            TenantErased: The user was erased since.
+            StoreUnavailable: Redis does not answer.
+        """
+        binding, _ = keys.task(tenant, task_id)
+        await self._compensate([binding, keys.index(tenant), keys.epoch(tenant)], self._ttl, known(epoch))
 
     async def keep(
         self, tenant: str, task_id: str, binding: TaskBinding | None = None, *, epoch: int | None = None

@@ -9,7 +9,8 @@ Owns the atomic moves between these states and nothing else; what to do in each 
             found it free)      or from one that made the effect with other arguments)
 
 The first claim of a task binds the task's id to what the task is. Once every claim was released, nothing happened and
-the id is free again, unless the task has completed. Claims and binding are kept for the same time.
+the id is free again, unless the task has completed. Claims and binding are kept for the same time. Once a task's
+effects are undone, nothing is claimed any more but for what undoes them.
 
 Deadlines are measured by the clock of Redis, and by that of the owner's machine: another attempt waits for both, as
 either may be set forward. A process compares its own share of that time with a clock that also runs while the machine
@@ -34,7 +35,7 @@ from perdure.stores.redis import keys
 from perdure.stores.redis.bindings import BIND
 from perdure.stores.redis.clocks import BOOT_CLOCK, left, noted
 from perdure.stores.redis.connection import INDEXED, UNERASED, Script, known
-from perdure.tasks import TaskBinding
+from perdure.tasks import TaskBinding, was_compensated
 
 _FORMAT = 1
 """The version of a claim's stored form."""
@@ -75,6 +76,9 @@ _CLAIM = (
     _COMMON
     + BIND
     + """
+if redis.call('HEXISTS', KEYS[3], 'compensated') == 1 and string.sub(ARGV[6], -11) ~= '.compensate' then
+  return {'compensated', '', 0, '', '', '', 0}
+end
 local binds = ARGV[8] ~= '' and redis.call('HEXISTS', KEYS[3], 'digest') == 0
 local other = bind(KEYS[3], ARGV[8], ARGV[9])
 if other then return {'bound', '', 0, other, '', '', 0} end
@@ -227,7 +231,7 @@ class Claims:
             seconds: How long the effect may take.
 
         Raises:
-            InvalidTask: The task's id is bound to another task.
+            InvalidTask: The task's id is bound to another task, or its effects were undone.
         """
         return await _ask(self._claim, effect, *self._taking(effect, owner, seconds), *_binding(effect))
 
@@ -302,6 +306,8 @@ async def _ask(script: Script, effect: OnceEffect, *arguments: str | int) -> Cla
     asked_at = time.clock_gettime(BOOT_CLOCK)
     answer = await script(effect.places, *arguments, known(effect.epoch))
     holding, owner, milliseconds, result, made_for, note, at = cast("list[Any]", answer)
+    if holding == "compensated":
+        raise was_compensated(effect.task_id)
     if holding == "bound" and effect.binding is not None:
         raise effect.binding.refused(effect.task_id, TaskBinding.model_validate_json(result))
     return Claim(

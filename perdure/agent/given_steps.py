@@ -1,0 +1,199 @@
+"""The outcomes of a skill's steps where a case says what is returned and what fails. Calls no tool, model or store."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from perdure.agent.given import Given, fields_of, miss, step_of
+from perdure.agent.plan import Action
+from perdure.agent.steps.awaited import ExpectCall, TakeCall
+from perdure.agent.steps.calls import (
+    Asks,
+    Ended,
+    ExpandCall,
+    LetCall,
+    PromptCall,
+    RecallCall,
+    RememberCall,
+    Result,
+    StepCall,
+    Value,
+    WaitCall,
+    Waits,
+)
+from perdure.agent.steps.entering import entering, leaving
+from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, remembering, runs
+from perdure.agent.steps.expecting import expecting, taken
+from perdure.agent.steps.gate import Unknown
+from perdure.agent.steps.named import named
+from perdure.agent.steps.nested import EnterCall, LeaveCall
+from perdure.agent.steps.prompting import Answered
+from perdure.agent.steps.reached import Reached, is_declined, question_of, so_far_of, unknown_effect
+from perdure.agent.steps.validation import is_of, wanted
+from perdure.agent.steps.values import Values
+from perdure.agent.steps.waiting import waiting
+from perdure.documents import kind_of, nearest
+from perdure.errors import ExpectationFailed, ToolFailed
+from perdure.expressions.evaluation import evaluate, written
+from perdure.questions import Approval, EffectFate, QuestionKind, Subject, choice_of, shortened
+from perdure.skills.steps import COMPENSATE
+from perdure.tasks import StepStatus
+from perdure.toolbox import Toolbox
+from perdure.tools import Tool
+
+_CLAIM = "rehearsal"
+_RECALLED: Mapping[str, JsonValue] = {"items": [], "records": {}, "context": ""}
+"""What a recall finds if a case says nothing about it."""
+
+
+class InlineValues(Values):
+    """Values that are never kept elsewhere."""
+
+    def __init__(self) -> None:
+        """Need no place to keep anything."""
+
+    async def keep(
+        self, tenant: str, task_id: str, value: JsonValue, *, limit: int = 0, epoch: int | None = None
+    ) -> Value:
+        """Return a value as it is."""
+        return Value(inline=value)
+
+    async def get(self, tenant: str, task_id: str, value: Value) -> JsonValue:
+        """Return what a value holds."""
+        return value.inline
+
+
+class GivenSteps:
+    """What becomes of each step.
+
+    Args:
+        given: What the case says.
+        toolbox: The tools, by whose signatures arguments are checked.
+    """
+
+    def __init__(self, given: Given, toolbox: Toolbox) -> None:
+        self._given = given
+        self._toolbox = toolbox
+        self._values = InlineValues()
+        self.evaluator = StepEvaluator(self._values)
+        self.called: list[dict[str, JsonValue]] = []
+        """The calls of tools, in their order."""
+
+    async def outcome(self, action: Action) -> Ended | Asks | Waits:
+        """Return the outcome of an action; raises what its step fails with, or NotGiven."""
+        match action.call:
+            case StepCall() as call:
+                outcome = self._tool(call)
+            case PromptCall() as call:
+                outcome = self.evaluator.prompt(call, lambda _: self._reply(call))
+            case RecallCall() as call:
+                outcome = self._recall(call)
+            case RememberCall() as call:
+                outcome = self.evaluator.remember(call)
+            case LetCall() as call:
+                outcome = named(call, self._values)
+            case WaitCall() as call:
+                outcome = waiting(call, self._values)
+            case ExpectCall() as call:
+                outcome = expecting(call, self._values)
+            case TakeCall() as call:
+                outcome = taken(call, self._values)
+            case EnterCall() as call:
+                outcome = self._entered(call)
+            case LeaveCall() as call:
+                outcome = leaving(call, self._values)
+            case ExpandCall() as call:
+                outcome = self.evaluator.expand(call)
+            case _:
+                raise ValueError(f"{action.activity} is no step")
+        return await outcome
+
+    async def _tool(self, call: StepCall) -> Ended | Asks:
+        step, so_far = call.step, so_far_of(call)
+        if is_declined(so_far):
+            return SKIPPED
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        if so_far.acted is not None:
+            return await self.evaluator.concluded(call, names, so_far.acted.inline, so_far)
+        if not runs(step.when, names, call.path):
+            return SKIPPED
+        tool = self._toolbox.get(step.tool, f"{call.path}.tool")
+        arguments = await self.evaluator.arguments(call, names)
+        tool.validate(arguments, f"{call.path}.args")
+        if step.approve is not None and so_far.approved is None:
+            text = written(evaluate(step.approve, names, f"{call.path}.approve"))
+            so_far = Reached(asked=QuestionKind.APPROVAL)
+            return question_of(call, text, _about(tool, arguments), choice_of(Approval), so_far)
+        if so_far.verdict is not None and so_far.verdict.happened:
+            return await self.evaluator.acted(call, names, None, _about(tool, arguments), so_far)
+        return await self._called_tool(call, names, tool, arguments, so_far)
+
+    async def _called_tool(
+        self,
+        call: StepCall,
+        names: Mapping[str, JsonValue],
+        tool: Tool[..., Any],
+        arguments: Mapping[str, JsonValue],
+        so_far: Reached,
+    ) -> Ended | Asks:
+        about = _about(tool, arguments)
+        self.called.append({"step": call.path, "tool": tool.name, "arguments": dict(arguments)})
+        if failure := self._given.failure(call.path):
+            if tool.effect.is_once and tool.check is None and call.step.retry not in (0, 1):
+                # Its next attempt finds the failed one's claim, and nothing can tell what became of its effect.
+                unknown = Unknown(claim=_CLAIM, deadline=None, at=None)
+                asked = so_far.changed(asked=QuestionKind.UNKNOWN_EFFECT, claim=_CLAIM, verdict=None)
+                return question_of(call, unknown_effect(tool.name, unknown), about, choice_of(EffectFate), asked)
+            raise ToolFailed(tool.name, "Failure", failure)
+        given = None
+        # Nobody reads what undoes something returns.
+        if step_of(call.path) != COMPENSATE or self._given.stands_for(call.path):
+            given = self._given.result(call.path, "what it returns")[1]
+        return await self.evaluator.acted(call, names, tool.jsonable(given), about, so_far)
+
+    async def _entered(self, call: EnterCall) -> Ended:
+        """Go into the skill that a step runs, unless the case says what comes of it."""
+        entered = await entering(call, self._values)
+        if entered.inputs is None:
+            return entered
+        if failure := self._given.failure(call.path):
+            raise ExpectationFailed(f"{call.path}: {failure}")
+        if not self._given.stands_for(call.path):
+            return entered
+        _, output = self._given.result(call.path, "what it gives back")
+        names = await self._values.names(call.tenant, call.task_id, call.scope)
+        ended = remembering(call, call.step, {**names, "output": output})
+        return ended.changed(result=ended.result.changed(parts={"output": Value(inline=output)}))
+
+    async def _reply(self, call: PromptCall) -> Answered:
+        if failure := self._given.failure(call.path):
+            raise ExpectationFailed(f"{call.path}: {failure}")
+        field, output = self._given.result(call.path, "what the model answers")
+        if not call.step.output:
+            if not isinstance(output, str) or not output.strip():
+                miss(field, f"is {kind_of(output)}", fix="give the text that the model answers")
+            return Answered(output.strip(), 0)
+        fields = fields_of(output, field)
+        if fields.keys() != call.step.output.keys():
+            miss(field, "is not what the step asks for", fix=f"give {', '.join(call.step.output)}")
+        for name, kind in call.step.output.items():
+            if not is_of(kind, fields[name]):
+                miss(f"{field}.{name}", f"is {kind_of(fields[name])}", fix=f"give {wanted(kind)}")
+        return Answered(output, 0)
+
+    async def _recall(self, call: RecallCall) -> Ended:
+        if await self.evaluator.terms(call) is None:
+            return SKIPPED
+        field, given = self._given.found(call.path)
+        for name, value in given.items():
+            if name not in _RECALLED:
+                miss(f"{field}.{name}", "is no part of a recall", fix=nearest(name, _RECALLED))
+            if kind_of(value) != kind_of(_RECALLED[name]):
+                miss(f"{field}.{name}", f"is {kind_of(value)}, not {kind_of(_RECALLED[name])}")
+        parts = {name: Value(inline=value) for name, value in {**_RECALLED, **given}.items()}
+        return Ended(result=Result(status=StepStatus.DONE, parts=parts))
+
+
+def _about(tool: Tool[..., Any], arguments: Mapping[str, JsonValue]) -> Subject:
+    return Subject(tool=tool.name, arguments=shortened(arguments), idempotency_key="")
