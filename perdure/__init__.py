@@ -3,6 +3,7 @@
 A tool author needs ``tool`` and ``ToolCall``; a caller starts an ``AgentTask`` and gets a ``TaskResult``.
 """
 
+from perdure.asking import OpenQuestion, PersonAnswer, PersonQuestion
 from perdure.assertions import Assertion
 from perdure.changes import Actor, ActorKind, Refusal
 from perdure.durations import Wait
@@ -143,8 +144,11 @@ __all__ = [
     "ObserveRequest",
     "Observed",
     "Omission",
+    "OpenQuestion",
     "PauseRequest",
     "PerdureError",
+    "PersonAnswer",
+    "PersonQuestion",
     "Phase",
     "Pinning",
     "ProfileName",

@@ -21,6 +21,7 @@ class Workflow(StrEnum):
     SET_CONSENT = "SetConsent"
     SET_MEMBER = "SetMember"
     HOLD_MEMORY = "HoldMemory"
+    ASK_PERSON = "AskPerson"
     CREDIT_MEMORIES = "CreditMemories"
     PROMOTE_EPISODES = "PromoteEpisodes"
     CONSOLIDATE_MEMORY = "ConsolidateMemory"
@@ -98,7 +99,7 @@ RESERVED = frozenset({*(one.value for one in Activity), "recall", "note"})
 """Names that no tool may have: our own activity types, kinds of steps, and the tools of a model's memory."""
 
 ANSWER = "answer"
-"""The update that answers a question of a task, or of a memory on hold."""
+"""The update that answers a question: of a task, of a memory on hold, or of somebody's own workflow."""
 
 DELIVER = "deliver"
 """The update that delivers an event to a task."""
@@ -119,7 +120,7 @@ PROGRESS = "progress"
 """The query that returns where a task is."""
 
 QUESTIONS = "questions"
-"""The query that returns what a task, or a memory on hold, waits for."""
+"""The query that returns the questions that a task, a memory on hold or somebody's own workflow waits on."""
 
 RESULT = "result"
 """The query that returns how a task ended, also one that was cancelled."""

@@ -37,6 +37,8 @@ class QuestionKind(OpenEnum):
     UNKNOWN_EFFECT = "unknown_effect"
     """An attempt at a ``once`` effect died or failed, or was made with other arguments, and nothing can tell whether
     this effect happened."""
+    WORKFLOW = "workflow"
+    """A workflow of somebody's own asks."""
 
 
 class Approval(OpenEnum):
@@ -132,7 +134,7 @@ class Subject(Passed):
 
 
 class Question(Passed):
-    """A question that a task, or a memory on hold, waits on."""
+    """A question that a task, a memory on hold, or somebody's own workflow waits on."""
 
     id: str
     """The step's path, numbered from its second question on; an answer names it."""

@@ -15,6 +15,7 @@ _NAMES: dict[str, str] = {
     Workflow.RESUMABLE_AGENT: "a task",
     Workflow.INGEST_MEMORY: "the job of a batch to remember",
     Workflow.HOLD_MEMORY: "a memory on hold",
+    Workflow.ASK_PERSON: "a question of a workflow",
     Workflow.FORGET_MEMORY: "a sweep",
     Workflow.UNDO_FORGETTING: "the undoing of a sweep",
     Workflow.RECONCILE_MEMORY: "a reconciliation of the stores",
@@ -51,13 +52,14 @@ async def job_of(client: Client, workflow_id: str) -> WorkflowExecutionDescripti
 
 
 async def asker_of(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
-    """Return what Temporal says of a task, or of a memory on hold: both ask questions.
+    """Return what Temporal says of a task, a memory on hold, or a question of a workflow: all ask people.
 
     Raises:
         InvalidTask: There is none with this id, or it is something else.
     """
-    refused = partial(InvalidTask, "task", fix="give the id that 'run' or 'memories held' printed, or its YAML file")
-    return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused, Workflow.HOLD_MEMORY)
+    refused = partial(InvalidTask, "task", fix="give the id that 'run' or 'inbox' printed, or its YAML file")
+    others = (Workflow.HOLD_MEMORY, Workflow.ASK_PERSON)
+    return await _described(client, workflow_id, Workflow.RESUMABLE_AGENT, refused, *others)
 
 
 async def _described(

@@ -6,6 +6,7 @@ from typing import Any
 from temporalio.plugin import SimplePlugin
 
 from perdure.temporal.failures import ActivityInterceptor
+from workflows.ask_person import AskPerson
 from workflows.consolidate_memory import ConsolidateMemory
 from workflows.credit_memories import CreditMemories
 from workflows.erase_memory import EraseMemory
@@ -25,6 +26,7 @@ WORKFLOWS: Sequence[type] = (
     ResumableAgent,
     IngestMemory,
     HoldMemory,
+    AskPerson,
     ForgetMemory,
     UndoForgetting,
     RecallMemory,

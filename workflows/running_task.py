@@ -32,7 +32,7 @@ class RunningTask:
     def __init__(self, task: TaskRun | None) -> None:
         self._input = task
         self._state = task.carried if task else None
-        self._phase = Phase.PREPARING
+        self._phase = self._label = Phase.PREPARING
         self.problem = ""
         self.branches = Branches()
         self.is_compensating = False
@@ -154,12 +154,14 @@ class RunningTask:
         """Enter a phase, and show it."""
         if self.is_compensating and phase is Phase.RUNNING:
             phase = Phase.COMPENSATING
-        if phase is not self._phase:
-            self._phase = phase
-            workflow.upsert_search_attributes([PHASE.value_set(phase)])
+        self._phase = phase
         self.show()
 
     def show(self) -> None:
-        """Show in the Temporal UI where it is."""
+        """Show in the Temporal UI where it is; the inbox finds it by that while a question is open."""
+        label = Phase.WAITING if self.questions.open else self._phase
+        if label is not self._label:
+            self._label = label
+            workflow.upsert_search_attributes([PHASE.value_set(label)])
         recalls = self._state.recalls if self._state else ()
         workflow.set_current_details(details(self.progress(), recalls, workflow.info().workflow_id))

@@ -23,6 +23,7 @@ COMMANDS = {
     "run": "worker.cli.tasks:run",
     "status": "worker.cli.tasks:status",
     "explain": "worker.cli.explain:explain",
+    "inbox": "worker.cli.inbox:inbox",
     "answer": "worker.cli.tasks:answer",
     "deliver": "worker.cli.tasks:deliver",
     "pause": "worker.cli.steering:pause",

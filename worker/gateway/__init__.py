@@ -7,6 +7,7 @@ from worker.gateway.auditing import AuditingCalls
 from worker.gateway.base import call
 from worker.gateway.explaining import ExplainingCalls
 from worker.gateway.holding import HoldingCalls
+from worker.gateway.inbox import InboxCalls
 from worker.gateway.scheduling import SchedulingCalls
 from worker.gateway.steering import SteeringCalls
 from worker.gateway.tasks import TaskHandle
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "TaskHandle"]
 
 
-class Gateway(ExplainingCalls, HoldingCalls, SteeringCalls, SchedulingCalls, AuditingCalls):
+class Gateway(ExplainingCalls, HoldingCalls, InboxCalls, SteeringCalls, SchedulingCalls, AuditingCalls):
     """One installation, as its callers see it.
 
     Args:

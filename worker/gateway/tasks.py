@@ -146,12 +146,12 @@ class TaskCalls(Base):
 
     @call
     async def answer(self, workflow_id: str, answer: Answer, *, by: Actor) -> None:
-        """Answer a question that a task, or a memory on hold, waits on.
+        """Answer a question that a task, a memory on hold, or a workflow of somebody's own waits on.
 
         Raises:
             InvalidAnswer: The answer is malformed, or the question is answered already.
             InvalidInput: The actor who answers is not a person.
-            InvalidTask: There is no such task or hold, or it has ended.
+            InvalidTask: There is nothing with this id that asks, or it has ended.
         """
         require_person(by)
         client = await self.client()

@@ -37,7 +37,7 @@ async def test_a_task_is_paused_and_resumed_and_status_says_by_whom(installed: I
     assert (await installed.perdure("pause", file, "--because", "x" * 501)).status == 2
 
     assert (await installed.perdure("deliver", file, "paid")).status == 0
-    await until(lambda: progress(installed, file), lambda now: now.done == 1 and now.phase is Phase.PAUSED)
+    await until(lambda: progress(installed, file), lambda now: not now.waits and now.phase is Phase.PAUSED)
     shown = (await installed.perdure("status", file)).out
     assert ": the shop is closed" in shown
     assert f"\n  perdure resume {started}\n" in shown

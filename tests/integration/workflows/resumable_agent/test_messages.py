@@ -142,8 +142,8 @@ async def test_a_redirection_changes_the_goal_and_its_constraints_stay_in_view(a
         gate.open()
         await until_true(lambda: len(server.asked) >= 4)
         await redirect(handle, constraints=("Be quick.",))
-        await until_true(lambda: any("What you did before" in asked.first for asked in server.asked), 60)
-        await until_true(lambda: "What you did before" in server.asked[-1].first)
+        # Both gave way to the summary, as the turns around them did.
+        await until_true(lambda: "What you did before" in server.asked[-1].first and not server.asked[-1].told, 60)
         await handle.cancel()
         with pytest.raises(WorkflowFailureError):
             await handle.result()
@@ -154,7 +154,6 @@ async def test_a_redirection_changes_the_goal_and_its_constraints_stay_in_view(a
     assert "From now on this has to hold: Touch no docs." in after.told[-1]
     last = server.asked[-1].first
     assert "Constraints, as you were told:\n- Touch no docs.\n- Be quick." in last
-    assert not any("Redirected by" in text for text in server.asked[-1].told), "it gave way to the summary"
 
 
 @pytest.mark.parametrize("cache", [1000, pytest.param(0, marks=pytest.mark.slow)])
@@ -244,7 +243,7 @@ async def test_what_is_malformed_or_too_much_is_refused_with_its_field(agents: A
         for update, request, problem in (
             ("message", {"text": "x" * 4_001}, "text"),
             ("message", {"text": " "}, "text: is empty (write some text)"),
-            ("message", {"texd": "x"}, "texd"),
+            ("message", {"text": "x", "bye": "me"}, "bye: is not a field here (did you mean 'by'?)"),
             ("redirect", {}, "goal: is missing, and there are no constraints"),
             ("redirect", {"goal": "x" * 1_000_000}, "goal"),
             ("redirect", {"constraints": ["x"] * 21}, "constraints"),

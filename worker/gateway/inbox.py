@@ -1,0 +1,79 @@
+"""The inbox: everything that people are asked, by tasks, memories on hold and workflows of anybody's own."""
+
+from collections.abc import AsyncGenerator
+
+from temporalio.client import WorkflowExecution
+from temporalio.service import RPCError, RPCStatusCode
+
+from perdure.asking import OpenQuestion
+from perdure.changes import Actor
+from perdure.names import QUESTIONS, Attribute, Workflow
+from perdure.questions import Question
+from perdure.tasks import Phase
+from worker.gateway.base import ANSWERED_WITHIN, call
+from worker.gateway.memories import MemoriesCalls
+from worker.gateway.tasks import TaskCalls
+
+_TASKS = f"(WorkflowType = '{Workflow.RESUMABLE_AGENT}' AND {Attribute.PHASE} = '{Phase.WAITING}')"
+_ASKED = f"WorkflowType = '{Workflow.ASK_PERSON}'"
+_HELD = f"WorkflowType = '{Workflow.HOLD_MEMORY}'"
+
+
+class InboxCalls(TaskCalls, MemoriesCalls):
+    """Looking at what waits for a person. ``answer`` answers each, by the workflow's id and the question's."""
+
+    @call
+    async def inbox(
+        self, user_id: str | None = None, *, of: str | None = None, limit: int = 50, by: Actor
+    ) -> list[OpenQuestion]:
+        """Return the questions that wait for a person, those of the workflow that has run longest first.
+
+        Args:
+            user_id: Whose: questions of their tasks and workflows, and their memories on hold. None: everybody's, but
+                for memories on hold, whose text is a user's own.
+            of: The team or agent whose memories on hold are meant; None: the user's own.
+            limit: How many at most.
+            by: Who looks.
+
+        Raises:
+            UnknownOwner: The user does not belong to the owner, or there is no such owner.
+            TenantKeyMissing: A user is given, and this process has no tenant key.
+            WorkerUnavailable: No worker serves the task queue, and only a worker knows.
+        """
+        if user_id is None:
+            await self.served()
+            return [one async for one in self._open(f"{_TASKS} OR {_ASKED}", limit)]
+        reader = await self._keyed_reader()
+        tenant = await reader.tenant(user_id, of)
+        await self.served()
+        kinds = _HELD if of else f"{_TASKS} OR {_ASKED} OR {_HELD}"
+        query = f"{Attribute.TENANT} = '{tenant}' AND ({kinds})"
+        found = [one async for one in self._open(query, limit)]
+        if held := [one.workflow_id for one in found if one.kind == Workflow.HOLD_MEMORY]:
+            await reader.audited(tenant, held, "held", by)
+        return found
+
+    async def _open(self, query: str, limit: int) -> AsyncGenerator[OpenQuestion]:
+        """Yield the questions of the workflows that a query finds."""
+        client, found = await self.client(), 0
+        running = [run async for run in client.list_workflows(f"({query}) AND ExecutionStatus = 'Running'")]
+        # A page of the list is one call, and each workflow another one.
+        for run in sorted(running, key=lambda one: (one.start_time, one.id)):
+            for question in await self._asked_by(run):
+                if found >= limit:
+                    return
+                found += 1
+                asker = run.parent_id if run.workflow_type == Workflow.ASK_PERSON else None
+                yield OpenQuestion(workflow_id=run.id, kind=run.workflow_type, asker=asker or "", question=question)
+            if found >= limit:
+                return
+
+    async def _asked_by(self, run: WorkflowExecution) -> tuple[Question, ...]:
+        handle = (await self.client()).get_workflow_handle(run.id, run_id=run.run_id)
+        try:
+            return await handle.query(QUESTIONS, result_type=tuple[Question, ...], rpc_timeout=ANSWERED_WITHIN)
+        except RPCError as error:
+            # The list lags behind.
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return ()
+            raise

@@ -1,0 +1,93 @@
+"""A question of anybody's workflow to a person, which is asked until a deadline."""
+
+import asyncio
+from contextlib import suppress
+
+from temporalio import workflow
+
+from activities.forgetting import ForgettingActivities
+from perdure.agent.questions import Questions
+from perdure.asking import ASKED, PersonAnswer, PersonQuestion
+from perdure.documents import refuse_unknown
+from perdure.errors import InvalidAnswer, InvalidInput
+from perdure.names import ANSWER, QUESTIONS, Workflow
+from perdure.questions import Answer, Question
+from perdure.temporal.attributes import TENANT
+from perdure.temporal.errors import failure_of
+from workflows import options
+from workflows.failures import required
+
+
+@workflow.defn(name=Workflow.ASK_PERSON, sandboxed=False)
+class AskPerson:
+    """Asks a person one question, once."""
+
+    @workflow.init
+    def __init__(self, asked: PersonQuestion | None = None) -> None:
+        self._questions = Questions(())
+        self._over = ""
+        self._refused: InvalidInput | None = None
+        if asked is not None:
+            try:
+                refuse_unknown(asked)
+                self._default = asked.default
+                self._question = self._questions.named(asked.asked(workflow.now()), workflow.now())
+                self._questions.ask(self._question)
+            except InvalidInput as error:
+                # Raised here, it would be retried for ever.
+                self._refused = error
+
+    @workflow.run
+    async def run(self, asked: PersonQuestion | None = None) -> PersonAnswer:
+        """Return the answer, or the default once the time has passed."""
+        asked = required(asked, "give a PersonQuestion")
+        if self._refused is not None:
+            raise failure_of(self._refused)
+        until = workflow.now() + asked.lasts
+        workflow.set_current_details(f"**waits for a person** until {until:%Y-%m-%d %H:%M:%S %Z}")
+        # No store and no key is waited for: the deadline holds in any case.
+        labelling = asyncio.create_task(self._label(asked))
+        try:
+            with suppress(TimeoutError):
+                await workflow.wait_condition(
+                    lambda: self._questions.is_answered(ASKED), timeout=asked.lasts, timeout_summary="for an answer"
+                )
+        finally:
+            labelling.cancel()
+        found = self._found()
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        workflow.set_current_details("**answered**" if found.answered else "**nobody answered in time**")
+        return found
+
+    @workflow.query(name=QUESTIONS)
+    def questions(self) -> tuple[Question, ...]:
+        """Return what it waits for."""
+        return self._questions.open
+
+    @workflow.update(name=ANSWER)
+    async def answer(self, answer: Answer) -> None:
+        """Answer its question; recorded at once, so that nothing can come between."""
+        self._questions.answer(answer, workflow.now())
+
+    @answer.validator
+    def _refuse_answer(self, answer: Answer) -> None:
+        if self._over:
+            raise failure_of(InvalidAnswer("question_id", self._over))
+        try:
+            self._questions.check(answer)
+        except InvalidAnswer as error:
+            raise failure_of(error) from None
+
+    def _found(self) -> PersonAnswer:
+        # An answer that came with the last moment was accepted, so it counts.
+        if self._questions.is_answered(ASKED):
+            taken = self._questions.take(self._question)
+            return PersonAnswer(answered=True, value=taken.value, by=taken.by, note=taken.note, at=taken.at)
+        self._over = "nobody answered in time"
+        self._questions.withdraw_all()
+        return PersonAnswer(answered=False, value=self._default, at=workflow.now())
+
+    async def _label(self, asked: PersonQuestion) -> None:
+        """Have the inbox and an erasure find it by its user."""
+        tenant = await options.change(ForgettingActivities.tenant_of, asked.user_id, "Find the user's tenant")
+        workflow.upsert_search_attributes([TENANT.value_set(tenant)])
