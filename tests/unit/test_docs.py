@@ -43,7 +43,7 @@ from perdure.skills.cases import read_cases as read_skill_cases
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
-from worker.cli.app import AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS
+from worker.cli.app import AGENTS, AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [
@@ -74,6 +74,7 @@ def test_a_command_is_one_that_there_is(line: str) -> None:
         "memories": MEMORIES,
         "members": MEMBERS,
         "audit": AUDIT,
+        "agents": AGENTS,
         "policies": POLICIES,
         "prompts": PROMPTS,
         "skills": SKILLS,

@@ -43,6 +43,7 @@ COMMANDS = {
     "audit": "worker.cli.app:audit",
     "skills": "worker.cli.app:skills",
     "policies": "worker.cli.app:policies",
+    "agents": "worker.cli.app:agents",
     "prompts": "worker.cli.app:prompts",
     "secrets": "worker.cli.secrets:secrets",
     "reconcile": "worker.cli.reconcile:reconcile",
@@ -92,18 +93,32 @@ AUDIT = {
 SKILLS = {
     "list": "worker.cli.skills:list_",
     "show": "worker.cli.skills:show",
+    "log": "worker.cli.revisions:skills_log",
+    "diff": "worker.cli.revisions:skills_diff",
     "test": "worker.cli.skills:try_",
 }
 """The commands of ``perdure skills``."""
 
+AGENTS = {
+    "list": "worker.cli.agents:list_",
+    "show": "worker.cli.agents:show",
+    "log": "worker.cli.revisions:agents_log",
+    "diff": "worker.cli.revisions:agents_diff",
+}
+"""The commands of ``perdure agents``."""
+
 PROMPTS = {
     "list": "worker.cli.prompts:list_",
     "show": "worker.cli.prompts:show",
+    "log": "worker.cli.revisions:prompts_log",
+    "diff": "worker.cli.revisions:prompts_diff",
 }
 """The commands of ``perdure prompts``."""
 
 POLICIES = {
     "list": "worker.cli.policies:list_",
+    "log": "worker.cli.revisions:policies_log",
+    "diff": "worker.cli.revisions:policies_diff",
     "test": "worker.cli.policies:try_",
 }
 """The commands of ``perdure policies``."""
@@ -158,6 +173,10 @@ class _Audit(_Inner):
 
 class _Policies(_Inner):
     table = POLICIES
+
+
+class _Agents(_Inner):
+    table = AGENTS
 
 
 class _Prompts(_Inner):
@@ -241,7 +260,8 @@ members = _group(
 )
 audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
 skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")
-prompts = _group("prompts", _Prompts, "Texts that skills and agents use by name: show them.")
+agents = _group("agents", _Agents, "Who works towards goals: show them, and what changed in them.")
+prompts = _group("prompts", _Prompts, "Texts that skills and agents use by name: show them, and what changed in them.")
 policies = _group(
     "policies", _Policies, "What no tool may do here, or only with a person's approval: show it, try it out."
 )
