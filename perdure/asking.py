@@ -36,7 +36,7 @@ class PersonQuestion(Request):
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_ASKED)]
     answer: AnswerSpec = AnswerSpec()
     """Which answers it takes; any text without it."""
-    within: Annotated[str, AfterValidator(_within)] = "7d"
+    within: Annotated[str, AfterValidator(_within), Field(examples=["7d"])] = "7d"
     """How long it is asked: ``45s``, ``30m``, ``12h`` or ``7d``."""
     otherwise: ShallowJson = None
     """The answer that counts if nobody gives one in time; None: there is none."""

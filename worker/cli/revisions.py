@@ -28,7 +28,7 @@ Limit = Annotated[int, typer.Option(min=1, help="How many versions to show, the 
 
 
 @dataclass(frozen=True)
-class Kind:
+class DefinitionKind:
     """A kind of definitions that have versions."""
 
     place: Callable[[Settings, str], Path]
@@ -45,13 +45,13 @@ def _policy(settings: Settings, name: str) -> Path:
     return policies.place(name)
 
 
-AGENT = Kind(lambda settings, name: agents_of(settings).place(name), read_agent)
-SKILL = Kind(lambda settings, name: skills_of(settings).place(name), read_skill)
-PROMPT = Kind(lambda settings, name: prompts_of(settings).place(name), read_prompt)
-POLICY = Kind(_policy, read_policy)
+AGENT = DefinitionKind(lambda settings, name: agents_of(settings).place(name), read_agent)
+SKILL = DefinitionKind(lambda settings, name: skills_of(settings).place(name), read_skill)
+PROMPT = DefinitionKind(lambda settings, name: prompts_of(settings).place(name), read_prompt)
+POLICY = DefinitionKind(_policy, read_policy)
 
 
-def _log_of(kind: Kind) -> Callable[..., Awaitable[None]]:
+def _log_of(kind: DefinitionKind) -> Callable[..., Awaitable[None]]:
     async def log(name: NameOfOne, *, limit: Limit = 20, as_json: AsJson = False) -> None:
         """Show the versions that it had, newest first, from the git history of its folder."""
         place, found = await kind.revisions(name)
@@ -67,7 +67,7 @@ def _log_of(kind: Kind) -> Callable[..., Awaitable[None]]:
     return log
 
 
-def _diff_of(kind: Kind) -> Callable[..., Awaitable[None]]:
+def _diff_of(kind: DefinitionKind) -> Callable[..., Awaitable[None]]:
     async def diff(name: NameOfOne, old: Old = "", new: New = "", *, as_json: AsJson = False) -> None:
         """Show what changed between two versions of its file: by default the last change."""
         _, found = await kind.revisions(name)
