@@ -12,6 +12,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.episodes import SessionWriter
+from activities.notifying import Notifier
 from perdure.agent.steps.calls import (
     QUICK_SECONDS,
     AnnounceCall,
@@ -50,15 +51,23 @@ class StepActivities:
         toolbox: The tools that become activities.
         runner: Runs a step.
         session: Where it is written what became of it.
+        notifier: Has the webhook told what people are asked.
         attempts: How often a tool that raises an exception of its own is tried.
     """
 
     def __init__(
-        self, toolbox: Toolbox, runner: StepRunner, session: SessionWriter, *, attempts: int = ATTEMPTS
+        self,
+        toolbox: Toolbox,
+        runner: StepRunner,
+        session: SessionWriter,
+        notifier: Notifier,
+        *,
+        attempts: int = ATTEMPTS,
     ) -> None:
         self._toolbox = toolbox
         self._runner = runner
         self._session = session
+        self._notifier = notifier
         self._attempts = attempts
 
     def activities(self) -> list[Callable[..., Any]]:
@@ -91,8 +100,10 @@ class StepActivities:
 
     @activity.defn(name=Activity.ANNOUNCE)
     async def announce(self, call: AnnounceCall) -> None:
-        """Write into a task's session what the task is about to ask, or what a person answered."""
+        """Write into a task's session what the task is about to ask, or what a person answered; tell the webhook."""
         await self._session.asked(call, this_attempt().run)
+        if call.answer is None:
+            await self._notifier.asked(call.tenant, call.question)
 
     def _of_tool(self, name: str) -> Callable[[StepCall], Awaitable[Ended | Asks]]:
         @activity.defn(name=name)

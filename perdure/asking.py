@@ -71,7 +71,7 @@ class PersonQuestion(Request):
             answer=self.answer,
             asked_at=at,
             until=at + self.lasts,
-            otherwise="" if self.otherwise is None else str(self.otherwise),
+            otherwise="no answer" if self.otherwise is None else str(self.otherwise),
         )
 
 

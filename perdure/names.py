@@ -25,6 +25,7 @@ class Workflow(StrEnum):
     CREDIT_MEMORIES = "CreditMemories"
     PROMOTE_EPISODES = "PromoteEpisodes"
     CONSOLIDATE_MEMORY = "ConsolidateMemory"
+    DELIVER_NOTICE = "DeliverNotice"
 
 
 class Activity(StrEnum):
@@ -35,6 +36,8 @@ class Activity(StrEnum):
     BEGIN_COMPENSATING = "begin_compensating"
     EVALUATE_TASK = "evaluate_task"
     ANNOUNCE = "announce"
+    NOTIFY = "notify"
+    DELIVER_NOTICE = "deliver_notice"
     QUICK_STEP = "quick_step"
     EXPAND = "expand"
     REASON = "reason"

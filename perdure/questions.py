@@ -146,7 +146,7 @@ class Question(Passed):
     until: Instant | None = None
     """When it is no longer asked; None: it waits for as long as it takes."""
     otherwise: str = ""
-    """The answer that counts if nobody has answered by then."""
+    """What counts if nobody has answered by then: an answer, or that the task fails."""
 
     @property
     def choices(self) -> tuple[str, ...]:

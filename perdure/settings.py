@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -150,6 +150,13 @@ class Settings(BaseSettings):
     forgetting_guard: Annotated[float, Field(gt=0, le=1)] = 0.3
     """A sweep that would forget more than this part of a user's memories is held for a person."""
 
+    webhook_url: SecretStr | None = None
+    """The address that is told of every question to a person; see docs/questions.md."""
+    webhook_secret: SecretStr | None = None
+    """What deliveries to the webhook are signed with: at least 16 characters."""
+    webhook_content: bool = False
+    """Whether the text of a question, and what it is about, may be delivered as well."""
+
     heartbeat_timeout: Annotated[float, Field(ge=1, le=600)] = 2.0
     """Seconds without a heartbeat after which a worker counts as dead. With 2 and a sticky time-out of 1, a task goes
     on 4 s after its worker was killed; with the defaults of Temporal it took 21 s."""
@@ -220,6 +227,29 @@ class Settings(BaseSettings):
         if cron != "off" and not _CRON.fullmatch(cron):
             raise ValueError("must be five fields such as '0 3 * * *', or off")
         return cron
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _is_webhook(cls, url: SecretStr | None) -> SecretStr | None:
+        # Without the address itself, which may hold a secret.
+        parts = urlsplit(url.get_secret_value()) if url else None
+        if parts is not None and (parts.scheme not in {"http", "https"} or not parts.hostname):
+            raise ValueError("must be a URL such as https://host/path")
+        return url
+
+    @field_validator("webhook_secret")
+    @classmethod
+    def _is_long(cls, secret: SecretStr | None) -> SecretStr | None:
+        if secret is not None and len(secret.get_secret_value()) < 16:
+            raise ValueError("must have at least 16 characters")
+        return secret
+
+    @model_validator(mode="after")
+    def _is_signed(self) -> Self:
+        if self.webhook_url is not None and self.webhook_secret is None:
+            fix = f"set {PREFIX}WEBHOOK_SECRET, which signs deliveries"
+            raise InvalidInput("webhook_secret", "is missing", fix=fix)
+        return self
 
     @property
     def tenant_key_file(self) -> Path:

@@ -9,6 +9,7 @@ from perdure.temporal.failures import ActivityInterceptor
 from workflows.ask_person import AskPerson
 from workflows.consolidate_memory import ConsolidateMemory
 from workflows.credit_memories import CreditMemories
+from workflows.deliver_notice import DeliverNotice
 from workflows.erase_memory import EraseMemory
 from workflows.flush_accesses import FlushAccesses
 from workflows.forget_memory import ForgetMemory
@@ -27,6 +28,7 @@ WORKFLOWS: Sequence[type] = (
     IngestMemory,
     HoldMemory,
     AskPerson,
+    DeliverNotice,
     ForgetMemory,
     UndoForgetting,
     RecallMemory,

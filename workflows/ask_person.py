@@ -6,6 +6,7 @@ from contextlib import suppress
 from temporalio import workflow
 
 from activities.forgetting import ForgettingActivities
+from activities.notifying import NotifyCall, NotifyingActivities
 from perdure.agent.questions import Questions
 from perdure.asking import ASKED, PersonAnswer, PersonQuestion
 from perdure.documents import refuse_unknown
@@ -88,6 +89,8 @@ class AskPerson:
         return PersonAnswer(answered=False, value=self._default, at=workflow.now())
 
     async def _label(self, asked: PersonQuestion) -> None:
-        """Have the inbox and an erasure find it by its user."""
+        """Have the inbox and an erasure find it by its user, and the webhook told."""
         tenant = await options.change(ForgettingActivities.tenant_of, asked.user_id, "Find the user's tenant")
         workflow.upsert_search_attributes([TENANT.value_set(tenant)])
+        call = NotifyCall(tenant=tenant, question=self._question)
+        await options.change(NotifyingActivities.notify, call, "Have the webhook told")

@@ -3,6 +3,7 @@
 Only its input has the memory's text: no batch, no journal and no job has it before it is approved.
 """
 
+import asyncio
 from contextlib import suppress
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.holding import HoldingActivities, RejectCall
+from activities.notifying import NotifyCall, NotifyingActivities
 from perdure.agent.questions import Questions
 from perdure.changes import Actor, ActorKind
 from perdure.errors import InvalidAnswer
@@ -54,7 +56,12 @@ class HoldMemory:
             self._end(problem_of(error))
             return Decided(outcome=HoldOutcome.REJECTED, by=_SILENCE, at=workflow.now(), reason=problem_of(error))
         hold = hold.changed(batch=hold.batch.changed(epoch=epoch))
-        answer = await self._answer(hold)
+        call = NotifyCall(tenant=hold.batch.tenant, question=self._question)
+        telling = asyncio.create_task(options.change(NotifyingActivities.notify, call, "Have the webhook told"))
+        try:
+            answer = await self._answer(hold)
+        finally:
+            telling.cancel()
         by = Actor(kind=ActorKind.PERSON, id=answer.by) if answer else _SILENCE
         at = answer.at if answer else workflow.now()
         approved = answer.value == Approval.YES if answer else hold.silence is Silence.APPROVE

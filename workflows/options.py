@@ -106,6 +106,11 @@ def of_update() -> Options:
     return _options(60.0, HEARTBEAT, None)
 
 
+def of_delivery(left: timedelta) -> Options:
+    """Return the options of a delivery to the webhook, which is tried for so long."""
+    return _options(30.0, HEARTBEAT, left)
+
+
 def of_keeping() -> Options:
     """Return the options of keeping a task's claims: it answers soon, also where Redis is away."""
     return _options(20.0, HEARTBEAT, None)

@@ -239,6 +239,8 @@ class PlanRunner:
         """Put a question, and wait for its answer."""
         self._running.outbox.flush()
         asked = self._running.questions.named(question, workflow.now())
+        until = workflow.now() + timedelta(hours=self._running.task.limits.answer_hours)
+        asked = asked.changed(until=until, otherwise="the task fails")
         self._running.do(branch, Phase.WAITING)
         await self.announce(asked)
         self._running.update(branch, question=asked)

@@ -62,8 +62,9 @@ def _question(question: Question, workflow_id: str) -> str:
     example = Answer(question_id=question.id, value=question.choices[0] if question.choices else "…", by="")
     hint = f" ({question.answer.hint})" if question.answer.hint else ""
     about = "".join(f"- {line}\n" for line in question.about.lines) + "\n" if question.about else ""
+    until = f"Until {question.until:%Y-%m-%d %H:%M:%S %Z}, then: {question.otherwise}\n\n" if question.until else ""
     return (
-        f"### Waits for a person\n{question.text}{hint}\n\n{about}"
+        f"### Waits for a person\n{question.text}{hint}\n\n{about}{until}"
         f"Answer with `perdure answer {workflow_id} '{question.id}' VALUE`, "
         f"or send the update `answer` with\n```json\n{example.model_dump_json()}\n```"
     )

@@ -22,7 +22,7 @@ def test_it_is_asked_until_its_time_has_passed_with_its_default() -> None:
     assert (asked.id, asked.kind, asked.text) == (ASKED, QuestionKind.WORKFLOW, "Ship it?")
     assert (asked.asked_at, asked.until, asked.otherwise) == (NOW, NOW + timedelta(days=2), "no")
     plain = question().asked(NOW)
-    assert (plain.until, plain.otherwise) == (NOW + timedelta(days=7), "")
+    assert (plain.until, plain.otherwise) == (NOW + timedelta(days=7), "no answer")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
+from activities.notifying import NotifyingActivities
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
@@ -49,6 +50,7 @@ def test_every_activity_has_its_name_from_here_and_no_tool_may_take_it() -> None
         *(
             AccessActivities,
             HoldingActivities,
+            NotifyingActivities,
             CreditingActivities,
             CorrectingActivities,
             PromptActivities,

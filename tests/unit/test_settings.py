@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,3 +147,27 @@ def test_a_language_that_cannot_be_stemmed_is_refused_naming_the_nearest(monkeyp
     monkeypatch.setenv("PERDURE_LANGUAGE", "germann")
     with pytest.raises(InvalidInput, match="did you mean 'german'"):
         Settings()
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"webhook_url": "https://host/path"}, "webhook_secret: is missing"),
+        ({"webhook_url": "ftp://host/token", "webhook_secret": "x" * 16}, "webhook_url: must be a URL"),
+        ({"webhook_url": "https:///token", "webhook_secret": "x" * 16}, "webhook_url: must be a URL"),
+        ({"webhook_url": "https://host", "webhook_secret": "short"}, "webhook_secret: must have at least 16"),
+    ],
+)
+def test_a_webhook_that_cannot_be_signed_or_reached_is_refused_without_its_address(
+    values: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(InvalidInput, match=problem) as caught:
+        Settings(**values)
+    assert "token" not in str(caught.value)
+
+
+def test_the_address_of_a_webhook_is_a_secret() -> None:
+    values: dict[str, Any] = {"webhook_url": "https://host/token", "webhook_secret": "a long secret, this"}
+    settings = Settings(**values)
+    assert "token" not in repr(settings)
+    assert settings.environment()["PERDURE_WEBHOOK_URL"] == "https://host/token"

@@ -17,6 +17,7 @@ from activities.forgetting import ForgettingActivities
 from activities.holding import HoldingActivities
 from activities.jobs import IngestActivities
 from activities.memory import MemoryActivities
+from activities.notifying import Notifier, NotifyingActivities, Webhook
 from activities.promotion import PromotionActivities
 from activities.prompting import PromptActivities
 from activities.reasoning import ReasoningActivities
@@ -54,7 +55,8 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         limiter=Limiter(Places(services.redis)),
         secrets=services.secrets,
     )
-    steps = StepActivities(services.toolbox, runner, services.session, attempts=settings.tool_attempts)
+    notifier = Notifier(client=client, task_queue=settings.task_queue, webhook=_webhook(settings))
+    steps = StepActivities(services.toolbox, runner, services.session, notifier, attempts=settings.tool_attempts)
     submitter = Submitter(
         client=client,
         task_queue=settings.task_queue,
@@ -102,6 +104,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             erasures=services.erasures,
         ),
         HoldingActivities(submitter=submitter, door=services.door),
+        NotifyingActivities(notifier),
         PromotionActivities(promoter=services.promoter, submitter=submitter),
         ConsolidationActivities(
             consolidator=Consolidator(longterm=services.longterm, embedder=services.embedder, updater=services.updater),
@@ -149,6 +152,12 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
         ),
     )
     return [*steps.activities(), *(activity for one in others for activity in _public_coroutines(one))]
+
+
+def _webhook(settings: Settings) -> Webhook | None:
+    if settings.webhook_url is None or settings.webhook_secret is None:
+        return None
+    return Webhook(url=settings.webhook_url, secret=settings.webhook_secret, content=settings.webhook_content)
 
 
 def _public_coroutines(one: object) -> list[Callable[..., Any]]:
