@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from temporalio import workflow
+from temporalio.exceptions import ActivityError
 
 from activities.forgetting import ForgettingActivities
 from activities.notifying import NotifyCall, NotifyingActivities
@@ -90,7 +91,8 @@ class AskPerson:
 
     async def _label(self, asked: PersonQuestion) -> None:
         """Have the inbox and an erasure find it by its user, and the webhook told."""
-        tenant = await options.change(ForgettingActivities.tenant_of, asked.user_id, "Find the user's tenant")
-        workflow.upsert_search_attributes([TENANT.value_set(tenant)])
-        call = NotifyCall(tenant=tenant, question=self._question)
-        await options.change(NotifyingActivities.notify, call, "Have the webhook told")
+        with suppress(ActivityError):  # It is tried until it succeeds, or nothing is asked any more.
+            tenant = await options.change(ForgettingActivities.tenant_of, asked.user_id, "Find the user's tenant")
+            workflow.upsert_search_attributes([TENANT.value_set(tenant)])
+            call = NotifyCall(tenant=tenant, question=self._question)
+            await options.change(NotifyingActivities.notify, call, "Have the webhook told")

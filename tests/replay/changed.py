@@ -8,6 +8,7 @@ from activities.accesses import Flushed
 from activities.forgetting import ForgetCall
 from perdure.agent.state import TaskRun
 from perdure.agent.steps.calls import CreditCall, KeepCall, Kept
+from perdure.asking import PersonAnswer, PersonQuestion
 from perdure.changes import Actor
 from perdure.erasures import ErasureReceipt
 from perdure.holds import Decided, Hold
@@ -33,9 +34,12 @@ from perdure.requests import (
 )
 from perdure.tasks import TaskResult
 from perdure.updates import Updated, UpdateRequest
+from perdure.webhooks import Notice, NoticeFate
 from workflows import options
+from workflows.ask_person import AskPerson
 from workflows.consolidate_memory import ConsolidateMemory
 from workflows.credit_memories import CreditMemories
+from workflows.deliver_notice import DeliverNotice
 from workflows.erase_memory import EraseMemory, ErasingRun
 from workflows.flush_accesses import FlushAccesses
 from workflows.forget_memory import ForgetMemory, ForgetRun
@@ -201,6 +205,30 @@ class LateConsent(SetConsent):
         return await super().run(request)
 
 
+@workflow.defn(name="AskPerson", sandboxed=False)
+class LateQuestion(AskPerson):
+    """A timer more."""
+
+    @workflow.init
+    def __init__(self, asked: PersonQuestion | None = None) -> None:
+        super().__init__(asked)
+
+    @workflow.run
+    async def run(self, asked: PersonQuestion | None = None) -> PersonAnswer:
+        await workflow.sleep(1)
+        return await super().run(asked)
+
+
+@workflow.defn(name="DeliverNotice", sandboxed=False)
+class LateNotice(DeliverNotice):
+    """A timer more."""
+
+    @workflow.run
+    async def run(self, notice: Notice | None = None) -> NoticeFate:
+        await workflow.sleep(1)
+        return await super().run(notice)
+
+
 @workflow.defn(name="SetMember", sandboxed=False)
 class LateMember(SetMember):
     """A timer more."""
@@ -299,6 +327,8 @@ CHANGED = (
     LateErasure,
     LateRedating,
     LateUpdate,
+    LateQuestion,
+    LateNotice,
     LateMember,
     LateConsent,
     LateFlush,

@@ -23,6 +23,7 @@ from tests.replay.memory_runs import (
     record_reconciliations,
     record_redating,
 )
+from tests.replay.people_runs import record_people
 from tests.replay.recorder import recorder
 from tests.replay.task_runs import record_tasks, script
 from tests.support.turn_server import TurnServer
@@ -45,6 +46,7 @@ async def _runs(addresses: Addresses, data: Path, folder: Path, **how: Any) -> N
         async with asyncio.TaskGroup() as group:
             group.create_task(record_tasks(here))
             group.create_task(record_jobs_and_sweeps(here))
+            group.create_task(record_people(here))
         # It looks at everybody.
         await record_reconciliations(here)
         await record_redating(here)

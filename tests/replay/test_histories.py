@@ -21,7 +21,7 @@ OTHER_SEEDS = (0, 1)
 
 TYPES = {"ResumableAgent", "IngestMemory", "HoldMemory", "ForgetMemory", "UndoForgetting"}
 
-SIZE = 2_000_000
+SIZE = 3_000_000
 """Bytes that all histories may have, since they are kept for ever in the repository: 20 kB each."""
 
 
@@ -126,6 +126,8 @@ def test_every_workflow_is_recorded_in_every_way_it_ends() -> None:
         "ConsolidateMemory": {"completed", "failed"},
         "PromoteEpisodes": {"completed", "failed"},
         "CreditMemories": {"completed", "failed"},
+        "AskPerson": {"completed", "failed", "canceled"},
+        "DeliverNotice": {"completed", "failed"},
     }
     assert len(WORKFLOWS) == len(CHANGED) == len(ends), "a workflow without a recorded history, or without a control"
 

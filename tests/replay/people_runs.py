@@ -1,0 +1,114 @@
+"""The recorded runs in which people step in: questions of any workflow, notices of them, pauses; and what is undone."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from temporalio.client import WorkflowHandle
+from temporalio.service import RPCError
+
+from perdure import Actor, ActorKind, AgentTask, Answer, PauseRequest
+from perdure.asking import ASKED, PersonQuestion
+from perdure.names import ANSWER, PAUSE, QUESTIONS, RESUME
+from perdure.questions import AnswerSpec, AnswerType
+from perdure.tasks import Phase
+from perdure.webhooks import Notice
+from tests.replay.recorder import Recorder
+from tests.support.waiting import progress_of, until
+from worker.gateway.tasks import sent_update
+
+ADA = Actor(kind=ActorKind.PERSON, id="ada")
+
+WORD = """
+inputs: {word: string}
+steps:
+  - id: write
+    tool: append
+    args: {ledger: undone, line: "${inputs.word}"}
+    compensate: {tool: append, args: {ledger: undone, line: "not ${output.line}"}}
+output: "${steps.write.output.line}"
+"""
+
+NESTED = """
+steps:
+  - for_each: "${['a', 'b', 'c']}"
+    as: word
+    at_once: 2
+    steps:
+      - {id: run, skill: word, inputs: {word: "${word}"}, remember: [{memory: "The word is ${output}."}]}
+  - {id: last, tool: echo, args: {value: 1}}
+output: "${steps.word.done}"
+"""
+
+UNDOING = """
+steps:
+  - {id: run, skill: word, inputs: {word: d}}
+  - {id: fails, tool: garbles, retry: 1}
+"""
+
+WAITING = "steps: [{id: time, wait: 1s}, {id: last, tool: echo, args: {value: 1}}]"
+
+
+async def record_people(here: Recorder) -> None:
+    """Record them all."""
+    await _questions(here)
+    await _notices(here)
+    await _tasks(here, "people")
+
+
+async def _questions(here: Recorder) -> None:
+    question = PersonQuestion(user_id="people", text="Go on?", answer=AnswerSpec(type=AnswerType.YES_NO))
+    asking = await here.start("AskPerson", question)
+    await _asked(asking)
+    await sent_update(asking, ANSWER, Answer(question_id=ASKED, value="yes", by="ada"))
+    assert (await asking.result())["value"] is True
+    await here.keep("ask_person", asking)
+    silent = await here.start("AskPerson", question.changed(within="1s", otherwise="no"))
+    assert (await silent.result())["value"] is False
+    await here.keep("ask_person_silent", silent)
+    cancelled = await here.start("AskPerson", question)
+    await _asked(cancelled)
+    await cancelled.cancel()
+    await here.keep_failed("ask_person_cancelled", cancelled)
+    await here.keep_failed("ask_person_refused", await here.start("AskPerson", {"user_id": "people", "txt": "x"}))
+
+
+async def _notices(here: Recorder) -> None:
+    in_time, late = datetime.now(UTC) + timedelta(hours=1), datetime(1999, 1, 1, tzinfo=UTC)
+    for name, end in (("deliver_notice", in_time), ("deliver_notice_late", late)):
+        notice = Notice(event="e", body="{}", workflow_id="w", question_id="q", until=end)
+        delivering = await here.start("DeliverNotice", notice)
+        await delivering.result()
+        await here.keep(name, delivering)
+    await here.keep_failed("deliver_notice_refused", await here.start("DeliverNotice"))
+
+
+async def _tasks(here: Recorder, user: str) -> None:
+    here.skill("word", WORD)
+    for name, queue in (("nested", ""), ("nested_continued", here.rolling)):
+        nested = await _start(here, AgentTask(task_id=name, user_id=user, skill=here.skill("nested", NESTED)), queue)
+        assert (await here.client.get_workflow_handle(nested.id).result())["output"] == 3
+        await here.keep(f"agent_{name}", nested)
+    undoing = await _start(here, AgentTask(task_id="undone", user_id=user, skill=here.skill("undoing", UNDOING)))
+    await here.keep_failed("agent_undone", undoing)
+    halted = await _start(here, AgentTask(task_id="halted", user_id=user, skill=here.skill("waiting", WAITING)))
+    await sent_update(halted, PAUSE, PauseRequest(by=ADA, id="once"))
+    await progress_of(halted, lambda one: one.phase is Phase.PAUSED)
+    await sent_update(halted, RESUME, PauseRequest(by=ADA))
+    assert (await halted.result())["done"] == 2
+    await here.keep("agent_halted", halted)
+
+
+async def _start(here: Recorder, task: AgentTask, queue: str = "") -> WorkflowHandle[Any, Any]:
+    return await here.start("ResumableAgent", task, id_=task.workflow_id, queue=queue)
+
+
+async def _asked(handle: WorkflowHandle[Any, Any]) -> None:
+    """Wait until a workflow asks, and has a worker that says so."""
+
+    async def questions() -> list[Any]:
+        try:
+            return await handle.query(QUESTIONS)
+        except RPCError:
+            return []
+
+    await until(questions, bool)
