@@ -21,6 +21,7 @@ from perdure.agent.steps.values import Values
 from perdure.agent.turns import Conversation
 from perdure.documents import validated
 from perdure.errors import InvalidAgent, InvalidTask, StoreUnavailable, TenantErased
+from perdure.mcp.servers import McpServers
 from perdure.memory.wholeness import Wholeness
 from perdure.models.language import LanguageModels
 from perdure.names import BINDING, COMPENSATED, TASK, Activity, Attribute, Workflow
@@ -92,6 +93,7 @@ class TaskActivities:
         whole: Knows since when Redis, with its data about tasks, has lost nothing.
         erasures: Knows when a user was erased.
         secrets: Has the secrets that tools ask for.
+        servers: The MCP servers of this worker.
         heartbeat: Seconds without a sign of life after which an attempt is given up.
         model_timeout: Seconds that a model's turn may take.
         continue_after: Events after which a task's history is rolled over; 0: after about 1,000.
@@ -108,6 +110,7 @@ class TaskActivities:
     whole: Wholeness
     erasures: RedisErasures
     secrets: SecretKeeper
+    servers: McpServers
     _: KW_ONLY
     heartbeat: float
     model_timeout: float
@@ -124,8 +127,11 @@ class TaskActivities:
         task = validated(AgentTask, request.task.model_dump(), "", InvalidTask)
         tenant = self.key.tenant_of(task.user_id)
         epoch = await self._epoch(tenant, request.started_at)
-        plan = self._of_skill(task) if task.skill else self._of_agent(task)
+        plan = self._pinned(task)
         await require_secrets(plan.tools, self.secrets)
+        if await self.servers.require(plan.tools, activity.info().attempt):
+            # What its arguments may be, only the servers knew.
+            plan = self._pinned(task)
         kept = (self.values.keep(tenant, task.task_id, value, epoch=epoch) for value in plan.inputs.values())
         opened = together(self._opened(tenant, task.task_id, request.first_run, epoch), self._since())
         (found, since), values = await together(opened, together(*kept))
@@ -202,6 +208,9 @@ class TaskActivities:
             problem = f"{task_id!r} has acted ({', '.join(unseen)}) in a run that Temporal no longer has"
             raise InvalidTask("task_id", problem, fix="a model's turns cannot be taken again: choose a new task_id")
         return None
+
+    def _pinned(self, task: AgentTask) -> _Pinned:
+        return self._of_skill(task) if task.skill else self._of_agent(task)
 
     def _of_skill(self, task: AgentTask) -> _Pinned:
         found = self.skills.linked(task.skill)

@@ -97,6 +97,8 @@ class Settings(BaseSettings):
     """Folders with prompts in YAML, which skills and agents use by name."""
     policies: tuple[Absolute, ...] = ()
     """Folders with policies in YAML, which say what no tool may do; see docs/policies.md."""
+    mcp_servers: tuple[Absolute, ...] = ()
+    """Folders with MCP servers in YAML, whose tools skills and agents use; see docs/tools.md."""
     secrets: tuple[Absolute, ...] = ()
     """Folders with secrets of tools, each in a file of its name; variables ``PERDURE_SECRET_…`` win over them."""
     secrets_from: str = ""

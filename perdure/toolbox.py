@@ -1,7 +1,7 @@
 """The collection of a worker's tools."""
 
 import importlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from perdure.documents import nearest
@@ -15,12 +15,21 @@ class Toolbox:
     Args:
         tools: The tools.
         reserved: Names that no tool may have.
+        beside: Returns a tool that is not among them, if its name is that of one that may appear.
 
     Raises:
         InvalidInput: A name is reserved, or two tools share it.
     """
 
-    def __init__(self, tools: Iterable[Tool[..., Any]] = (), *, reserved: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool[..., Any]] = (),
+        *,
+        reserved: Collection[str] = (),
+        beside: Callable[[str], Tool[..., Any] | None] | None = None,
+    ) -> None:
+        self._reserved = reserved
+        self._beside = beside
         self._tools: dict[str, Tool[..., Any]] = {}
         for one in tools:
             if one.name in reserved:
@@ -51,6 +60,16 @@ class Toolbox:
             found.extend(here)
         return cls(found, reserved=reserved)
 
+    def extended(
+        self, tools: Iterable[Tool[..., Any]], beside: Callable[[str], Tool[..., Any] | None] | None = None
+    ) -> "Toolbox":
+        """Return a box with more tools.
+
+        Raises:
+            InvalidInput: One of them has the name of another.
+        """
+        return Toolbox([*self, *tools], reserved=self._reserved, beside=beside)
+
     def __iter__(self) -> Iterator[Tool[..., Any]]:
         return iter(self._tools.values())
 
@@ -67,5 +86,7 @@ class Toolbox:
             InvalidInput: When no tool has this name; the nearest is suggested; of the class ``error``.
         """
         if name not in self._tools:
+            if self._beside is not None and (found := self._beside(name)) is not None:
+                return found
             raise error(path, f"no worker has a tool {name!r}", fix=nearest(name, self._tools))
         return self._tools[name]

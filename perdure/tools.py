@@ -7,7 +7,7 @@ decorator: it returns a ``Tool``, and a ``Toolbox`` collects those that a module
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, overload
 
 from pydantic import BaseModel, JsonValue, SecretStr, ValidationError
@@ -94,6 +94,25 @@ class Tool(Generic[P, R]):
     def parameters(self) -> dict[str, bool]:
         """The names of its arguments, and whether each is required."""
         return {name: field.is_required() for name, field in self.arguments.model_fields.items()}
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        return self.arguments.model_json_schema()
+
+    def require_names(self, given: Collection[str], path: str) -> None:
+        """Refuse arguments that it does not have, and require those that it needs, before their values are known.
+
+        Raises:
+            InvalidArguments: Naming the argument, and the nearest one that there is.
+        """
+        for name in given:
+            if name not in self.parameters:
+                told = f"tool {self.name!r} takes no such argument"
+                raise InvalidArguments(f"{path}.{name}", told, fix=nearest(name, self.parameters))
+        for name, required in self.parameters.items():
+            if required and name not in given:
+                raise InvalidArguments(f"{path}.{name}", f"tool {self.name!r} needs it")
 
     def validate(
         self, arguments: Mapping[str, JsonValue], path: str = "args", *, partial: bool = False
@@ -263,7 +282,7 @@ def tool(
             effect=kind,
             timeout=seconds,
             check=check,
-            name=_tool_name(named),
+            name=tool_name(named),
             quick=quick,
             limits=limits,
         )
@@ -279,7 +298,12 @@ class _Named(Model):
     name: Name
 
 
-def _tool_name(name: str) -> str:
+def tool_name(name: str) -> str:
+    """Return a name that a tool may have.
+
+    Raises:
+        InvalidInput: It may not.
+    """
     return validated(_Named, {"name": name}, f"tool {name}").name
 
 

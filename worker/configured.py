@@ -12,12 +12,12 @@ from perdure.policies.library import PolicyLibrary
 from perdure.settings import Settings
 from perdure.skills.library import SkillLibrary
 from worker.policies import policies_of, rules_of
-from worker.wiring.registries import skills_of, toolbox_of
+from worker.wiring.registries import known_tools_of, skills_of
 
 
 async def tools(settings: Settings) -> tuple[bool, str, str]:
     """Return the tools that can be loaded."""
-    toolbox = await asyncio.to_thread(toolbox_of, settings)
+    toolbox = await asyncio.to_thread(known_tools_of, settings)
     return True, f"{len(toolbox)} from {', '.join(settings.tools)}", ""
 
 
@@ -42,7 +42,7 @@ async def skills(settings: Settings) -> tuple[bool, str, str]:
     """Return the skills that can be run, or what is wrong with others."""
     library, own = skills_of(settings), SkillLibrary(settings.skills).names()
     try:
-        toolbox = await asyncio.to_thread(toolbox_of, settings)
+        toolbox = await asyncio.to_thread(known_tools_of, settings)
     except InvalidInput:
         # That is a finding of its own; what does not depend on tools can still be judged.
         toolbox = None

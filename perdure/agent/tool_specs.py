@@ -107,6 +107,4 @@ def whole(text: str) -> str:
 
 
 def _spec(tool: Tool[..., Any]) -> ToolSpec:
-    return ToolSpec(
-        name=told_name(tool.name), description=tool.description, parameters=tool.arguments.model_json_schema()
-    )
+    return ToolSpec(name=told_name(tool.name), description=tool.description, parameters=tool.schema)

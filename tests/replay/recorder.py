@@ -171,6 +171,7 @@ async def recorder(
             services.whole,
             services.erasures,
             services.secrets,
+            services.servers,
             heartbeat=settings.heartbeat_timeout,
             model_timeout=settings.model_timeout,
             continue_after=ROLLED_AFTER,

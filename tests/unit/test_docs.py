@@ -15,6 +15,7 @@ from perdure import tool
 from perdure.agent.rehearsal import differences, rehearsed
 from perdure.documents import read_document, validated
 from perdure.errors import InvalidTask
+from perdure.mcp.shape import read_server
 from perdure.names import (
     AGAIN,
     ANSWER,
@@ -43,7 +44,7 @@ from perdure.skills.cases import read_cases as read_skill_cases
 from perdure.skills.library import read_skill
 from perdure.tasks import AgentTask
 from perdure.toolbox import Toolbox
-from worker.cli.app import AGENTS, AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS
+from worker.cli.app import AGENTS, AUDIT, COMMANDS, MEMBERS, MEMORIES, POLICIES, PROMPTS, SKILLS, TOOLS
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 EXAMPLES = [
@@ -75,6 +76,7 @@ def test_a_command_is_one_that_there_is(line: str) -> None:
         "members": MEMBERS,
         "audit": AUDIT,
         "agents": AGENTS,
+        "tools": TOOLS,
         "policies": POLICIES,
         "prompts": PROMPTS,
         "skills": SKILLS,
@@ -110,6 +112,11 @@ def test_a_skill_can_be_read(text: str) -> None:
 @pytest.mark.parametrize("text", blocks("instructions"), ids=lambda text: text.splitlines()[0])
 def test_an_agent_can_be_read(text: str) -> None:
     assert read_agent(text).tools
+
+
+@pytest.mark.parametrize("text", [*blocks("command"), *blocks("url")], ids=lambda text: text.splitlines()[0])
+def test_an_mcp_server_can_be_read(text: str) -> None:
+    assert read_server(text).secrets
 
 
 @pytest.mark.parametrize("text", blocks("template"), ids=lambda text: text.splitlines()[0])

@@ -10,14 +10,14 @@ from perdure.settings import Settings
 from perdure.toolbox import Toolbox
 from worker.cli.definitions import list_all, show_one
 from worker.cli.tasks import AsJson
-from worker.wiring.registries import agents_of, toolbox_of
+from worker.wiring.registries import agents_of, known_tools_of
 
 AgentName = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.")]
 
 
 def list_(*, as_json: AsJson = False) -> None:
     """Show the agents, with their versions; exits with 1 if one cannot be used."""
-    toolbox = toolbox_of(Settings())
+    toolbox = known_tools_of(Settings())
     list_all(agents_of(Settings()), "agent", _told, lambda one: _require_tools(one, toolbox), as_json=as_json)
 
 
@@ -26,7 +26,7 @@ def show(name: AgentName, *, as_json: AsJson = False) -> None:
     library, problem = agents_of(Settings()), ""
     one = library.get(name)
     try:
-        _require_tools(one, toolbox_of(Settings()))
+        _require_tools(one, known_tools_of(Settings()))
     except InvalidInput as found:
         problem = str(found)
     show_one(one, library.place(name), _told(one), problem, as_json=as_json)

@@ -45,6 +45,7 @@ COMMANDS = {
     "policies": "worker.cli.app:policies",
     "agents": "worker.cli.app:agents",
     "prompts": "worker.cli.app:prompts",
+    "tools": "worker.cli.app:tools",
     "secrets": "worker.cli.secrets:secrets",
     "reconcile": "worker.cli.reconcile:reconcile",
     "doctor": "worker.cli.doctor:doctor",
@@ -106,6 +107,12 @@ AGENTS = {
     "diff": "worker.cli.revisions:agents_diff",
 }
 """The commands of ``perdure agents``."""
+
+TOOLS = {
+    "list": "worker.cli.tools:list_",
+    "show": "worker.cli.tools:show",
+}
+"""The commands of ``perdure tools``."""
 
 PROMPTS = {
     "list": "worker.cli.prompts:list_",
@@ -177,6 +184,10 @@ class _Policies(_Inner):
 
 class _Agents(_Inner):
     table = AGENTS
+
+
+class _Tools(_Inner):
+    table = TOOLS
 
 
 class _Prompts(_Inner):
@@ -261,6 +272,7 @@ members = _group(
 audit = _group("audit", _Audit, "Who wrote, changed or read which memory: check it, show it, remove what is old.")
 skills = _group("skills", _Skills, "What tasks can run: list it, try it out.")
 agents = _group("agents", _Agents, "Who works towards goals: show them, and what changed in them.")
+tools = _group("tools", _Tools, "What skills and agents can call, MCP servers' tools included: show it.")
 prompts = _group("prompts", _Prompts, "Texts that skills and agents use by name: show them, and what changed in them.")
 policies = _group(
     "policies", _Policies, "What no tool may do here, or only with a person's approval: show it, try it out."

@@ -7,14 +7,14 @@ from perdure.secrets.sources import SecretKeeper, how_to_give
 from perdure.settings import Settings
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
-from worker.wiring.registries import secrets_of, toolbox_of
+from worker.wiring.registries import known_tools_of, secrets_of
 
 
 async def secrets(*, as_json: AsJson = False) -> None:
     """Show which secrets the tools ask for, and whether this process finds them; exits with 1 if one is missing."""
     settings = Settings()
     keeper, needed, optional = secrets_of(settings), dict[str, list[str]](), set[str]()
-    for tool in toolbox_of(settings):
+    for tool in known_tools_of(settings):
         for one in (*tool.secrets, *tool.check_secrets):
             tools = needed.setdefault(one.secret, [])
             if tool.name not in tools:

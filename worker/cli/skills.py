@@ -21,12 +21,12 @@ from perdure.skills.steps import SkillStep, Step, ToolStep
 from perdure.toolbox import Toolbox
 from worker.cli.tasks import AsJson
 from worker.terminal.output import Exit, counted, out, say, show_json
-from worker.wiring.registries import skills_of, toolbox_of
+from worker.wiring.registries import known_tools_of, skills_of
 
 
 def list_(*, as_json: AsJson = False) -> None:
     """Show the available skills, with their versions; exits with 1 if one cannot be used."""
-    library, toolbox = skills_of(Settings()), toolbox_of(Settings())
+    library, toolbox = skills_of(Settings()), known_tools_of(Settings())
     found, wrong = list[dict[str, object]](), 0
     for name in library.names():
         try:
@@ -58,7 +58,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The skill's name.")], *, as_json: AsJson = False
 ) -> None:
     """Show a skill's header, its steps, and where it is; exits with 1 if the tools here do not fit it."""
-    library, toolbox = skills_of(Settings()), toolbox_of(Settings())
+    library, toolbox = skills_of(Settings()), known_tools_of(Settings())
     skill, place, problem = library.get(name), library.place(name), ""
     version = skill.digest
     try:
@@ -145,7 +145,7 @@ async def try_(
         if not file.is_file():
             raise InvalidInput("CASES.yaml", f"{file} is no file" if file.exists() else f"there is no file {file}")
     settings, shown = Settings(), list[dict[str, object]]()
-    skills, toolbox = skills_of(settings), toolbox_of(settings)
+    skills, toolbox = skills_of(settings), known_tools_of(settings)
     for file in files:
         read = read_cases(text_of(file, InvalidSkill), file.name)
         linked = skills.linked(read.skill)

@@ -50,6 +50,8 @@ def configure_logging(level: int = logging.INFO, *, as_json: bool | None = None)
     root.setLevel(level)
     for name in ("httpx", "httpx2", "openai"):
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
+    # Its errors quote messages of servers, which are content; what goes wrong is reported by the call.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
 
 class _SecretlessFormatter(structlog.stdlib.ProcessorFormatter):

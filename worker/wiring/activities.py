@@ -80,6 +80,7 @@ def activities(services: Services, client: Client, settings: Settings) -> list[C
             services.whole,
             services.erasures,
             services.secrets,
+            services.servers,
             heartbeat=settings.heartbeat_timeout,
             model_timeout=settings.model_timeout,
             continue_after=settings.continue_after,

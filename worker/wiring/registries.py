@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import playbooks
+from perdure.mcp.servers import McpServers
+from perdure.mcp.shape import McpServer, ServerLibrary
 from perdure.names import RESERVED
 from perdure.registry.agents import AgentLibrary
 from perdure.registry.prompts import PromptLibrary
@@ -21,6 +23,25 @@ def toolbox_of(settings: Settings) -> Toolbox:
         InvalidInput: A module with tools is not there, or cannot be used.
     """
     return Toolbox.load(settings.tools, reserved=RESERVED)
+
+
+def servers_of(settings: Settings) -> list[McpServer]:
+    """Return the configured MCP servers.
+
+    Raises:
+        InvalidInput: One cannot be used; naming its file and field.
+    """
+    return ServerLibrary(settings.mcp_servers).all()
+
+
+def known_tools_of(settings: Settings) -> Toolbox:
+    """Return the tools as far as they are known without asking an MCP server: of its tools, those that are declared.
+
+    Raises:
+        InvalidInput: A module with tools or an MCP server cannot be used.
+    """
+    servers = McpServers(servers_of(settings), SecretKeeper())
+    return toolbox_of(settings).extended(servers.tools, servers.find)
 
 
 def secrets_of(settings: Settings) -> SecretKeeper:

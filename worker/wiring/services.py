@@ -9,6 +9,7 @@ from datetime import timedelta
 from activities.episodes import SessionWriter
 from perdure.agent.steps.enforcing import Enforcer
 from perdure.losses import Store
+from perdure.mcp.servers import McpServers, open_servers
 from perdure.memory.door import Door
 from perdure.memory.erasing.eraser import Eraser
 from perdure.memory.forgetting.forgetter import Forgetter
@@ -45,7 +46,7 @@ from worker.observing import extractor
 from worker.policies import policies_of, rules_of
 from worker.wiring.parts import WRITE_SECONDS, models_of
 from worker.wiring.reading import RESULTS_KEPT, ReadingServices, open_reading
-from worker.wiring.registries import agents_of, secrets_of, skills_of, toolbox_of
+from worker.wiring.registries import agents_of, secrets_of, servers_of, skills_of, toolbox_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,7 @@ class Services(ReadingServices):
     results: Outputs
     """Results of recall, kept until their caller fetches them."""
     toolbox: Toolbox
+    servers: McpServers
     secrets: SecretKeeper
     skills: SkillLibrary
     agents: AgentLibrary
@@ -117,7 +119,13 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
     await asyncio.to_thread(guarding.current)
     extracting = extractor(settings, policies[DEFAULT_POLICY])
     models = models_of(settings)
-    async with open_reading(settings, addresses, key) as reading, extracting as extracts, aclosing(models):
+    secrets, configured = secrets_of(settings), servers_of(settings)
+    async with (
+        open_reading(settings, addresses, key) as reading,
+        extracting as extracts,
+        aclosing(models),
+        open_servers(configured, secrets) as servers,
+    ):
         redis, longterm = reading.redis, reading.longterm
         due, deletions, leases, rules = DueIndex(redis), reading.deletions, Leases(redis), rules_of(settings)
         erasures = RedisErasures(redis)
@@ -216,8 +224,9 @@ async def open_services(settings: Settings, addresses: Addresses) -> AsyncGenera
             claims=Claims(redis, ttl),
             outputs=Outputs(redis, ttl, files=ValueFiles(settings.journal_folder)),
             results=Outputs(redis, RESULTS_KEPT, kind="result"),
-            toolbox=toolbox_of(settings),
-            secrets=secrets_of(settings),
+            toolbox=toolbox_of(settings).extended(servers.serve(), servers.find),
+            servers=servers,
+            secrets=secrets,
             skills=skills_of(settings),
             agents=agents_of(settings),
             enforcer=Enforcer(guarding, reading.audit),

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from perdure.agent.steps.calls import Path
 from perdure.documents import kind_of, nearest
 from perdure.durations import duration_of
-from perdure.errors import InvalidArguments, InvalidExpression, InvalidSkill
+from perdure.errors import InvalidExpression, InvalidSkill
 from perdure.expressions.evaluation import expressions, references
 from perdure.registry.judge import criterion_of
 from perdure.skills.inputs import filled_inputs, is_of, require_checks, wanted
@@ -247,13 +247,7 @@ def _check_tool(step: ToolStep, path: str, toolbox: Toolbox) -> None:
 
 
 def _check_arguments(tool: Tool[..., Any], args: Mapping[str, JsonValue], path: str) -> None:
-    for name in args:
-        if name not in tool.parameters:
-            problem = f"tool {tool.name!r} takes no such argument"
-            raise InvalidArguments(f"{path}.args.{name}", problem, fix=nearest(name, tool.parameters))
-    for name, required in tool.parameters.items():
-        if required and name not in args:
-            raise InvalidArguments(f"{path}.args.{name}", f"tool {tool.name!r} needs it")
+    tool.require_names(args, f"{path}.args")
     # What holds an expression is checked when its value is known.
     literal = {name: value for name, value in args.items() if not any(expressions(value, f"{path}.args.{name}"))}
     tool.validate(literal, f"{path}.args", partial=True)

@@ -1,5 +1,6 @@
 """``perdure explain``: a task's dealings with memory as a person reads them."""
 
+import re
 from uuid import uuid4
 
 from perdure.explanations import TaskExplanation
@@ -24,7 +25,8 @@ async def test_a_task_is_explained_by_its_file(installed: Installation) -> None:
     assert ran.status == 0, ran.err
     told = await installed.perdure("explain", file)
     assert told.status == 0, told.err
-    first, item, left, *jobs = told.out.splitlines()
+    pinned, first, item, left, *jobs = told.out.splitlines()
+    assert re.fullmatch(r"pinned to skill explained [0-9a-f]{12}", pinned)
     assert first.startswith("look recalled 1 item: 1 semantic")
     assert item.endswith("s are blue.")
     assert left == "  left out: 1 over the limit"
