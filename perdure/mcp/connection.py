@@ -44,7 +44,7 @@ class Refused(Exception):
     """A server knows no such tool, or takes no such arguments; its message may quote them."""
 
 
-class Connection:
+class ServerConnection:
     """The connection to a server.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 
 from perdure.errors import InvalidInput, InvalidTask, NotDone, WorkerUnavailable
-from perdure.mcp.connection import Connection
+from perdure.mcp.connection import ServerConnection
 from perdure.mcp.shape import McpServer
 from perdure.mcp.tools import McpTool
 from perdure.secrets.sources import SecretKeeper
@@ -32,7 +32,7 @@ class McpServers:
     """
 
     def __init__(self, servers: Iterable[McpServer], secrets: SecretKeeper) -> None:
-        self._connections = {one.name: Connection(one, secrets) for one in servers}
+        self._connections = {one.name: ServerConnection(one, secrets) for one in servers}
         self._tools: dict[str, McpTool] = {}
         self.away: dict[str, str] = {}
         """Which servers did not answer when they were last asked, and why."""
@@ -105,7 +105,7 @@ class McpServers:
         """End all connections, and the processes that were started for them."""
         await asyncio.gather(*(one.close() for one in self._connections.values()))
 
-    async def _look(self, connection: Connection, within: float) -> None:
+    async def _look(self, connection: ServerConnection, within: float) -> None:
         server = connection.server
         try:
             found = await connection.tools(within)
@@ -121,7 +121,7 @@ class McpServers:
                 except InvalidInput as problem:
                     _log.warning("tool of an MCP server cannot be used", tool=tool.name, problem=str(problem))
 
-    def _add(self, connection: Connection, own: str) -> McpTool | None:
+    def _add(self, connection: ServerConnection, own: str) -> McpTool | None:
         name = connection.server.prefixed(own)
         if name not in self._tools:
             try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel, JsonValue, SecretStr
 
 from perdure.errors import InvalidArguments, InvalidInput
-from perdure.mcp.connection import Connection, Refused
+from perdure.mcp.connection import ServerConnection, Refused
 from perdure.mcp.schemas import ArgumentSchema
 from perdure.secrets.annotation import SecretParameter
 from perdure.signatures import ToolCall
@@ -36,7 +36,7 @@ class McpTool(Tool[..., Any]):
         own: The tool's name there.
     """
 
-    def __init__(self, connection: Connection, own: str) -> None:
+    def __init__(self, connection: ServerConnection, own: str) -> None:
         server = connection.server
         self.server, self.own = server, own
         self._connection = connection
