@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput
 
+from perdure.secrets.redaction import KNOWN
 from perdure.temporal.failures import ActivityInterceptor
 from worker.telemetry import configure_logging
 
@@ -66,3 +67,17 @@ def test_a_terminal_shows_no_local_variables(capsys: pytest.CaptureFixture[str])
     written = capsys.readouterr().err
     assert "LookupError" in written
     assert "the secret" not in written
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_secret_of_a_tool_is_in_no_line_whoever_writes_it(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
+    KNOWN.learn("door", "sesame-in-a-log")
+    configure_logging(as_json=as_json)
+    structlog.get_logger("ours").warning("opened", url="https://door.example/?key=sesame-in-a-log")
+    try:
+        choke("sesame-in-a-log")
+    except ValueError:
+        logging.getLogger("library").exception("cannot open with %s", "sesame-in-a-log")
+    told = capsys.readouterr().err
+    assert "sesame" not in told
+    assert told.count("[secret door]") >= 3

@@ -7,6 +7,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.trace import Tracer, format_trace_id
 from rich.console import Console
 
+from perdure.secrets.redaction import KNOWN
 from worker.telemetry import SpanLine, render_tree, spans_of
 from worker.telemetry.setup import SpanFilter
 from worker.telemetry.spans import SpanFile
@@ -43,6 +44,21 @@ def test_content_is_written_only_when_switched_on(tmp_path: Path) -> None:
 
     assert "secret" not in (tmp_path / "off/spans.jsonl").read_text()
     assert "the secret question" in (tmp_path / "on/spans.jsonl").read_text()
+
+
+def test_a_secret_of_a_tool_is_in_no_span_also_where_content_is_switched_on(tmp_path: Path) -> None:
+    KNOWN.learn("door", "sesame-in-a-span")
+    with (
+        contextlib.suppress(ValueError),
+        tracer(tmp_path, content=True).start_as_current_span("opens sesame-in-a-span") as span,
+    ):
+        span.set_attribute("url", "https://door.example/?key=sesame-in-a-span")
+        span.set_attribute("keys", ["sesame-in-a-span", "b"])
+        raise ValueError("not sesame-in-a-span")
+
+    written = (tmp_path / "spans.jsonl").read_text()
+    assert "sesame" not in written
+    assert "key=[secret door]" in written
 
 
 def test_what_an_exception_said_is_content(tmp_path: Path) -> None:
