@@ -157,7 +157,14 @@ def this_attempt(tried: int = 0) -> Attempt:
         started_at=info.started_time,
         cut=QUICK_SECONDS if info.is_local else None,
         report=beats(),
+        lets_end=_is_asked_to_stop,
     )
+
+
+def _is_asked_to_stop() -> bool:
+    """Return whether the task of this attempt is cancelled, and not its worker, which would leave it to another one."""
+    why = activity.cancellation_details()
+    return why is not None and why.cancel_requested
 
 
 NAMED = 20

@@ -12,6 +12,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from perdure.agent.prepared import ToolShape
 from perdure.agent.steps.calls import MARGIN, QUICK_SECONDS, longest_attempt
 from perdure.errors import VersionConflict
+from perdure.tools import Effect
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -62,12 +63,12 @@ class LocalOptions(TypedDict):
 def of_tool(shape: ToolShape, heartbeat: float) -> Options:
     """Return the options of a tool's step.
 
-    A once tool is waited for if the task is cancelled: an effect that has begun is not cut off in the middle.
+    One that only reads is cut off if the task is cancelled. Any other is waited for: an effect that has begun ends.
     """
-    if not shape.effect.is_once:
-        return _options(shape.timeout + MARGIN, timedelta(seconds=heartbeat), OUTAGE)
-    options = _options(longest_attempt(shape.timeout), timedelta(seconds=heartbeat), OUTAGE)
-    options["cancellation_type"] = workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
+    seconds = longest_attempt(shape.timeout) if shape.effect.is_once else shape.timeout + MARGIN
+    options = _options(seconds, timedelta(seconds=heartbeat), OUTAGE)
+    if shape.effect is not Effect.READ:
+        options["cancellation_type"] = workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
     return options
 
 

@@ -17,6 +17,7 @@ from perdure.history import History
 from perdure.names import Activity
 from perdure.questions import Question, TakenAnswer
 from perdure.tasks import Phase
+from perdure.tools import Effect
 from workflows import options
 from workflows.failures import delay_of, is_final, is_of_tool, last_attempt, may_have_acted, problem_of
 from workflows.pausing import Pauses
@@ -214,9 +215,11 @@ class PlanRunner:
     def _doubt(self, action: Action, error: ActivityError) -> None:
         """Note a step whose effect may or may not have happened, where its claim does not tell."""
         state, is_ending = self._running.state, self._running.branches.ending
-        if is_ending and action.tool and action.tool.effect.is_once:
+        effect = action.tool.effect if action.tool else Effect.READ
+        if is_ending and effect.is_once:
             state = state.changed(unknown=(*state.unknown, action.path))
-        if action.undone_by and (is_ending or may_have_acted(error)):
+        # No claim tells of an effect that can be repeated.
+        if (is_ending and effect is Effect.IDEMPOTENT) or (action.undone_by and (is_ending or may_have_acted(error))):
             state = state.doubted(action.path)
         self._running.state = state
 

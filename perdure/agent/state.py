@@ -127,7 +127,7 @@ class TaskState(Passed):
     uncompensated: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
     """The steps that could not be undone, each with the reason."""
     uncertain: tuple[str, ...] = Field(default=(), exclude_if=is_empty)
-    """The steps that could be undone if their effects happened, which nobody knows."""
+    """The steps of which no claim tells, and nobody knows, whether their effects happened."""
 
     @property
     def done(self) -> int:
@@ -184,7 +184,7 @@ class TaskState(Passed):
         return self.changed(compensations=(*others, compensation))
 
     def doubted(self, path: str) -> "TaskState":
-        """Return the state with a step that could be undone if its effect happened, which nobody knows."""
+        """Return the state with a step of which no claim tells, and nobody knows, whether its effect happened."""
         return self if path in self.uncertain else self.changed(uncertain=(*self.uncertain, path))
 
     def positioned(self, positions: Mapping[str, Any]) -> "TaskState":

@@ -196,6 +196,15 @@ async def take_time(ledger: str, seconds: float, fails: bool = False) -> str:
     return "ended"
 
 
+@tool(effect="idempotent", timeout=2.0)
+async def take_time_again(ledger: str, seconds: float) -> str:
+    """Begin, take a while, and end; doing it twice is doing it once."""
+    append_line(ledger, "begun")
+    await asyncio.sleep(seconds)
+    append_line(ledger, "ended")
+    return "ended"
+
+
 async def _late(ledger: str, line: str, seconds: float) -> str | None:
     return line if line in lines_in(ledger) else None
 

@@ -2,18 +2,31 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from perdure.errors import Blocked, PerdureError, ToolFailed
 from perdure.secrets.redaction import KNOWN
 
 
-async def ended(call: "asyncio.Task[Any]") -> Any:
-    """Wait until a call has ended, also where the wait is cancelled: an effect is not cut before its deadline."""
+def always() -> bool:
+    """Return True: an effect that must not be repeated ends in any case."""
+    return True
+
+
+async def ended(call: "asyncio.Task[Any]", lets_end: Callable[[], bool] = always) -> Any:
+    """Wait until a call has ended, also where the wait is cancelled: an effect is not cut before its deadline.
+
+    Args:
+        call: The call.
+        lets_end: Whether that holds for the cancellation that came; otherwise the call is cut off.
+    """
     while not call.done():
-        with contextlib.suppress(asyncio.CancelledError):
+        try:
             await asyncio.shield(call)
+        except asyncio.CancelledError:
+            if not (call.done() or lets_end()):
+                call.cancel()
     return call.result()
 
 

@@ -46,6 +46,11 @@ STORE_ATTEMPTS = 5
 """How often storing a result is tried, one second apart. After that it is returned all the same: Temporal keeps it."""
 
 
+def never() -> bool:
+    """Return False: where nobody says why an attempt is cancelled."""
+    return False
+
+
 class AttemptReport(Protocol):
     """What an attempt reports: to the next one, and to the person who is asked about its failure."""
 
@@ -71,6 +76,8 @@ class Attempt:
     started_at: Instant
     report: AttemptReport
     cut: float | None = None  # Seconds after which it is cut off, if sooner than its tool.
+    lets_end: Callable[[], bool] = never
+    """Whether a call that may be repeated ends although the attempt is cancelled: its task is, and not its worker."""
 
     def follows(self, earlier: Instant | None) -> Instant | None:
         """Return since when another attempt may have claimed the effect before this one; None: none did.

@@ -1,12 +1,13 @@
 """One step, from its expressions to its outcome. Decides what a step does; when it runs is decided by its workflow."""
 
+import asyncio
 import datetime
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
 
-from perdure.agent.steps.calling import calling
+from perdure.agent.steps.calling import calling, ended
 from perdure.agent.steps.calls import Asks, Compensation, Ended, StepCall
 from perdure.agent.steps.enforcing import Enforcer, permission
 from perdure.agent.steps.evaluator import SKIPPED, StepEvaluator, failed_after, runs
@@ -31,7 +32,7 @@ from perdure.questions import (
 from perdure.secrets.sources import SecretKeeper
 from perdure.stores.redis.claims import Claims, ClaimState, OnceEffect
 from perdure.toolbox import Toolbox
-from perdure.tools import Tool, ToolCall
+from perdure.tools import Effect, Tool, ToolCall
 
 
 class StepRunner(StepEvaluator):
@@ -192,13 +193,21 @@ class StepRunner(StepEvaluator):
         attempt.report.deadline = tool_call.deadline
         with counted() as work:
             try:
-                async with calling(tool.name, times["cut"]):
-                    returned = await tool.call(tool_call, keywords, secrets.values)
+                called = _called(tool, times["cut"], tool_call, keywords, secrets.values)
+                if tool.effect is Effect.READ:
+                    returned = await called
+                else:
+                    returned = await ended(asyncio.create_task(called), attempt.lets_end)
                 attempt.report.deadline = None
             finally:
                 if work.is_running:
                     attempt.report.deadline = None
         return Happened(output=tool.jsonable(returned))
+
+
+async def _called(tool: Tool[..., Any], seconds: float, *given: Any) -> Any:
+    async with calling(tool.name, seconds):
+        return await tool.call(*given)
 
 
 def _undone(call: StepCall, about: Subject, so_far: Reached, acted: Unknown | Stopped | Ended) -> Asks | Ended:

@@ -192,6 +192,33 @@ steps:
     await agents.replay(handle)
 
 
+@pytest.mark.parametrize(
+    ("args", "whole", "ended", "unknown"),
+    [
+        ("seconds: 1.0", True, True, ()),
+        ("seconds: 60.0", True, False, ("a",)),
+        ("seconds: 1.0", False, False, ("a",)),
+    ],
+    ids=["ends", "reaches its deadline", "control"],
+)
+async def test_a_cancelled_task_lets_an_effect_end_that_could_be_repeated(
+    agents: Bench, monkeypatch: pytest.MonkeyPatch, args: str, whole: bool, ended: bool, unknown: tuple[str, ...]
+) -> None:
+    if not whole:
+        monkeypatch.setattr("activities.steps._is_asked_to_stop", lambda: False)
+    ledger = agents.ledger()
+    text = f"steps: [{{id: a, tool: take_time_again, args: {{ledger: '{ledger}', {args}}}}}]"
+    handle = await agents.start(agents.task(agents.skill(text)))
+    await until_true(ledger.exists)
+    await handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    assert ledger.read_text().split() == ["begun", "ended"][: 1 + ended]
+    result = await handle.query("result", result_type=TaskResult)
+    assert (result.status, result.done, result.unknown) == ("cancelled", ended, unknown)
+    await agents.replay(handle)
+
+
 TYPED = """
 steps:
   - {id: a, tool: echo, args: {value: {seats: null}}, expect: "${output.seats != null}", ask: "How many seats?",
